@@ -48,6 +48,18 @@ export default tseslint.config(
     },
   },
   {
+    // A text with data in it would be shown as [object Object].
+    files: ['src/**/*.ts'],
+    ignores: ['src/sim/**'],
+    rules: {
+      '@typescript-eslint/no-base-to-string': 'error',
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true, allowNullish: true },
+      ],
+    },
+  },
+  {
     // Words of a node, a server or a file must not be able to make a pattern search for minutes.
     files: ['src/**/*.ts'],
     plugins: { regexp },

@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { codes } from '../src/diagnostics/codes.ts';
+import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
 import { macModel, macModelsDate } from '../src/model/mac-models.ts';
 import { macTable } from '../src/model/mac-table.ts';
@@ -138,7 +139,7 @@ function codeText(code, { severity, summary, cause, hint }) {
 
 ${markdown(summary)} ${markdown(cause)}
 
-What to do: ${markdown(hint)}
+What to do: ${markdown(plainText(hint))}
 `;
 }
 

@@ -3,7 +3,8 @@
  *
  * ```ts
  * const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
- * if (fleet === undefined) throw new Error(renderDiagnostics(diagnostics, { sources, columns: 80, color: false }));
+ * const options = { sources, columns: 80, color: false, isSimulated: false };
+ * if (fleet === undefined) throw new Error(renderDiagnostics(diagnostics, options));
  * const resolver = createReachResolver(localReachEnv());
  * const ways = await Promise.all(
  *   fleet.nodes.map(async ({ name, ...node }) => {
@@ -26,6 +27,7 @@ export { type LoadedLock, parseLock } from './config/lock.ts';
 export { codes, type DiagnosticCode } from './diagnostics/codes.ts';
 export type { Diagnostic } from './diagnostics/diagnostic.ts';
 export { FleetError } from './diagnostics/fleet-error.ts';
+export { plainText, proseText, type Reader } from './diagnostics/prose-text.ts';
 export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
 export { diagnoseFleet } from './doctor/diagnose-fleet.ts';
 export type { FleetObservation } from './doctor/fleet-observation.ts';
@@ -35,6 +37,8 @@ export type { DesiredFleet, DesiredNode } from './model/desired.ts';
 export type { FactName, FactValues } from './model/fact-values.ts';
 export type { Known, UnknownReason } from './model/known.ts';
 export type { Facts, NodeObservation } from './model/observation.ts';
+export type { Prose } from './model/prose.ts';
+export { type Subject, subjectText } from './model/subject.ts';
 export {
   createReachResolver,
   localReachEnv,

@@ -4,6 +4,8 @@ import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { fetchHostKey } from '../remote/connect.ts';
 import type { HostKeyVerdict } from '../remote/host-key-trust.ts';
 import { diagnoseSudo } from '../remote/sudo-answer.ts';
@@ -69,7 +71,7 @@ export async function checkAccess(
   const problem = diagnoseSudo(target.label, target.user, exit, stderr);
   if (problem) return { login: 'accepted', sudo: 'refused', diagnostics: [problem] };
   if (isSuccess(exit)) return { login: 'accepted', sudo: 'allowed', diagnostics: [] };
-  const detail = `${target.label} answered ${exitText(exit)}: ${stderr.trim().slice(0, 300) || 'without a word'}`;
-  const unheard = diagnose('enroll/sudo-unknown', { detail, subject: `node ${target.label}` });
+  const detail = prose`${named(target.label)} answered ${exitText(exit)}: ${stderr.trim().slice(0, 300) || 'without a word'}`;
+  const unheard = diagnose('enroll/sudo-unknown', { detail, subject: nodeSubject(target.label) });
   return { login: 'accepted', sudo: 'unknown', diagnostics: [unheard] };
 }

@@ -2,7 +2,9 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
+import { labelled, named, prose } from '../model/prose.ts';
 import type { Secret } from '../model/secret.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { quoteNodeText } from '../remote/connect-failure.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import { connectWithPassword } from '../remote/password-login.ts';
@@ -61,14 +63,14 @@ function judge({ way }: InstallAccess, { exit, stdout, stderr }: ExecResult): In
   const answer = readAccessAnswer(Buffer.from(stdout).toString('utf8'));
   if (isSuccess(exit) && answer.rule !== undefined) return { answer, diagnostics: [] };
   const said = Buffer.from(stderr).toString('utf8');
-  const subject = `node ${label}`;
+  const subject = nodeSubject(label);
   if (isPasswordWrong(said)) {
-    const detail = `sudo on ${label} refused the password of ${user}. It was given once.`;
+    const detail = prose`sudo on ${named(label)} refused the password of ${user}. It was given once.`;
     return { answer, diagnostics: [diagnose('enroll/sudo-refused-password', { detail, subject })] };
   }
   const denied = diagnoseSudo(label, user, exit, said);
   if (denied !== undefined && denied.code !== 'ssh/sudo-needs-password') return { answer, diagnostics: [denied] };
   const why = answer.refusal ?? (said.trim().split('\n').at(-1) || exitText(exit));
-  const detail = `${label}: ${quoteNodeText(why)}`;
+  const detail = prose`${labelled(label)}${quoteNodeText(why)}`;
   return { answer, diagnostics: [diagnoseExit(label, exit) ?? diagnose('enroll/not-installed', { detail, subject })] };
 }

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, unlinkSync, wri
 import { dirname, join } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { namedSubject } from '../model/subject.ts';
 import type { JournalEntry, JournalRecord } from './journal-record.ts';
 
 /** The record of one run, on the controller. Nothing reads it to go on: the nodes are the truth. */
@@ -102,6 +103,6 @@ function guarded<T>(path: string, act: () => T): T {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const detail = `${path} cannot be written: ${why}.`;
-    throw new FleetError([diagnose('journal/cannot-write', { detail, subject: path })], { cause: error });
+    throw new FleetError([diagnose('journal/cannot-write', { detail, subject: namedSubject(path) })], { cause: error });
   }
 }

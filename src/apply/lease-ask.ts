@@ -3,6 +3,8 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
+import { labelled, named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import { diagnoseSudo } from '../remote/sudo-answer.ts';
 import { readLeaseAnswer, type SeenLease } from '../script/lease-answer.ts';
@@ -60,8 +62,8 @@ export async function askForLease(
 
 function notTaken({ node, user }: Session, { exit, stderr }: ScriptEnd, text: string): Diagnostic {
   const known = diagnoseExit(node, exit) ?? diagnoseSudo(node, user, exit, stderr);
-  const detail = `${node}: the lease could not be taken: ${escapeText(text)}.`;
-  return known ?? diagnose('lease/not-taken', { subject: `node ${node}`, detail });
+  const detail = prose`${labelled(node)}the lease could not be taken: ${escapeText(text)}.`;
+  return known ?? diagnose('lease/not-taken', { subject: nodeSubject(node), detail });
 }
 
 /** Sends a script that renews or releases a lease. */
@@ -86,6 +88,6 @@ export function holderOf({ fields }: SeenLease): LeaseHolder {
 /** The lease of a node that somebody else holds, as a problem. */
 export const leaseHeld = (node: NodeName, { owner, verb, phase, since, run }: LeaseHolder): Diagnostic =>
   diagnose('lease/held', {
-    subject: `node ${node}`,
-    detail: `${owner} holds the lease of ${node} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`,
+    subject: nodeSubject(node),
+    detail: prose`${owner} holds the lease of ${named(node)} since ${since}: meshwright ${verb}, at ${phase} (run ${run}).`,
   });

@@ -10,6 +10,8 @@ import type { FactName } from '../model/fact-values.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
 import type { Probe } from '../model/probe.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import type { ExecLimits, ExecResult, Remote } from '../remote/remote.ts';
 import { parseFrames } from '../script/frames.ts';
@@ -167,10 +169,10 @@ function sightOf(node: NodeName, result: ExecResult, { probes, token }: Look): S
 }
 
 function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): readonly Diagnostic[] {
-  const subject = `node ${node}`;
+  const subject = nodeSubject(node);
   const { exit, isTruncated } = result;
   if (isTruncated) {
-    const detail = `${node} sent more than any set of probes can print; the rest was not read.`;
+    const detail = prose`${named(node)} sent more than any set of probes can print; the rest was not read.`;
     return [diagnose('fact/too-much-output', { subject, detail })];
   }
   const broken = diagnoseExit(node, exit);
@@ -182,6 +184,6 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
       },
     ];
   if (!isSilent) return [];
-  const detail = `The observation script gave no answer on ${node} (${exitText(exit)}).`;
+  const detail = prose`The observation script gave no answer on ${named(node)} (${exitText(exit)}).`;
   return [diagnose('fact/no-frames', { subject, detail })];
 }

@@ -5,6 +5,8 @@ import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { canonicalJson } from '../model/digest.ts';
 import type { Json } from '../model/json.ts';
 import type { NodeName } from '../model/node.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import type { Goal } from '../plan/goal.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -164,8 +166,8 @@ async function verify(targets: readonly NodeName[], tools: WorkTools): Promise<D
   const shown = await planFor({ kind: 'converge' }, targets, tools);
   const diagnostics = shown.plan.changes.map(({ resource, node, from, to }) =>
     diagnose('task/still-different', {
-      subject: `node ${node}`,
-      detail: `${resource} on ${node}: ${from}, and it is to be: ${to}.`,
+      subject: nodeSubject(node),
+      detail: prose`${resource} on ${named(node)}: ${from}, and it is to be: ${to}.`,
     }),
   );
   return { ...shown, diagnostics, failed: [...new Set(shown.plan.changes.map(({ node }) => node))] };
@@ -184,8 +186,8 @@ async function assertProperty(work: Extract<Work, { kind: 'assert' }>, tools: Wo
   );
   const told = (node: NodeName, what: string): Diagnostic =>
     diagnose('task/assert-failed', {
-      subject: `node ${node}`,
-      detail: `${says === undefined ? '' : `${says} `}${property} on ${node} is to be ${canonicalJson(is)}: ${what}.`,
+      subject: nodeSubject(node),
+      detail: prose`${says === undefined ? '' : `${says} `}${property} on ${named(node)} is to be ${canonicalJson(is)}: ${what}.`,
     });
   if (found.length === 0) {
     return { observation, failed: nodes, diagnostics: nodes.map((node) => told(node, 'it has no such property')) };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { namedSubject } from '../model/subject.ts';
 import { checksum, journalSuffix } from './journal.ts';
 import type { JournalRecord } from './journal-record.ts';
 import { validateJournal } from './journal-validator.generated.ts';
@@ -101,5 +102,5 @@ function textOf(path: string): string {
 
 function cannotRead(path: string, error: unknown): Diagnostic {
   const why = error instanceof Error ? error.message : String(error);
-  return diagnose('journal/cannot-read', { detail: `${path} cannot be read: ${why}.`, subject: path });
+  return diagnose('journal/cannot-read', { detail: `${path} cannot be read: ${why}.`, subject: namedSubject(path) });
 }

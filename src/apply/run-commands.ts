@@ -1,8 +1,11 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
+import { labelled, named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import type { NodeCommand } from '../playbooks/expand.ts';
 import { onAbort } from '../remote/on-abort.ts';
 import { quote } from '../script/quote.ts';
@@ -79,7 +82,7 @@ async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number
     node,
     outcome: sent === 'done' ? 'changed' : sent.isUnknown ? 'unknown' : 'failed',
     ms: Math.round(performance.now() - startedAtMs),
-    problems: sent === 'done' ? [] : [{ code: sent.problem.code, detail: sent.problem.detail }],
+    problems: sent === 'done' ? [] : [{ code: sent.problem.code, detail: plainText(sent.problem.detail) }],
   });
   return sent === 'done' ? 'done' : sent.problem;
 }
@@ -105,8 +108,8 @@ async function send(
   const [stdout, stderr] = [answer.result.stdout, answer.result.stderr].map((bytes) => Buffer.from(bytes).toString());
   const said = escapeText((stderr || stdout || 'without a word').trim().slice(0, shownCharacters));
   const problem = diagnose('task/command-failed', {
-    subject: `node ${node}`,
-    detail: `${node}: ${words.join(' ')}: ${exitText(exit)}: ${said}`,
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${words.join(' ')}: ${exitText(exit)}: ${said}`,
     command: {
       argv: words,
       exit,
@@ -129,12 +132,12 @@ async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts[
 
 const notAwaited = (node: NodeName, words: readonly string[]): Diagnostic =>
   diagnose('task/command-failed', {
-    subject: `node ${node}`,
-    detail: `${node}: ${words.join(' ')}: it had not ended when this run was interrupted; it may still run there.`,
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${words.join(' ')}: it had not ended when this run was interrupted; it may still run there.`,
   });
 
 const notWritten = (node: NodeName): Diagnostic =>
   diagnose('journal/cannot-write', {
-    subject: `node ${node}`,
-    detail: `The command for ${node} was not sent: it could not be written down first.`,
+    subject: nodeSubject(node),
+    detail: prose`The command for ${named(node)} was not sent: it could not be written down first.`,
   });

@@ -2,6 +2,8 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
+import { labelled, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { claimOf } from './controller.ts';
 import type { JournalEntry } from './journal-record.ts';
 import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from './lease-keeper.ts';
@@ -98,8 +100,8 @@ function tellLease(parts: Parts, { node, phase, token, holder }: LeaseChange): v
     record(parts, { phase: 'lease', node, state: phase, ...(token === undefined ? {} : { token }) });
   }
   if (phase === 'lost') {
-    const detail = `${node}: the lease of run ${parts.options.journal.runId} is not there any more.`;
-    parts.problems.push(diagnose('lease/lost', { subject: `node ${node}`, detail }));
+    const detail = prose`${labelled(node)}the lease of run ${parts.options.journal.runId} is not there any more.`;
+    parts.problems.push(diagnose('lease/lost', { subject: nodeSubject(node), detail }));
   }
   parts.options.onEvent({ kind: 'lease', node, phase, ...(holder === undefined ? {} : { holder }) });
 }

@@ -1,8 +1,10 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Step } from '../model/step.ts';
+import { isSameSubject } from '../model/subject.ts';
 import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../plan/plan-json.ts';
 import { executeSteps, type RunStep } from './execute.ts';
@@ -55,7 +57,7 @@ function tellPlan(plan: Plan, parts: Parts): void {
   record(parts, {
     phase: 'plan',
     config: shortDigest(plan.configHash),
-    plan: shortDigest(digestOf(planJson(plan))),
+    plan: shortDigest(digestOf(planJson(plan, { isSimulated: false }))),
     steps: plan.steps.length,
     changes: plan.changes.map(({ id, from, to }) => {
       const steps = plan.steps.filter((step) => step.changes.includes(id)).length;
@@ -146,7 +148,7 @@ function tellIntent(step: Step, rescues: string | undefined, parts: Parts): bool
 
 function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, parts: Parts): void {
   if (ms > 0 && step.act.kind !== 'hands') {
-    const problems = diagnostics.map(({ code, detail }) => ({ code, detail }));
+    const problems = diagnostics.map(({ code, detail }) => ({ code, detail: plainText(detail) }));
     record(parts, { phase: 'outcome', step: step.id, node: step.node, outcome, ms, problems });
   }
   parts.problems.push(...diagnostics);
@@ -171,4 +173,4 @@ function reportOf(parts: Parts, steps: readonly StepReport[], refusals: readonly
 /** A lost lease is noticed by the step that was turned away and by its renewal; it is one problem. */
 const isFirstOfItsLoss = (one: Diagnostic, at: number, all: readonly Diagnostic[]): boolean =>
   one.code !== 'lease/lost' ||
-  all.findIndex(({ code, subject }) => code === one.code && subject === one.subject) === at;
+  all.findIndex(({ code, subject }) => code === one.code && isSameSubject(subject, one.subject)) === at;

@@ -2,6 +2,8 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError, type NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
+import { labelled, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { connect } from '../remote/connect.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote } from '../remote/remote.ts';
 import { pause } from './pause.ts';
@@ -130,8 +132,8 @@ const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknown' && e
 
 const givenUp = (node: NodeName): Diagnostic =>
   diagnose('ssh/dropped', {
-    subject: `node ${node}`,
-    detail: `${node}: the connection broke off ${maxAttempts} times in a row; it was not made again.`,
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}the connection broke off ${maxAttempts} times in a row; it was not made again.`,
   });
 
 async function closeOnce(connection: Promise<Connected> | undefined): Promise<void> {

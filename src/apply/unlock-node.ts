@@ -1,7 +1,9 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NodeName } from '../model/node.ts';
+import { named, prose } from '../model/prose.ts';
 import type { Secret } from '../model/secret.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { lookupName } from '../remote/address.ts';
 import type { HostKeyTrust } from '../remote/host-key-trust.ts';
 import { unlockWithPassword } from '../remote/password-login.ts';
@@ -117,13 +119,17 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     last = failures[node] ?? [];
     const changed = last.find(({ code }) => code === 'ssh/host-key-changed');
     // Its key will not become the pinned one by waiting.
-    if (changed !== undefined) return sent({ ...changed, subject: `node ${node}` });
+    if (changed !== undefined) return sent({ ...changed, subject: nodeSubject(node) });
   }
   const isLocked = last.some(({ code }) => code === 'ssh/locked-at-filevault');
   const detail = isLocked
-    ? `${node} took the password${isSaid ? ' and said that it is unlocked' : ''}, and is still locked.`
-    : `${node} took the password and was not seen since.`;
+    ? prose`${named(node)} took the password${isSaid ? ' and said that it is unlocked' : ''}, and is still locked.`
+    : prose`${named(node)} took the password and was not seen since.`;
   return sent(
-    diagnose(isLocked ? 'unlock/still-locked' : 'unlock/no-return', { subject: `node ${node}`, detail, related: last }),
+    diagnose(isLocked ? 'unlock/still-locked' : 'unlock/no-return', {
+      subject: nodeSubject(node),
+      detail,
+      related: last,
+    }),
   );
 }

@@ -4,6 +4,8 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Work } from '../playbooks/expand.ts';
 import { whereTheyRanLast } from '../resources/layouts.ts';
@@ -88,6 +90,6 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
 
 const waitOver = ({ node, why }: Missing, deadlineMs: number): Diagnostic =>
   diagnose('task/wait-over', {
-    subject: `node ${node}`,
-    detail: `${node}, after ${Math.round(deadlineMs / 1_000)} s: ${why}`,
+    subject: nodeSubject(node),
+    detail: prose`${named(node)}, after ${Math.round(deadlineMs / 1_000)} s: ${why}`,
   });

@@ -5,6 +5,8 @@ import { factsWithoutAnswer } from '../facts/parse-facts.ts';
 import type { FactName } from '../model/fact-values.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts, NodeObservation } from '../model/observation.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { limiter } from '../remote/limit-parallel.ts';
 import { observeSessions } from './observe.ts';
 import { pause } from './pause.ts';
@@ -123,8 +125,8 @@ const lookAgainMs = 50;
 /** What it was asked is still under way: should it answer after all, it is there again. */
 function giveUp(node: WatchedNode): void {
   const { node: name } = node.session;
-  const detail = `${name} has gone silent, while others answer.`;
-  const failure = diagnose('ssh/timed-out', { subject: `node ${name}`, detail });
+  const detail = prose`${named(name)} has gone silent, while others answer.`;
+  const failure = diagnose('ssh/timed-out', { subject: nodeSubject(name), detail });
   node.seen = undefined;
   node.lost = {
     observation: { node: name, facts: factsWithoutAnswer('unreachable', failure.summary) },

@@ -2,6 +2,8 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError, type NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { connect } from '../remote/connect.ts';
 import type { HostKeyTrust } from '../remote/host-key-trust.ts';
 import { onAbort } from '../remote/on-abort.ts';
@@ -109,4 +111,4 @@ export async function execRecorded(
 
 /** The end of a run before it came to a node, or while it asked it. */
 export const interruption = (node: string): Diagnostic =>
-  diagnose('run/interrupted', { subject: `node ${node}`, detail: `${node} was not reached any more.` });
+  diagnose('run/interrupted', { subject: nodeSubject(node), detail: prose`${named(node)} was not reached any more.` });

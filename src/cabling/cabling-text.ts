@@ -1,6 +1,6 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import { type LinkEnd, linkEndText } from '../model/link.ts';
-import type { Move } from './moves.ts';
+import { type Move, moveEnds } from './moves.ts';
 import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
 /** `studio-4 receptacle 3`, as it is said at the rack. */
@@ -34,6 +34,12 @@ function rotateText(ends: readonly LinkEnd[]): string {
 }
 
 const outsideWords = (model: string): string => `a Mac that is not in the file (${escapeText(model)})`;
+
+/** Every end that {@link moveText} names. */
+export const namedEnds = (move: Move): readonly LinkEnd[] => [
+  ...moveEnds(move),
+  ...('spare' in move && move.spare !== undefined ? move.spare : []),
+];
 
 /** One move in plain words: `move the cable end in studio-4 receptacle 3 to receptacle 2`. */
 export function moveText(move: Move): string {

@@ -1,6 +1,7 @@
 import type { PlaybookReport, PlaybookWork } from '../apply/playbook-report.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { NodeName } from '../model/node.ts';
+import type { Prose } from '../model/prose.ts';
 import type { Goal } from '../plan/goal.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -17,7 +18,6 @@ import type { SettledCluster } from './settle-cluster.ts';
 import { showOutcome } from './show-outcome.ts';
 import { showPlan } from './show-plan.ts';
 import { exitOfSignal } from './signals.ts';
-import { simulatedPlan } from './simulated-hints.ts';
 import { unlockedByItself, withUnlocks } from './unlock-by-itself.ts';
 import type { Run } from './verb.ts';
 import type { Ways } from './ways.ts';
@@ -46,13 +46,13 @@ export interface Action {
   /** What is said of a task that has no plan of its own, where that is another thing than its words. */
   readonly tells?: (work: PlaybookWork) => string | undefined;
   /** What the first plan leads to besides its own changes, a sentence each. */
-  readonly leadsTo?: readonly string[];
+  readonly leadsTo?: readonly Prose[];
   /** What the last look has found where nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
   /** Sentences behind the last line, made of what was done. */
-  readonly closing?: (report: PlaybookReport) => readonly string[];
+  readonly closing?: (report: PlaybookReport) => readonly Prose[];
   /** The same, made of the last look. */
-  readonly lastWords?: (observation: FleetObservation) => readonly string[];
+  readonly lastWords?: (observation: FleetObservation) => readonly Prose[];
 }
 
 /** Runs a playbook from its first look to its last, and shows how it came out. */
@@ -96,7 +96,7 @@ export async function actOn(
   const last =
     report.observation === undefined
       ? undefined
-      : lookedPlan({ ...action, judged }, { ...report, observation: report.observation }, isSimulated);
+      : lookedPlan({ ...action, judged }, { ...report, observation: report.observation });
   const interruptedBy = exitOfSignal(run.signal);
   const outcome: RunOutcome = {
     targets: judged,
@@ -124,10 +124,9 @@ export async function actOn(
 function lookedPlan(
   { goal, scope, judged }: Action,
   { observation, works }: Required<Pick<PlaybookReport, 'observation' | 'works'>>,
-  isSimulated: boolean,
 ): LookedPlan | undefined {
   if (goal === undefined) return undefined;
   const looked = makePlan({ goal, desired: scope.desired, observation, targets: judged });
   const plan = goal.kind === 'start' ? withKeptStops(looked, { works }) : looked;
-  return { plan: isSimulated ? simulatedPlan(plan) : plan, observation };
+  return { plan, observation };
 }

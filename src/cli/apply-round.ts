@@ -2,6 +2,7 @@ import { pause } from '../apply/pause.ts';
 import type { PlaybookReport } from '../apply/playbook-report.ts';
 import { withIdentities, withNodes, withoutFormerNetworks } from '../desired/lock-nodes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { Digest } from '../model/digest.ts';
 import { identityDigest } from '../model/mac-identity.ts';
@@ -18,7 +19,6 @@ import type { RunOutcome } from './run-outcome.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 import { shippedPlaybook } from './shipped-playbooks.ts';
 import { showPlan } from './show-plan.ts';
-import { simulatedPlan } from './simulated-hints.ts';
 import { timingFor } from './timing.ts';
 import { vacantNetworks } from './vacant-networks.ts';
 import type { Run } from './verb.ts';
@@ -114,7 +114,7 @@ function question({ changes }: Plan, { cluster, ways }: ApplyContext): string {
 /** The second plan; networks that nobody has an address of any more are free again. */
 async function lastLook(
   { observation }: PlaybookReport,
-  { cluster, targets, ways }: ApplyContext,
+  { cluster, targets }: ApplyContext,
   lock: ClusterLock,
 ): Promise<LookedPlan | undefined> {
   if (observation === undefined) return undefined;
@@ -122,7 +122,7 @@ async function lastLook(
   const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
   const vacant = vacantNetworks(lock, fleet, observation);
   if (vacant.length > 0) await keepLock(lockPlace, withoutFormerNetworks(lock, vacant));
-  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation };
+  return { plan, observation };
 }
 
 /** The nodes at which hands are needed by a plan. */
@@ -143,6 +143,8 @@ export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visi
 /** In looks of a gate: ten seconds at real Macs. */
 const looksBetween = 10;
 
+const actionsOf = ({ blockers }: Plan): string => blockers.map(({ action }) => plainText(action)).join('\n');
+
 /**
  * Looks again and again until the hands have done their part, and goes on with what that allows; says what is left
  * whenever that has changed.
@@ -155,13 +157,13 @@ export async function waitForHands(run: Run, context: ApplyContext, first: Round
   const visited = new Set(first.report.works.flatMap(({ plan }) => (plan === undefined ? [] : handsNodes(plan))));
   while (isWaiting(round, visited) && !run.signal.aborted) {
     for (const name of round.last === undefined ? [] : handsNodes(round.last.plan)) visited.add(name);
-    const left = round.last?.plan.blockers.map(({ action }) => action).join('\n') ?? '';
+    const left = round.last === undefined ? '' : actionsOf(round.last.plan);
     if (left !== told) run.console.err('waiting for the hands at the rack; Ctrl-C ends it\n');
     told = left;
     await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
     if (run.signal.aborted) break;
     const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
-    const isNew = looked.plan.blockers.map(({ action }) => action).join('\n') !== told;
+    const isNew = actionsOf(looked.plan) !== told;
     if (isNew || hasMachineSteps(looked.plan))
       showPlan(run, looked.plan, { isSimulated: ways.isSimulated, lock, budgets: looked.budgets, next: [] });
     round = joinRounds(round, await applyRound(run, context, looked));

@@ -2,6 +2,8 @@ import type { Session } from '../apply/session.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { BenchLevel } from '../model/bench.ts';
+import { labelled, named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { type BenchRound, benchLevel } from '../report/bench-levels.ts';
 import type { TimedAnswer } from '../script/read-stream.ts';
 import { type PowerReading, samplePower } from './bench-power.ts';
@@ -93,12 +95,12 @@ function diagnosticsOf({ target }: BenchRun, { failures, unpowered, asked }: Not
   return [
     ...[...failures].map(([reason, count]) =>
       diagnose('bench/no-answer', {
-        subject: `node ${session.node}`,
-        detail: `${session.node}, port ${port}: ${count} of ${asked} requests came to nothing: ${reason}.`,
+        subject: nodeSubject(session.node),
+        detail: prose`${named(session.node)}, port ${port}: ${count} of ${asked} requests came to nothing: ${reason}.`,
       }),
     ),
     ...[...unpowered].map(([node, reason]) =>
-      diagnose('bench/no-power', { subject: `node ${node}`, detail: `${node}: ${reason}` }),
+      diagnose('bench/no-power', { subject: nodeSubject(node), detail: prose`${labelled(node)}${reason}` }),
     ),
   ];
 }

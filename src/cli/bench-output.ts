@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type BenchTextInput, benchText } from '../report/bench-text.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from './diagnostics-output.ts';
-import { paintFor } from './paint.ts';
+import { pageFor } from './paint.ts';
 import type { Run } from './verb.ts';
 
 /** What a measurement shows. */
@@ -23,11 +23,10 @@ export function showBench(run: Run, shown: BenchShown): void {
       tokensAre: isCounted ? 'counted-by-runtime' : 'pieces-of-text',
       levels: levels.length === 0 ? null : levels,
       published: published.map(({ words: _words, ...one }) => one),
-      diagnostics: diagnosticsJson(diagnostics),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
     });
     return;
   }
-  const { columns, hasUnicode: unicode } = console;
-  console.out(benchText({ ...shown, columns, unicode, paint: paintFor(console.hasColor) }));
+  console.out(benchText({ ...shown, ...pageFor(console) }));
   showDiagnostics(console, diagnostics);
 }

@@ -1,5 +1,6 @@
 import { pause } from '../apply/pause.ts';
 import type { Session } from '../apply/session.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import { diagnoseSudo } from '../remote/sudo-answer.ts';
 import { parsePower, powerScript } from '../script/power-sample.ts';
@@ -61,11 +62,11 @@ async function sampleOnce(session: Session): Promise<PowerReading> {
       maxBytes,
     };
   });
-  if (asked.kind === 'unreached') return unknown(asked.diagnostics[0].detail);
+  if (asked.kind === 'unreached') return unknown(plainText(asked.diagnostics[0].detail));
   const { exit, stdout, stderr } = asked.result;
   const [said, problem] = [stdout, stderr].map((bytes) => Buffer.from(bytes).toString());
   const sudo = diagnoseSudo(session.node, session.user, exit, problem ?? '');
-  if (sudo !== undefined) return unknown(sudo.detail);
+  if (sudo !== undefined) return unknown(plainText(sudo.detail));
   const watts = isSuccess(exit) ? parsePower(said ?? '') : undefined;
   if (watts !== undefined) return { kind: 'watts', watts };
   return unknown(isSuccess(exit) ? 'powermetrics told no combined power' : `powermetrics: ${exitText(exit)}`);

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Session } from '../apply/session.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import { withQuestion } from '../runtimes/chat-request.ts';
 import type { TokenRequest } from '../runtimes/driver.ts';
@@ -59,7 +60,7 @@ export async function askStreamed(target: BenchTarget, { text, maxTokens }: Benc
       }
     },
   }));
-  if (asked.kind === 'unreached') return { kind: 'none', reason: asked.diagnostics[0].detail };
+  if (asked.kind === 'unreached') return { kind: 'none', reason: plainText(asked.diagnostics[0].detail) };
   const { exit } = asked.result;
   const read = readStream(pieces);
   // What curl says of the endpoint tells more than how curl ended.

@@ -2,6 +2,8 @@ import { driverKeys } from '../desired/driver-keys.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
+import { placementSubject } from '../model/subject.ts';
 import { usageError } from './options.ts';
 
 /** How a placement is to be measured. */
@@ -52,8 +54,8 @@ export function beyondParallel({ requests }: BenchWish, { placement, driver }: B
   if (!hasParallel(driver) || beyond.length === 0) return [];
   return [
     diagnose('bench/beyond-parallel', {
-      subject: `placement ${name}`,
-      detail: `${name} answers ${parallel} at once (parallel: ${parallel}), and was asked ${beyond.join(' and ')} at once.`,
+      subject: placementSubject(name),
+      detail: prose`${named(name)} answers ${parallel} at once (parallel: ${parallel}), and was asked ${beyond.join(' and ')} at once.`,
     }),
   ];
 }

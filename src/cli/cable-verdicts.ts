@@ -1,7 +1,7 @@
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import { subjectNodes } from '../doctor/subject.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import { subjectNodes } from '../model/subject.ts';
 import { linkVerdict } from '../resources/cable-verdict.ts';
 import type { CableWork } from '../resources/cable-work.ts';
 import { verdictOf } from './commands/facts.ts';
@@ -19,9 +19,9 @@ function nodeVerdict(
   const failures = observation.failures[name] ?? [];
   const links = cabling.links.filter(({ link }) => link.ends.some(({ node }) => node === name));
   const isMoved = work.acts.some(({ ends }) => ends.some(({ node }) => node === name));
-  const isRing = work.loops.some(({ subject = '' }) => subjectNodes(subject).includes(name));
+  const isRing = work.loops.some(({ subject }) => subjectNodes(subject).includes(name));
   const isStranger = work.findings.some(
-    ({ code, subject = '' }) => code.startsWith('identity/') && subjectNodes(subject).includes(name),
+    ({ code, subject }) => code.startsWith('identity/') && subjectNodes(subject).includes(name),
   );
   const verdicts: readonly NodeVerdict[] = [
     ...links.map((judged) => linkVerdict(desired, judged)),

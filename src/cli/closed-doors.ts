@@ -1,7 +1,9 @@
 import type { PlaybookReport } from '../apply/playbook-report.ts';
 import type { StepReport } from '../apply/run-report.ts';
 import { doorOf, insideOf } from '../mesh/doors.ts';
+import { meshwright } from '../model/command.ts';
 import type { NodeName } from '../model/node.ts';
+import { type Prose, prose } from '../model/prose.ts';
 
 /** A door as the steps of a run have left it; `unsure` where nobody knows what became of a step that was to close it. */
 interface LeftDoor {
@@ -14,7 +16,7 @@ interface LeftDoor {
  * What a run that ended without a last look has to say of doors: each that it has closed and not opened again, or behind
  * which it waited for whoever was inside, and what opens it. One line for each placement.
  */
-export function closedDoorLines({ works }: Pick<PlaybookReport, 'works'>): readonly string[] {
+export function closedDoorLines({ works }: Pick<PlaybookReport, 'works'>): readonly Prose[] {
   const doors = new Map<string, LeftDoor>();
   for (const report of works.flatMap(({ run }) => run?.steps ?? [])) {
     for (const door of doorsAfter(report)) doors.set(`${door.node} ${door.placement}`, door);
@@ -46,9 +48,9 @@ function doorsAfter({ step, outcome, ms }: StepReport): readonly LeftDoor[] {
   });
 }
 
-function lineOf(placement: string, doors: readonly LeftDoor[]): string {
+function lineOf(placement: string, doors: readonly LeftDoor[]): Prose {
   const where = [...new Set(doors.map(({ node }) => node))].join(' and ');
   const isSure = doors.every(({ state }) => state === 'closed');
   const told = `${placement}: its door on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
-  return `${told} What opens it: meshwright start ${placement}, or the next apply.`;
+  return prose`${told} What opens it: ${meshwright('start', placement)}, or the next apply.`;
 }

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { type Prose, prose } from '../model/prose.ts';
 import { meantCommand, meantOption } from './foreign-words.ts';
 import { usageError } from './options.ts';
 import { buildProgram, type Invocation, type ProgramOutput, sentence, unusableOptions } from './program.ts';
@@ -52,7 +53,7 @@ export function parseCommandLine(
 function explained(
   error: CommanderError,
   { verbs, target }: { readonly verbs: readonly Verb[]; readonly target: string },
-): readonly [string, string] {
+): readonly [string, Prose] {
   const see = `See: meshwright ${target}--help`;
   const text = error.message
     .replace(/^error: /, '')
@@ -60,7 +61,8 @@ function explained(
     .map((line) => line.trim())
     .join(' ');
   const near = /\(Did you mean (?:one of )?([^?]+)\?\)$/.exec(text)?.[1];
-  const meaning = (meant: string | undefined): string => (meant === undefined ? see : `Did you mean ${meant}? ${see}`);
+  const meaning = (meant: Prose | undefined): Prose =>
+    meant === undefined ? see : prose`Did you mean ${meant}? ${see}`;
   const quoted = /'([^']*)'/.exec(text)?.[1] ?? '';
   if (error.code === 'commander.unknownCommand') {
     const names = verbs.filter(({ isHidden, name }) => isHidden !== true && name.startsWith(target));

@@ -1,7 +1,9 @@
 import { didYouMean } from '../desired/did-you-mean.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { aside, meshwright } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { joinProse, type Prose, prose } from '../model/prose.ts';
 import type { EffectKind } from '../model/step.ts';
 import type { EffectTotal, Plan } from '../plan/plan.ts';
 import { effectTexts } from '../report/effect-lines.ts';
@@ -110,16 +112,16 @@ const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolic
       hint:
         foreign.length === 0
           ? `Look at the plan, then: --allow ${kinds}`
-          : `This verb does so only where somebody is asked. Look at the plan, then: ${commandsFor(foreign).join(', ')}`,
+          : prose`This verb does so only where somebody is asked. Look at the plan, then: ${joinProse(commandsFor(foreign), ', ')}`,
     }),
   ]);
 };
 
 /** The verbs that do by their name what another one may not. */
-const commandsFor = (effects: readonly EffectTotal[]): readonly string[] =>
+const commandsFor = (effects: readonly EffectTotal[]): readonly Prose[] =>
   effects.map(({ kind, nodes }) => {
-    if (kind === 'reboot' || kind === 'shutdown') return `meshwright ${kind} ${nodes.join(' ')}`;
-    return kind === 'delete' ? 'meshwright uninstall --models' : `meshwright apply --allow ${kind}`;
+    if (kind === 'reboot' || kind === 'shutdown') return [aside(meshwright(kind, ...nodes))];
+    return [aside(kind === 'delete' ? meshwright('uninstall', '--models') : meshwright('apply', '--allow', kind))];
   });
 
 const needsYes = (run: Run, question: string): FleetError =>

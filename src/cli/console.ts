@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
+import type { Reader } from '../diagnostics/prose-text.ts';
 import { asciiText } from './ascii.ts';
 
 /** Where a verb writes and what it may assume about the reader; tests give their own. */
-export interface Console {
+export interface Console extends Reader {
   /** The answer: text for people, or one JSON document. */
   out(text: string): void;
   /** Everything else: diagnostics, progress, notes. */
@@ -64,7 +65,10 @@ function pageColumns(terminal: number | undefined, told: string | undefined): nu
 }
 
 /** The console of this process. */
-export function processConsole(env: NodeJS.ProcessEnv, noColor: boolean): Console {
+export function processConsole(
+  env: NodeJS.ProcessEnv,
+  { noColor, isSimulated }: { readonly noColor: boolean; readonly isSimulated: boolean },
+): Console {
   const closed = new AbortController();
   // As many may listen as there are nodes.
   setMaxListeners(0, closed.signal);
@@ -79,6 +83,7 @@ export function processConsole(env: NodeJS.ProcessEnv, noColor: boolean): Consol
   const shown = look.hasUnicode ? (text: string): string => text : asciiText;
   const console: Console = {
     ...look,
+    isSimulated,
     out: (text) => void stdout.write(shown(text)),
     err: (text) => {
       // Text between two drawings would be erased in place of the lines above it.

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { jsonText } from '../diagnostics/escape.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
+import type { Reader } from '../diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../diagnostics/render.ts';
 import { asciiJson } from './ascii.ts';
 import type { Console } from './console.ts';
@@ -13,8 +14,9 @@ export function showDiagnostics(
   sources: Readonly<Record<string, string>> = {},
 ): void {
   if (diagnostics.length === 0) return;
-  const { columns, hasErrColor: color } = console;
-  console.err(renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color }));
+  const { columns, hasErrColor: color, isSimulated } = console;
+  const options = { sources: new Map(Object.entries(sources)), columns, color, isSimulated };
+  console.err(renderDiagnostics(diagnostics, options));
 }
 
 /** Writes what a verb reports as wrong into its log, if it has one. */
@@ -29,8 +31,9 @@ export function answerDiagnostics(
   sources: Readonly<Record<string, string>>,
 ): void {
   if (diagnostics.length === 0) return;
-  const { columns, hasColor: color } = console;
-  console.out(renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color }));
+  const { columns, hasColor: color, isSimulated } = console;
+  const options = { sources: new Map(Object.entries(sources)), columns, color, isSimulated };
+  console.out(renderDiagnostics(diagnostics, options));
 }
 
 /** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
@@ -44,5 +47,5 @@ export function showJsonText(console: Console, text: string): void {
 }
 
 /** Diagnostics as they stand in every JSON answer. */
-export const diagnosticsJson = (diagnostics: readonly Diagnostic[]): readonly unknown[] =>
-  diagnostics.map(diagnosticJson);
+export const diagnosticsJson = (reader: Reader, diagnostics: readonly Diagnostic[]): readonly unknown[] =>
+  diagnostics.map((one) => diagnosticJson(one, reader));

@@ -1,5 +1,5 @@
 import { enrollCard } from '../doctor/enroll-card.ts';
-import { enrollCardText } from '../report/enroll-card-text.ts';
+import { enrollCardJson, enrollCardText } from '../report/enroll-card-text.ts';
 import { showJson } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { openCluster, targetedNodes } from './open-cluster.ts';
@@ -25,12 +25,13 @@ export function showCards(run: Run): ExitCode {
   const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
   const cards = targetedNodes(run, fleet, words).map((node) => enrollCard(fleet, node));
   if (run.options.json) {
-    showJson(run.console, { formatVersion: 1, cards });
+    showJson(run.console, { formatVersion: 1, cards: cards.map((card) => enrollCardJson(card, run.console)) });
     return exitCode.done;
   }
+  const { isSimulated } = run.console;
   const columns = Math.min(pageColumns, run.console.columns);
   // A printer begins a new page at a form feed; a terminal gets a line.
   const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
-  run.console.out(cards.map((card) => enrollCardText(card, columns)).join(between));
+  run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
   return exitCode.done;
 }

@@ -6,7 +6,9 @@ import type { LogIn, Way } from '../apply/with-remote.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredNode } from '../model/desired.ts';
+import { prose } from '../model/prose.ts';
 import type { Secret, SecretSource } from '../model/secret.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { type FirstKey, firstKey } from '../remote/identities.ts';
 import { sudoRule } from '../script/sudo-answer.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
@@ -90,7 +92,7 @@ async function password(
   return resolveSecret(
     source,
     secretContext(run, {
-      subject: `node ${node.name}`,
+      subject: nodeSubject(node.name),
       folder: file === undefined ? run.folder : dirname(file),
       question: `Password of ${target.user} on ${target.label}`,
     }),
@@ -115,12 +117,12 @@ function question({ way: { target }, access }: MissingAccess, key: FirstKey | un
 
 const needsYes = ({ way }: MissingAccess, problem: Diagnostic): Diagnostic => ({
   ...problem,
-  subject: `node ${way.target.label}`,
+  subject: nodeSubject(way.target.label),
   detail: `Putting key and sudo rule on ${way.target.label} needs a yes.`,
   hint: 'Say it beforehand: the same words, and --yes.',
 });
 
 const withOptions = (problem: Diagnostic): Diagnostic => ({
   ...problem,
-  hint: `${problem.hint}\nOr let enroll do it with the password of the account: run it at a terminal, or with --password-env NAME or --password-file FILE.`,
+  hint: prose`${problem.hint}\nOr let enroll do it with the password of the account: run it at a terminal, or with --password-env NAME or --password-file FILE.`,
 });

@@ -7,6 +7,8 @@ import { hardwareDifferences } from '../doctor/identity.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import type { Digest } from '../model/digest.ts';
 import { identityDigest } from '../model/mac-identity.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 
@@ -45,10 +47,10 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
   if (facts?.identity.kind !== 'known') return { kind: 'unseen', failures: observation.failures[node.name] ?? [] };
   const { identity: _recorded, ...declared } = node;
   const differences = hardwareDifferences({ desired: declared, facts });
-  const subject = `node ${node.name}`;
+  const subject = nodeSubject(node.name);
   if (differences.length > 0) {
-    const detail = `Another Mac answers as ${node.name}: ${differences.join('; ')}.`;
-    const hint = `Correct the address (${node.host}) or the hardware section of ${node.name} in the file.`;
+    const detail = prose`Another Mac answers as ${named(node.name)}: ${differences.join('; ')}.`;
+    const hint = prose`Correct the address (${named(node.host)}) or the hardware section of ${named(node.name)} in the file.`;
     return { kind: 'impossible', diagnostic: diagnose('identity/wrong-mac', { subject, detail, hint }) };
   }
   const identity = identityDigest(facts.identity.value);
@@ -59,8 +61,8 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
       (hardware.serial === serial || (Object.hasOwn(identities, name) && identities[name] === identity)),
   );
   if (twin !== undefined) {
-    const detail = `${node.name} (${node.host}) is the Mac of ${twin.name} (${twin.host}).`;
-    const hint = `Correct the addresses of ${node.name} and ${twin.name} in the file.`;
+    const detail = prose`${named(node.name)} (${named(node.host)}) is the Mac of ${twin.name} (${twin.host}).`;
+    const hint = prose`Correct the addresses of ${named(node.name)} and ${twin.name} in the file.`;
     return { kind: 'impossible', diagnostic: diagnose('identity/same-mac', { subject, detail, hint }) };
   }
   const known = Object.hasOwn(identities, node.name) ? identities[node.name] : undefined;
@@ -70,6 +72,6 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
 /** A Mac that answered and did not say which one it is. */
 export const unseenMac = (name: string): Diagnostic =>
   diagnose('enroll/mac-unseen', {
-    subject: `node ${name}`,
-    detail: `${name} did not say which Mac it is, so nothing was written down.`,
+    subject: nodeSubject(name),
+    detail: prose`${named(name)} did not say which Mac it is, so nothing was written down.`,
   });

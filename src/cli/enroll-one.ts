@@ -5,8 +5,11 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import type { Digest } from '../model/digest.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { lookupName } from '../remote/address.ts';
 import { fingerprint } from '../remote/host-key.ts';
 import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
@@ -147,9 +150,9 @@ function judgedMac(name: string, lock: string, seen: SeenMac): JudgedMac {
 
 const otherMac = (name: string, lock: string): Diagnostic =>
   diagnose('identity/wrong-mac', {
-    subject: `node ${name}`,
-    detail: `${lock} knows another Mac as ${name} than the one that answers.`,
-    hint: withCommands('If this Mac takes its place:', [`meshwright replace ${name}`]),
+    subject: nodeSubject(name),
+    detail: prose`${lock} knows another Mac as ${named(name)} than the one that answers.`,
+    hint: withCommands('If this Mac takes its place', [meshwright('replace', name)]),
   });
 
 interface WantedPin {
@@ -179,10 +182,10 @@ async function decide(run: Run, one: EnrollOne, shown: ShownKey, target: Target)
   const { verdict } = shown;
   const expected = run.own['expect'];
   if (typeof expected === 'string' && expected !== shown.fingerprint) {
-    const detail = `${target.host} shows ${shown.fingerprint}, and ${expected} was expected.`;
-    return refusal(diagnose('enroll/fingerprint-differs', { detail, subject: `node ${target.label}` }));
+    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    return refusal(diagnose('enroll/fingerprint-differs', { detail, subject: nodeSubject(target.label) }));
   }
-  const subject = `node ${target.label}`;
+  const subject = nodeSubject(target.label);
   if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
     return refusal({ ...diagnoseHostKey(target, verdict), subject });
   }
@@ -203,10 +206,10 @@ const refusal = (problem: Diagnostic): Decision => ({ kind: 'no', pin: 'refused'
 /** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
 const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagnostic =>
   diagnose('cli/needs-yes', {
-    subject: `node ${label}`,
-    detail: `The host key of ${label} has changed, and trusting another one needs a yes, and its fingerprint.`,
-    hint: withCommands('Compare the fingerprint on the Mac itself, then say which one is right:', [
-      `meshwright enroll ${label} --replace --yes --expect ${seen}`,
+    subject: nodeSubject(label),
+    detail: prose`The host key of ${named(label)} has changed, and trusting another one needs a yes, and its fingerprint.`,
+    hint: withCommands('Compare the fingerprint on the Mac itself, then say which one is right', [
+      meshwright('enroll', label, '--replace', '--yes', '--expect', seen),
     ]),
   });
 
@@ -216,16 +219,12 @@ const unlessNobodyThere =
   (error: unknown): Decision => {
     if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
     const { fingerprint: seen } = shown;
-    const replace = shown.verdict.kind === 'changed' ? ' --replace' : '';
+    const replace = shown.verdict.kind === 'changed' ? ['--replace'] : [];
     return refusal(
       diagnose('cli/needs-yes', {
-        subject: `node ${target.label}`,
-        detail: `The host key of ${target.label} is not pinned, and pinning it needs a yes.`,
-        hint: [
-          'Compare the fingerprint on the Mac itself, then say which one is right:',
-          `  meshwright enroll ${target.label} --expect ${seen}${replace}`,
-          ...(replace === '' ? ['or say --yes to trust what answers now.'] : []),
-        ].join('\n'),
+        subject: nodeSubject(target.label),
+        detail: prose`The host key of ${named(target.label)} is not pinned, and pinning it needs a yes.`,
+        hint: prose`Compare the fingerprint on the Mac itself, then say which one is right:\n  ${meshwright('enroll', target.label, '--expect', seen, ...replace)}${replace.length === 0 ? '\nor say --yes to trust what answers now.' : ''}`,
       }),
     );
   };

@@ -2,8 +2,10 @@ import { join, resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import { nodeName } from '../model/node.ts';
+import { prose } from '../model/prose.ts';
 import { isHost, isTcpPort, isUser } from '../remote/address.ts';
 import { findClusterFile } from './find-cluster.ts';
 import { createLockKeeper, type LockKeeper } from './lock-keeper.ts';
@@ -69,7 +71,8 @@ function fromAddresses(run: Run): EnrollSubjects {
       diagnose('cli/no-cluster-file', { detail: 'This needs a cluster file, and there is none.' }),
     ]);
   }
-  if (run.words.length === 0) throw usageError('No node is named.', 'Name an address: meshwright enroll studio-1.lan');
+  if (run.words.length === 0)
+    throw usageError('No node is named.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
   const path = join(run.folder, 'cluster.lock');
   const lock: ClusterLock = openLock(run, path, 'cluster.lock');
   return {

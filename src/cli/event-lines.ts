@@ -1,10 +1,11 @@
 import type { RunEvent } from '../apply/run-events.ts';
 import type { Severity } from '../diagnostics/code-entry.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { subjectNodes } from '../doctor/subject.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import { exitText } from '../model/exit.ts';
 import type { Json } from '../model/json.ts';
 import type { StepOutcome } from '../model/step.ts';
+import { subjectNodes, subjectText } from '../model/subject.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RemoteEvent } from '../remote/remote.ts';
 
@@ -65,14 +66,14 @@ export function eventLines(event: LogEvent): readonly EventLine[] {
 function problemLine(
   event: string,
   { severity, code, detail, subject }: Diagnostic,
-  node: string | undefined = subjectNodes(subject ?? '')[0],
+  node: string | undefined = subjectNodes(subject)[0],
 ): EventLine {
   return {
     level: levelOf[severity],
     event,
     ...(node === undefined ? {} : { node }),
-    msg: detail,
-    fields: { code, ...(subject === undefined ? {} : { subject }) },
+    msg: plainText(detail),
+    fields: { code, ...(subject === undefined ? {} : { subject: subjectText(subject) }) },
   };
 }
 
@@ -87,7 +88,7 @@ function planLines({ changes, steps, waiting, blockers, effects, diagnostics }: 
         level: 'warn',
         event: 'blocker',
         node,
-        msg: action,
+        msg: plainText(action),
         fields: { code, isHands },
       }),
     ),

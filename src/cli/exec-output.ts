@@ -1,6 +1,7 @@
 import type { CommandOutcome } from '../apply/run-command.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeLines, jsonText } from '../diagnostics/escape.ts';
+import type { Reader } from '../diagnostics/prose-text.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import { type Console, outputWritten } from './console.ts';
@@ -94,22 +95,22 @@ export async function showOutcomesJson(
   const head = isSimulated ? '{\n  "formatVersion": 1,\n  "simulated": true,\n' : '{\n  "formatVersion": 1,\n';
   showJsonText(console, `${head}  "nodes": {`);
   for (const [at, outcome] of outcomes.entries()) {
-    const value = jsonText(outcomeJson(outcome)).replaceAll('\n', '\n    ');
+    const value = jsonText(outcomeJson(outcome, { isSimulated })).replaceAll('\n', '\n    ');
     showJsonText(console, `${at === 0 ? '' : ','}\n    ${jsonText(outcome.node)}: ${value}`);
     await outputWritten();
   }
   showJsonText(console, `${outcomes.length === 0 ? '' : '\n  '}}\n}\n`);
 }
 
-function outcomeJson(outcome: CommandOutcome): unknown {
+function outcomeJson(outcome: CommandOutcome, reader: Reader): unknown {
   const diagnostics = diagnosticsOf(outcome);
-  if (outcome.kind === 'unreached') return { diagnostics: diagnosticsJson(diagnostics) };
+  if (outcome.kind === 'unreached') return { diagnostics: diagnosticsJson(reader, diagnostics) };
   const { exit, stdout, stderr, isTruncated } = outcome.result;
   return {
     exit,
     stdout: decoder.decode(stdout),
     stderr: decoder.decode(stderr),
     truncated: isTruncated,
-    ...(diagnostics.length === 0 ? {} : { diagnostics: diagnosticsJson(diagnostics) }),
+    ...(diagnostics.length === 0 ? {} : { diagnostics: diagnosticsJson(reader, diagnostics) }),
   };
 }

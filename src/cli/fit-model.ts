@@ -1,11 +1,13 @@
 import { dirname } from 'node:path';
 import { contextTokens } from '../desired/amounts.ts';
 import { settleFleet } from '../desired/settle.ts';
+import { meshwright } from '../model/command.ts';
 import type { DriverName } from '../model/desired.ts';
 import type { Link } from '../model/link.ts';
 import type { FitFleet } from '../model/memory-fit.ts';
 import type { ModelFit } from '../model/model-fit.ts';
 import type { ModelShape } from '../model/model-shape.ts';
+import { prose } from '../model/prose.ts';
 import { judgeModelFit } from '../runtimes/judge-model-fit.ts';
 import { type FitNode, isThoughtUp, moreLike, onWords, readMacs } from './fit-macs.ts';
 import { type FitFile, type FitRuntime, readRuntime } from './fit-runtime.ts';
@@ -15,7 +17,7 @@ import { usageError } from './options.ts';
 import { readCountOption, textOption } from './own-options.ts';
 import type { Run } from './verb.ts';
 
-const example = 'For example: meshwright fit ./models/tiny --on 2xMac15,14:512GB';
+const example = prose`For example: ${meshwright('fit', './models/tiny', '--on', '2xMac15,14:512GB')}`;
 const usualContext = '8k';
 
 /** Puts a model on Macs on paper: reaches no node. @throws FleetError `cli/usage`, `model/shape-unknown` */

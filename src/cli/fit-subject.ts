@@ -7,6 +7,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet, DesiredModel } from '../model/desired.ts';
 import type { ModelShape, ShapeFact } from '../model/model-shape.ts';
+import { modelSubject } from '../model/subject.ts';
 import { membersOf } from '../models/config-fields.ts';
 import { jsonEntries } from '../models/safetensors.ts';
 import { type ByteSource, folderSource, urlSource } from './byte-source.ts';
@@ -35,7 +36,7 @@ function knownShape(word: string, found: ShapeFact): ModelShape {
   if (found.kind === 'known') return found.shape;
   throw new FleetError([
     diagnose('model/shape-unknown', {
-      subject: `model ${word}`,
+      subject: modelSubject(word),
       detail: `Nothing is known of its size: ${found.why}.`,
     }),
   ]);

@@ -6,6 +6,8 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
+import { labelled, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import { limiter } from '../remote/limit-parallel.ts';
 import { type LogMark, type LogPart, mostPartBytes, parseLogParts, rankLogPartsCommand } from '../script/rank-log.ts';
@@ -15,7 +17,6 @@ import { showDiagnostics } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { type LineReader, lineReader } from './log-lines.ts';
 import { exitOfSignal } from './signals.ts';
-import { simulatedHints } from './simulated-hints.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 
@@ -129,10 +130,10 @@ async function lookAt(session: Session, logs: readonly Followed[], deadlineMs: n
 }
 
 const cannotRead = (node: NodeName, why: string): Diagnostic =>
-  diagnose('logs/cannot-read', { detail: `${node}: ${why}.`, subject: `node ${node}` });
+  diagnose('logs/cannot-read', { detail: prose`${labelled(node)}${why}.`, subject: nodeSubject(node) });
 
-function tellLost(problem: Diagnostic, node: NodeName, { run, view }: Watch): void {
-  showDiagnostics(run.console, view.isSimulated ? simulatedHints([problem]) : [problem]);
+function tellLost(problem: Diagnostic, node: NodeName, { run }: Watch): void {
+  showDiagnostics(run.console, [problem]);
   run.console.err(`${node}: is tried again every ${retryMs / 1_000} s\n`);
 }
 

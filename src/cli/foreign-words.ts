@@ -1,4 +1,6 @@
 import { didYouMean } from '../desired/did-you-mean.ts';
+import { meshwright } from '../model/command.ts';
+import type { Prose } from '../model/prose.ts';
 
 /** What other tools call it, by what it is called here: an edit distance would lead from `top` to `stop`. */
 const foreignCommands: Readonly<Record<string, readonly string[]>> = {
@@ -46,10 +48,10 @@ export function meantCommand(typed: string, names: readonly string[]): string | 
 }
 
 /** What is typed here for an option of other tools; `--watch` has no counterpart but the shell's own. */
-export function meantOption(typed: string, verb: string): string | undefined {
+export function meantOption(typed: string, verb: string): Prose | undefined {
   if (typed === '-o' && verb === 'plan') return '--out';
   if (typed === '-n' && verb === 'logs') return '--lines';
-  if (typed === '--dry-run') return 'meshwright plan';
+  if (typed === '--dry-run') return [meshwright('plan')];
   if (typed === '--watch' || typed === '-w') return verb === 'cables' ? '--watch' : `watch -n 10 meshwright ${verb}`;
   return ownWord(foreignOptions, typed);
 }

@@ -1,17 +1,19 @@
 import { codes } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { joinProse } from '../model/prose.ts';
+import { namedSubject, nodesSubject, type Subject, subjectNodes } from '../model/subject.ts';
 import { type MergedFinding, mergeFindings } from '../report/merge-findings.ts';
 
-/** The words before a subject that a merged finding leaves out. */
-const kinds = ['node', 'link', 'receptacle'] as const;
-
 /** Several problems of one node are about one node; what says itself what it is, such as `placement chat`, stays as it is. */
-function subjectOf({ subjects, of }: MergedFinding): string {
+function subjectOf({ subjects, of }: MergedFinding): Subject {
+  const all = of.flatMap(({ subject }) => subject ?? []);
+  const kinds = new Set(of.map(({ subject }) => subject?.kind));
+  if (kinds.size === 1 && kinds.has('node')) return nodesSubject([...new Set(all.flatMap(subjectNodes))]);
   const names = [...new Set(subjects)];
-  const kind = kinds.find((one) => of.every(({ subject = '' }) => new RegExp(`^${one}s? `).test(subject)));
-  if (kind === undefined) return names.join(', ');
-  const isOne = names.length === 1 && !of.some(({ subject = '' }) => subject.startsWith(`${kind}s `));
-  return `${kind}${isOne ? '' : 's'} ${names.join(', ')}`;
+  const [first] = all;
+  if (first !== undefined && names.length === 1) return first;
+  const kind = kinds.size === 1 && (kinds.has('link') || kinds.has('receptacle')) ? `${first?.kind}s ` : '';
+  return namedSubject(`${kind}${names.join(', ')}`);
 }
 
 /** Diagnostics with those that have one cause and one cure told once: sixteen nodes, one missing key. */
@@ -20,7 +22,7 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
     code: finding.code,
     severity: finding.severity,
     summary: codes[finding.code].summary,
-    detail: finding.details.join('\n'),
+    detail: joinProse(finding.details, '\n'),
     hint: finding.hint,
     ...(finding.subjects.length === 0 ? {} : { subject: subjectOf(finding) }),
     related: [],

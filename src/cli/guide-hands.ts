@@ -1,4 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
+import { subjectText } from '../model/subject.ts';
 import { findingLines } from '../report/finding-lines.ts';
 import { mergeFindings } from '../report/merge-findings.ts';
 import type { Page } from '../report/page.ts';
@@ -9,10 +11,9 @@ import { type ExitCode, exitCode } from './exit-codes.ts';
 import { isLive, type LiveBlock, liveBlock } from './live-block.ts';
 import { lostLines } from './lost-lines.ts';
 import type { OpenedCluster } from './open-cluster.ts';
-import { paintFor } from './paint.ts';
+import { pageFor } from './paint.ts';
 import { showCables } from './show-cables.ts';
 import { exitOfSignal } from './signals.ts';
-import { simulatedHints } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 import { type Sight, watchCables } from './watch-cables.ts';
 import type { Ways } from './ways.ts';
@@ -23,8 +24,7 @@ import type { Ways } from './ways.ts';
  */
 export async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const { isSimulated } = ways;
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
-  const guide = { cluster, isSimulated, page: { columns, unicode, paint: paintFor(hasColor) } };
+  const guide = { cluster, page: pageFor(run.console) };
   const stageOf = ({ observation, work, isWhole }: Sight): Stage => {
     if (codeForCables(cluster.fleet, observation, work) !== exitCode.done) return 'open';
     return isWhole ? 'done' : 'to-confirm';
@@ -47,7 +47,6 @@ export async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): 
 
 interface Guide {
   readonly cluster: OpenedCluster;
-  readonly isSimulated: boolean;
   readonly page: Page;
 }
 
@@ -57,18 +56,18 @@ type Stage = 'open' | 'to-confirm' | 'done';
 type Tell = (sight: Sight, before: Sight | undefined, stage: Stage) => void;
 
 /** Tells what has changed since the last look, and below it what is to be done next. */
-function teller({ console }: Run, { cluster, isSimulated, page }: Guide): Tell {
+function teller({ console }: Run, { cluster, page }: Guide): Tell {
   const block: LiveBlock = liveBlock(console);
   let shown: readonly (readonly string[])[] = [];
   return (sight, before, stage) => {
     const { work, lost } = sight;
     const news = [
       ...lostLines(sight, before, page),
-      ...newFindings(sight, before, isSimulated).flatMap((one) => [...findingLines(one, page), '']),
+      ...newFindings(sight, before).flatMap((one) => [...findingLines(one, page), '']),
       ...(before === undefined ? [] : cableEvents(before.work, work).flatMap((event) => eventLines(event, page))),
     ];
     const done = [[doneLine(cluster.fleet.thunderbolt.links.length, page)]];
-    const open = (): typeof shown => watchParagraphs({ work, lost, isSimulated }, page);
+    const open = (): typeof shown => watchParagraphs({ work, lost }, page);
     const paragraphs = { done: () => done, 'to-confirm': () => shown, open }[stage]();
     const isShown = (lines: readonly string[]): boolean => shown.some((one) => one.join('\n') === lines.join('\n'));
     if (isLive(console)) block.show(news, paragraphs.flat());
@@ -78,11 +77,11 @@ function teller({ console }: Run, { cluster, isSimulated, page }: Guide): Tell {
 }
 
 /** What no act puts right and was not told before; why a node cannot be seen is told with its name. */
-function newFindings(sight: Sight, before: Sight | undefined, isSimulated: boolean) {
+function newFindings(sight: Sight, before: Sight | undefined) {
   const failures = Object.values(sight.observation.failures).flat();
-  const keyOf = ({ code, subject = '', detail }: Diagnostic): string => [code, subject, detail].join('\n');
+  const keyOf = ({ code, subject, detail }: Diagnostic): string =>
+    [code, subjectText(subject), plainText(detail)].join('\n');
   const told = new Set([...(before?.work.findings ?? []), ...failures].map(keyOf));
   const isNew = (one: Diagnostic): boolean => !told.has(keyOf(one)) && !failures.some(({ code }) => code === one.code);
-  const found = sight.work.findings.filter(isNew);
-  return mergeFindings(isSimulated ? simulatedHints(found) : found);
+  return mergeFindings(sight.work.findings.filter(isNew));
 }

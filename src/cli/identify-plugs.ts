@@ -3,7 +3,7 @@ import { plugChanges } from '../resources/cable-events.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { lostLines } from './lost-lines.ts';
 import type { OpenedCluster } from './open-cluster.ts';
-import { paintFor } from './paint.ts';
+import { pageFor } from './paint.ts';
 import { exitOfSignal } from './signals.ts';
 import type { Run } from './verb.ts';
 import { watchCables } from './watch-cables.ts';
@@ -11,8 +11,7 @@ import type { Ways } from './ways.ts';
 
 /** Says which receptacle somebody has just plugged into or pulled out of, until the run is interrupted. */
 export async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
-  const page = { columns, unicode, paint: paintFor(hasColor) };
+  const page = pageFor(run.console);
   await watchCables(run, {
     cluster,
     ways,

@@ -1,5 +1,6 @@
 import type { Session } from '../apply/session.ts';
 import { escapeLines } from '../diagnostics/escape.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import { type Exit, exitText } from '../model/exit.ts';
 import type { NodePath } from '../model/node-path.ts';
 import type { LaunchGroup } from '../runtimes/launch-group.ts';
@@ -101,8 +102,8 @@ async function runRank(run: LaunchRun, { session, rank: number, over }: OneRank)
   out.end();
   err.end();
   if (asked.kind === 'ended') return asked.result.exit;
-  console.err(`${prefix} ! ${asked.diagnostics[0].detail}\n`);
-  return { kind: 'unknown', why: 'no-channel', reason: asked.diagnostics[0].detail };
+  console.err(`${prefix} ! ${plainText(asked.diagnostics[0].detail)}\n`);
+  return { kind: 'unknown', why: 'no-channel', reason: plainText(asked.diagnostics[0].detail) };
 }
 
 const prefixOf = ({ isSimulated }: LaunchRun, { node }: Session, rank: number): string =>

@@ -5,8 +5,11 @@ import { accountState } from '../doctor/account-state.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { budgetWords, isSpent, launchBudget } from '../mesh/launch-budget.ts';
 import { ownAccounts } from '../model/account.ts';
+import { meshwright } from '../model/command.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 
 /** Ranks of somebody's own program that are to be started. */
 export interface LaunchAsked {
@@ -34,13 +37,13 @@ export function launchRefusals(
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
     const others = why.map(({ isSeen, words }) => {
       const about = {
-        subject: `node ${node}`,
-        detail: `No rank is started, and nothing was stopped: ${node}: ${words}.`,
+        subject: nodeSubject(node),
+        detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${words}.`,
       };
       if (!isSeen) return diagnose('launch/reboot-unseen', about);
       return diagnose('launch/needs-reboot', {
         ...about,
-        hint: `Restart it, or leave it out: meshwright reboot ${node}`,
+        hint: prose`Restart it, or leave it out: ${meshwright('reboot', node)}`,
       });
     });
     return [...refused, ...others];
@@ -62,9 +65,9 @@ function accountProblem(node: NodeName, account: string, { accounts, login }: Fa
   };
   return [
     diagnose('launch/account', {
-      subject: `node ${node}`,
-      detail: `No rank is started, and nothing was stopped: ${node}: ${words[state ?? 'unseen']}.`,
-      ...(isMade && { hint: 'Let apply make it: meshwright apply' }),
+      subject: nodeSubject(node),
+      detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${words[state ?? 'unseen']}.`,
+      ...(isMade && { hint: prose`Let apply make it: ${meshwright('apply')}` }),
     }),
   ];
 }

@@ -8,6 +8,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
+import { namedSubject, runtimeSubject } from '../model/subject.ts';
 
 /** For an archive of 400 MB, which takes a few seconds; what takes longer is left to the nodes, which look before a stop. */
 const listMs = 20_000;
@@ -70,7 +71,7 @@ export async function missingPrograms(
       const where = whereIs?.(pointerOf(runtime, program));
       found.push(
         diagnose('runtime/no-program', {
-          subject: 'driver' in runtime ? `runtime ${runtime.name}` : 'doorman',
+          subject: 'driver' in runtime ? runtimeSubject(runtime.name) : namedSubject('doorman'),
           detail: escapeText(`${runtime.archive} has no ${program}.`),
           ...(one.path === undefined ? {} : { hint: escapeText(`Did you mean ${one.path}?`) }),
           ...(where === undefined ? {} : { where }),

@@ -4,6 +4,8 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock, HostKey } from '../model/cluster-lock.ts';
 import type { Digest } from '../model/digest.ts';
+import { named, prose } from '../model/prose.ts';
+import { namedSubject } from '../model/subject.ts';
 import { holdFile } from './hold-file.ts';
 import { readLock } from './open-cluster.ts';
 import { replaceFile } from './write-file.ts';
@@ -100,7 +102,7 @@ function isSame(some: readonly HostKey[], others: readonly HostKey[]): boolean {
 const pinsChanged = (name: string, shown: string): FleetError =>
   new FleetError([
     diagnose('enroll/pins-changed', {
-      subject: shown,
-      detail: `${shown} has other keys for ${name} than a moment ago; nothing was pinned.`,
+      subject: namedSubject(shown),
+      detail: prose`${shown} has other keys for ${named(name)} than a moment ago; nothing was pinned.`,
     }),
   ]);

@@ -8,7 +8,6 @@ import type { Plan } from '../plan/plan.ts';
 import { launchBudgets, type NodeBudget } from '../resources/launch-budgets.ts';
 import { viewOf } from '../resources/view.ts';
 import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
-import { simulatedPlan } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 import type { Ways } from './ways.ts';
 
@@ -37,8 +36,8 @@ export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan>
 }
 
 /** Plans from a look that was had already. */
-export function planFrom(observation: FleetObservation, { fleet, ways, goal, targets }: PlanWish): LookedPlan {
+export function planFrom(observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
   const plan = makePlan({ goal, desired: fleet, observation, targets });
   const budgets = launchBudgets(viewOf({ desired: fleet, observation, targets }));
-  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation, budgets };
+  return { plan, observation, budgets };
 }

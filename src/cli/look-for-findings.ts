@@ -14,7 +14,6 @@ import { logFindings } from './diagnostics-output.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 import { openCluster, targetedNodes } from './open-cluster.ts';
 import { judgedFleet, lockedFleet } from './settle-cluster.ts';
-import { simulatedHints } from './simulated-hints.ts';
 import { withShutdowns } from './switched-off.ts';
 import type { Run } from './verb.ts';
 import { openWays } from './ways.ts';
@@ -77,7 +76,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
     observation,
     placements,
     clients: clientCounts(view, placements),
-    findings: isSimulated ? simulatedHints(found) : found,
+    findings: found,
     isBroken: broken.length > 0,
     budgets: launchBudgets(view),
     isSimulated,

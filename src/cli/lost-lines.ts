@@ -1,4 +1,5 @@
 import { escapeText } from '../diagnostics/escape.ts';
+import { proseText } from '../diagnostics/prose-text.ts';
 import { hang } from '../report/layout.ts';
 import type { Page } from '../report/page.ts';
 import type { Sight } from './watch-cables.ts';
@@ -11,7 +12,7 @@ export function lostLines(sight: Sight, before: Sight | undefined, page: Page): 
       .filter((name) => !earlier.includes(name))
       .flatMap((name) => {
         const [problem] = sight.observation.failures[name] ?? [];
-        const why = escapeText(problem?.detail ?? problem?.summary ?? '');
+        const why = escapeText(proseText(problem?.detail ?? problem?.summary ?? '', page));
         return hang(`${name} cannot be seen: `, `${why} It is tried again.`, page.columns);
       }),
     ...earlier.filter((name) => !sight.lost.includes(name)).map((name) => `${name} answers again`),

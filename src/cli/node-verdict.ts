@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import { subjectNodes } from '../doctor/subject.ts';
 import type { NodeName } from '../model/node.ts';
+import { subjectNodes } from '../model/subject.ts';
 import type { PlacementSurvey } from '../resources/placement-survey.ts';
 import { verdictOf } from './commands/facts.ts';
 import type { NodeVerdict } from './exit-codes.ts';
@@ -18,7 +18,7 @@ export interface Judged {
 export function nodeVerdict(name: NodeName, { observation, findings, placements }: Judged): NodeVerdict {
   const unseen = verdictOf(observation.failures[name] ?? []);
   if (unseen !== 'fine') return unseen;
-  const about = findings.filter((one) => subjectNodes(one.subject ?? '').includes(name));
+  const about = findings.filter((one) => subjectNodes(one.subject).includes(name));
   const errors = about.filter((one) => one.severity === 'error');
   const own = placements.filter((one) => one.nodes.includes(name));
   // A placement that is not as the file says is wrong on every member, wherever its fault lies.

@@ -6,6 +6,7 @@ import type { DesiredRuntime } from '../model/desired.ts';
 import { type Digest, shortDigest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import type { NodeName } from '../model/node.ts';
+import { runtimeSubject } from '../model/subject.ts';
 
 /** What is looked for. */
 export interface OlderWish {
@@ -39,7 +40,7 @@ export function olderVersion({ runtime, nodes, to }: OlderWish, observation: Fle
   const there = kept.map(({ node, trees }) => `${node} has ${versionsText(trees)}`).join('; ');
   throw new FleetError([
     diagnose('rollback/no-version', {
-      subject: `runtime ${runtime.name}`,
+      subject: runtimeSubject(runtime.name),
       detail:
         first === undefined
           ? `${there}. None of them${to === undefined ? '' : ` that begins with ${to}`} is older and everywhere.`

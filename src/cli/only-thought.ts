@@ -1,5 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { named, prose } from '../model/prose.ts';
+import { placementSubject } from '../model/subject.ts';
 
 /** What `--max-tokens` takes at most. */
 const mostTokens = 9_999;
@@ -16,8 +18,8 @@ export function onlyThought({
 }): Diagnostic {
   const more = Math.min(4 * tokens, mostTokens);
   return diagnose('ask/no-answer', {
-    subject: `placement ${placement}`,
-    detail: `${placement} on ${node} thought aloud, and its ${tokens} tokens were over before it said anything.`,
+    subject: placementSubject(placement),
+    detail: prose`${placement} on ${named(node)} thought aloud, and its ${tokens} tokens were over before it said anything.`,
     hint:
       more > tokens
         ? `Give it more of them: --max-tokens ${more}`

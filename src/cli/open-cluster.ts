@@ -5,8 +5,10 @@ import { selectNodes } from '../desired/select.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { commandText } from '../diagnostics/prose-text.ts';
 import { countText } from '../diagnostics/severity.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
 import { doublesText } from './doubles.ts';
@@ -105,7 +107,9 @@ function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[
   showDiagnostics(run.console, diagnostics.filter(isUrgent));
   const others = diagnostics.filter((one) => !isUrgent(one));
   if (others.length === 0) return;
-  run.console.err(`${shown}: ${countText(others)}; meshwright validate shows ${others.length === 1 ? 'it' : 'them'}\n`);
+  run.console.err(
+    `${shown}: ${countText(others)}; ${commandText(meshwright('validate'), run.console)} shows ${others.length === 1 ? 'it' : 'them'}\n`,
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { Prose } from '../model/prose.ts';
 import type { LogLevel } from './event-lines.ts';
 
 /** What may stand on every command line. */
@@ -28,6 +29,6 @@ export interface GlobalOptions {
 }
 
 /** A problem with the command line itself: the run ends with 64 and nothing was done. */
-export function usageError(detail: string, hint: string): FleetError {
+export function usageError(detail: Prose, hint: Prose): FleetError {
   return new FleetError([diagnose('cli/usage', { detail, hint })]);
 }

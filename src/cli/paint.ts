@@ -1,3 +1,5 @@
+import type { Page } from '../report/page.ts';
+import type { Console } from './console.ts';
 /** How a piece of text is meant; colour only repeats what the words already say. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
@@ -14,3 +16,11 @@ export function paintFor(hasColor: boolean): (tone: Tone, text: string) => strin
   if (!hasColor) return (_tone, text) => text;
   return (tone, text) => `\u001b[${sgr[tone][0]}m${text}\u001b[${sgr[tone][1]}m`;
 }
+
+/** The page of an answer on this console. */
+export const pageFor = ({ columns, hasUnicode, hasColor, isSimulated }: Console): Page => ({
+  columns,
+  unicode: hasUnicode,
+  paint: paintFor(hasColor),
+  isSimulated,
+});

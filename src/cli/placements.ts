@@ -2,7 +2,10 @@ import { didYouMean, listText } from '../desired/did-you-mean.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
+import { placementSubject } from '../model/subject.ts';
 import { readRun } from '../sim/host/run-state.ts';
 import { usageError } from './options.ts';
 import type { SettledCluster } from './settle-cluster.ts';
@@ -45,7 +48,7 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
   const [first, ...others] = problems;
   if (first) throw new FleetError([first, ...others]);
   const named = fleet.placements.filter(({ name }) => wantsAll || run.words.includes(name));
-  if (named.length === 0) throw usageError('The file has no placements.', 'See: meshwright plan');
+  if (named.length === 0) throw usageError('The file has no placements.', prose`See: ${meshwright('plan')}`);
   return named;
 }
 
@@ -74,15 +77,15 @@ function unknownPlacement(word: string, among: NamedIn, orAll: string): readonly
       ? whatThereIs(declared, 'Name one', orAll)
       : `Did you mean \`${near}\`?`;
   const detail = isNode ? `${word} is a node, and placements are named here.` : `There is no placement \`${word}\`.`;
-  return [diagnose('select/unknown-placement', { detail, hint, subject: `placement ${word}` })];
+  return [diagnose('select/unknown-placement', { detail, hint, subject: placementSubject(word) })];
 }
 
 function neverApplied(name: string, isRehearsed: boolean): Diagnostic {
-  const apply = 'Apply it first: meshwright apply';
+  const apply = prose`Apply it first: ${meshwright('apply')}`;
   return diagnose('select/never-applied', {
-    detail: `${name} is in the file, but cluster.lock has no digest of its runtime or its model.`,
-    hint: isRehearsed ? `A simulated fleet runs for this file. Did you mean --sim?\nElse: ${apply}` : apply,
-    subject: `placement ${name}`,
+    detail: prose`${named(name)} is in the file, but cluster.lock has no digest of its runtime or its model.`,
+    hint: isRehearsed ? prose`A simulated fleet runs for this file. Did you mean --sim?\nElse: ${apply}` : apply,
+    subject: placementSubject(name),
   });
 }
 

@@ -26,7 +26,7 @@ export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string
 
 /** The same as a value. */
 function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], scripts }: PlanSurroundings): Json {
-  const [head, ...rest] = entriesOf(planJson(plan));
+  const [head, ...rest] = entriesOf(planJson(plan, { isSimulated }));
   const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
   return Object.fromEntries([
     ...(head === undefined ? [] : [head]),
@@ -89,8 +89,8 @@ export function planDifferences(saved: string, now: string): readonly string[] {
 function changeTexts({ changes }: JsonMap): readonly string[] {
   if (!Array.isArray(changes)) return [];
   return changes.map((one) => {
-    const { node, resource, from, to } = one as Readonly<Record<string, Json>>;
-    return `${String(node)} ${String(resource)}: ${String(from)} -> ${String(to)}`;
+    const { node, resource, from, to } = one as Readonly<Record<string, string>>;
+    return `${node} ${resource}: ${from} -> ${to}`;
   });
 }
 

@@ -4,6 +4,9 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
+import { meshwright } from '../model/command.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { lookupName } from '../remote/address.ts';
 import { fingerprint } from '../remote/host-key.ts';
 import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
@@ -31,10 +34,10 @@ export async function settlePrebootKey(
 ): Promise<PrebootPin> {
   const { target } = way;
   const { verdict } = shown;
-  const subject = `node ${target.label}`;
+  const subject = nodeSubject(target.label);
   const expected = run.own['expect'];
   if (typeof expected === 'string' && expected !== shown.fingerprint) {
-    const detail = `${target.host} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
     return refused(diagnose('enroll/fingerprint-differs', { detail, subject }));
   }
   if (verdict.kind === 'preboot') return { kind: 'trusted', pin: 'kept' };
@@ -71,28 +74,21 @@ async function mayPin(run: Run, text: string): Promise<boolean | undefined> {
 
 function changed(target: Target, shown: ShownKey, known: HostKey): Diagnostic {
   return diagnose('ssh/host-key-changed', {
-    subject: `node ${target.label}`,
+    subject: nodeSubject(target.label),
     detail: [
       `The key that ${target.host} shows at FileVault is not the pinned one; no password was sent.`,
       `  known  ${fingerprint(known)}`,
       `  seen   ${shown.fingerprint}`,
     ].join('\n'),
-    hint: [
-      'Unlock it at the Mac this time. If you know why the key is another one:',
-      `  meshwright unlock ${target.label} --replace`,
-    ].join('\n'),
+    hint: prose`Unlock it at the Mac this time. If you know why the key is another one:\n  ${meshwright('unlock', target.label, '--replace')}`,
   });
 }
 
 const nobodyThere = (shown: ShownKey, target: Target): Diagnostic =>
   diagnose('cli/needs-yes', {
-    subject: `node ${target.label}`,
-    detail: `The key that ${target.label} shows at FileVault is not pinned, and pinning it needs a yes.`,
-    hint: [
-      'Say which key is the right one:',
-      `  meshwright unlock ${target.label} --expect ${shown.fingerprint}`,
-      'or say --yes to trust what answers now with the password.',
-    ].join('\n'),
+    subject: nodeSubject(target.label),
+    detail: prose`The key that ${named(target.label)} shows at FileVault is not pinned, and pinning it needs a yes.`,
+    hint: prose`Say which key is the right one:\n  ${meshwright('unlock', target.label, '--expect', shown.fingerprint)}\nor say --yes to trust what answers now with the password.`,
   });
 
 const question = ({ key, fingerprint: seen }: ShownKey, target: Target): string =>

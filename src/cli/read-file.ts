@@ -3,6 +3,8 @@ import { dirname, relative } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { Prose } from '../model/prose.ts';
+import { namedSubject } from '../model/subject.ts';
 
 /** What decides whether others may change a file or a folder. */
 export interface FileOwner {
@@ -125,7 +127,11 @@ function cannotRead(shown: string, error: unknown): FleetError {
   const known = typeof code === 'string' ? reasons[code] : undefined;
   const why = known ?? `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   const hint = typeof code === 'string' ? hintFor(code, shown) : undefined;
-  const problem = diagnose('cli/cannot-read', { detail: `${shown} ${why}.`, subject: shown, ...(hint && { hint }) });
+  const problem = diagnose('cli/cannot-read', {
+    detail: `${shown} ${why}.`,
+    subject: namedSubject(shown),
+    ...(hint && { hint }),
+  });
   return new FleetError([problem], { cause: error });
 }
 
@@ -155,8 +161,8 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
   const { uid, env } = reader;
   const severity = env['CI'] === 'true' ? 'error' : 'warning';
   const trusted = [0, uid, ...(uid === 0 && env['SUDO_UID'] ? [Number(env['SUDO_UID'])] : [])];
-  const problem = (detail: string, hint: string): Diagnostic =>
-    diagnose('cli/file-open-to-others', { severity, subject: shown, detail, hint });
+  const problem = (detail: string, hint: Prose): Diagnostic =>
+    diagnose('cli/file-open-to-others', { severity, subject: namedSubject(shown), detail, hint });
   const own = [
     ...writers(file, reader).map((who) => problem(`${who} may write ${shown}.`, `Close it: chmod go-w ${shown}`)),
     ...(trusted.includes(file.uid)

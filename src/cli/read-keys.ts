@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { doormanFile } from '../desired/resolve-placements.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { type Digest, digest } from '../model/digest.ts';
 import { doormanKeyDomain } from '../model/doorman.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import { type SecretSource, secretSourceText } from '../model/secret.ts';
+import { placementSubject } from '../model/subject.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import { secretContext } from './secrets.ts';
 import type { Run } from './verb.ts';
@@ -85,9 +87,11 @@ async function keyHash(
   { name, folder }: { readonly name: string; readonly folder: string },
 ): Promise<Known<Digest>> {
   const question = `API key of ${name}`;
-  const resolved = await resolveSecret(source, secretContext(run, { subject: `placement ${name}`, folder, question }));
-  if (resolved.kind === 'missing')
-    return unknown('not-asked', resolved.diagnostic.detail.replace(/^The password/, 'The key'));
+  const resolved = await resolveSecret(
+    source,
+    secretContext(run, { subject: placementSubject(name), folder, question, what: 'key' }),
+  );
+  if (resolved.kind === 'missing') return unknown('not-asked', plainText(resolved.diagnostic.detail));
   const key = resolved.secret.reveal();
   if (!strongKey.test(key)) {
     const detail = 'It has fewer than 20 characters, or one that no header can carry.';

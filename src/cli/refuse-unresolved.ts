@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { namedSubject } from '../model/subject.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 import type { Run } from './verb.ts';
 
@@ -11,7 +12,7 @@ export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledClus
   if (additions.length === 0 || run.options.sim) return;
   throw new FleetError([
     diagnose('lock/unresolved', {
-      subject: lockPlace.shown,
+      subject: namedSubject(lockPlace.shown),
       detail: [`${lockPlace.shown} lacks:`, ...additions.map((line) => `  ${line}`)].join('\n'),
       hint: `Apply it in a terminal, or with --update-lock; then commit ${lockPlace.shown}.`,
     }),

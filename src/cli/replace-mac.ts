@@ -5,6 +5,9 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
+import { meshwright } from '../model/command.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { lookupName } from '../remote/address.ts';
 import { fingerprint } from '../remote/host-key.ts';
 import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
@@ -62,10 +65,10 @@ const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'ref
 /** Why nothing is done: the key is not the expected one, cannot be read, or the answer was no. */
 async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promise<Refusal | undefined> {
   const { target, shown } = answering;
-  const subject = `node ${target.label}`;
+  const subject = nodeSubject(target.label);
   const expected = run.own['expect'];
   if (typeof expected === 'string' && expected !== shown.fingerprint) {
-    const detail = `${target.host} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
     return refusal(diagnose('enroll/fingerprint-differs', { detail, subject }));
   }
   const { verdict } = shown;
@@ -85,9 +88,9 @@ async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promi
 
 /** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
 function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
-  const detail = `Taking the Mac that answers for ${label} in place of the one that was it needs a yes, and its fingerprint.`;
-  const hint = `Compare the fingerprint on the new Mac itself, then say which one is right:\n  meshwright replace ${label} --yes --expect ${seen}`;
-  return diagnose('cli/needs-yes', { subject: `node ${label}`, detail, hint });
+  const detail = prose`Taking the Mac that answers for ${named(label)} in place of the one that was it needs a yes, and its fingerprint.`;
+  const hint = prose`Compare the fingerprint on the new Mac itself, then say which one is right:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
+  return diagnose('cli/needs-yes', { subject: nodeSubject(label), detail, hint });
 }
 
 /** What is known of the old Mac, what answers now, and what will happen. */

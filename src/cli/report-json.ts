@@ -1,5 +1,6 @@
 import type { StepReport } from '../apply/run-report.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Reader } from '../diagnostics/prose-text.ts';
 import type { RunCounts } from '../report/apply-text.ts';
 import { pendingJson } from '../report/pending-json.ts';
 import { unreachedField } from '../report/unreached.ts';
@@ -10,12 +11,13 @@ import { exitOf, exitsOf, type OutcomeSurroundings, type RunOutcome, refusalsOf,
 /** What the document says besides the outcome. */
 export interface ReportSurroundings extends OutcomeSurroundings {
   readonly counts: RunCounts;
-  /** Problems of the run, with hints as they are to be typed. */
+  /** Problems of the run. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** How a run ended as programs read it (`schemas/report.schema.json`). */
 export function reportJson(outcome: RunOutcome, about: ReportSurroundings): unknown {
+  const reader = { isSimulated: about.isSimulated };
   const { report, last } = outcome;
   const left = last?.plan ?? keptWork(report);
   const runId = report.works.find(({ run }) => run !== undefined)?.run?.runId;
@@ -31,11 +33,11 @@ export function reportJson(outcome: RunOutcome, about: ReportSurroundings): unkn
     exits: [...new Set(exitsOf(outcome))],
     counts: { changed, failed, unchanged, ...unreachedReason(about.counts, last !== undefined) },
     ...unreachedField(last?.plan.unreached ?? report.works.findLast(({ plan }) => plan !== undefined)?.plan?.unreached),
-    steps: stepsOf(outcome).map(stepJson),
-    ...(left === undefined ? {} : { remaining: pendingJson(left) }),
+    steps: stepsOf(outcome).map((step) => stepJson(step, reader)),
+    ...(left === undefined ? {} : { remaining: pendingJson(left, reader) }),
     refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
     lock: about.lock,
-    diagnostics: diagnosticsJson([...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),
+    diagnostics: diagnosticsJson(reader, [...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),
   };
 }
 
@@ -45,7 +47,7 @@ function unreachedReason({ changed, failed, unchanged, unseen }: RunCounts, isCh
   return { reason: isChecked ? `${unseen.join(', ')} not reached` : 'the nodes were not checked again' };
 }
 
-const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport): unknown => ({
+const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport, reader: Reader): unknown => ({
   id: step.id,
   node: step.node,
   resource: step.resource,
@@ -54,5 +56,5 @@ const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport): unkn
   outcome,
   ms,
   ...(rescues === undefined ? {} : { rescues }),
-  diagnostics: diagnosticsJson(diagnostics),
+  diagnostics: diagnosticsJson(reader, diagnostics),
 });

@@ -2,6 +2,7 @@ import type { PlaybookReport, PlaybookWork } from '../apply/playbook-report.ts';
 import type { LeaseRefusal, StepReport } from '../apply/run-report.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NodeName } from '../model/node.ts';
+import type { Prose } from '../model/prose.ts';
 import type { Change } from '../model/step.ts';
 import type { Plan } from '../plan/plan.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict } from './exit-codes.ts';
@@ -30,7 +31,7 @@ export interface OutcomeSurroundings {
   /** What the last look has found where nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
   /** Sentences for people behind everything else, such as how Macs come back. */
-  readonly closing?: readonly string[];
+  readonly closing?: readonly Prose[];
 }
 
 const isDone = ({ outcome }: StepReport): boolean => outcome === 'changed' || outcome === 'unchanged';

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { namedSubject } from '../model/subject.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { type Console, processConsole } from './console.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from './diagnostics-output.ts';
@@ -10,7 +11,6 @@ import { type GlobalOptions, usageError } from './options.ts';
 import type { Invocation } from './program.ts';
 import type { RunLog } from './run-log.ts';
 import { listenForSignals } from './signals.ts';
-import { simulatedHints } from './simulated-hints.ts';
 import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
@@ -26,7 +26,7 @@ export async function runCommandLine(
   const dashes = argv.indexOf('--');
   const head = dashes < 0 ? argv : argv.slice(0, dashes);
   const tail = dashes < 0 ? undefined : argv.slice(dashes + 1);
-  const console = processConsole(env, head.includes('--no-color'));
+  const console = processConsole(env, { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim') });
   const wantsJson = head.includes('--json');
   const signals = listenForSignals(console);
   let log: RunLog | undefined;
@@ -45,7 +45,7 @@ export async function runCommandLine(
     const code = await runVerb(line.invocation, surroundings);
     return end(signals.received() ?? code);
   } catch (error) {
-    return end(signals.received() ?? report(console, error, { wantsJson, isSimulated: head.includes('--sim'), log }));
+    return end(signals.received() ?? report(console, error, { wantsJson, log }));
   } finally {
     signals.stop();
   }
@@ -80,7 +80,7 @@ async function openLog({ verb, global }: Invocation, console: Console, folder: s
     version: readVersion(),
     onLost: ({ message }) => {
       const detail = `A line could not be written to ${log}: ${message}.`;
-      showDiagnostics(console, [diagnose('cli/log-incomplete', { detail, subject: log })]);
+      showDiagnostics(console, [diagnose('cli/log-incomplete', { detail, subject: namedSubject(log) })]);
     },
   });
 }
@@ -106,15 +106,13 @@ async function runVerb(invocation: Invocation, surroundings: Surroundings): Prom
 
 interface ReportForm {
   readonly wantsJson: boolean;
-  readonly isSimulated: boolean;
   readonly log: RunLog | undefined;
 }
 
-function report(console: Console, error: unknown, { wantsJson, isSimulated, log }: ReportForm): ExitCode {
-  const found = error instanceof FleetError ? error.diagnostics : [bug(error)];
-  logFindings({ log }, found);
-  const diagnostics = isSimulated ? simulatedHints(found) : found;
-  if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(diagnostics) });
+function report(console: Console, error: unknown, { wantsJson, log }: ReportForm): ExitCode {
+  const diagnostics = error instanceof FleetError ? error.diagnostics : [bug(error)];
+  logFindings({ log }, diagnostics);
+  if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(console, diagnostics) });
   else showDiagnostics(console, diagnostics, error instanceof FleetError ? error.sources : {});
   const errors = diagnostics.filter((one) => one.severity !== 'warning');
   return firstOf(errors.map(codeFor));

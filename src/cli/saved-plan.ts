@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { prose } from '../model/prose.ts';
+import { namedSubject } from '../model/subject.ts';
 import { refuseOpenToOthers } from './open-cluster.ts';
 import { usageError } from './options.ts';
 import { formatIn, isSamePlan, planDifferences, planFormat, targetsIn } from './plan-document.ts';
@@ -52,7 +55,7 @@ function readSaved(run: Run, file: string): SavedPlan {
       format === undefined
         ? 'holds no plan'
         : `has the plan format ${format}, and this version of meshwright reads format ${planFormat}`;
-    throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} ${why}.`, subject: shown })]);
+    throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} ${why}.`, subject: namedSubject(shown) })]);
   }
   return { shown, text, ...(targets === 'all' ? {} : { targets }) };
 }
@@ -62,9 +65,9 @@ export function requireSame({ shown, text }: SavedPlan, document: string): void 
   if (isSamePlan(text, document) === true) return;
   throw new FleetError([
     diagnose('plan/stale', {
-      subject: shown,
+      subject: namedSubject(shown),
       detail: [`What would be done now is not what ${shown} says.`, ...planDifferences(text, document)].join('\n'),
-      hint: `Look at the difference: meshwright plan --out new.json. Then apply that.`,
+      hint: prose`Look at the difference: ${meshwright('plan', '--out', 'new.json')}. Then apply that.`,
     }),
   ]);
 }

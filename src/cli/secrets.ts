@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { SecretSource } from '../model/secret.ts';
+import type { Subject } from '../model/subject.ts';
 import { askHidden } from '../secrets/ask-hidden.ts';
 import type { SecretContext } from '../secrets/resolve-secret.ts';
 import { usageError } from './options.ts';
@@ -29,10 +30,12 @@ export function typedPasswordSource(run: Run): SecretSource | undefined {
 
 /** What is asked about whom. */
 export interface SecretSubject {
-  readonly subject: string;
+  readonly subject: Subject;
   /** The folder of the cluster file. */
   readonly folder: string;
   readonly question: string;
+  /** What it gives; a password unless said. */
+  readonly what?: 'key';
 }
 
 /** What resolving a secret may reach in this run: its environment, files, and the terminal if there is one. */

@@ -4,6 +4,7 @@ import { requirementsName } from '../desired/resolve-placements.ts';
 import type { ArchiveFact, FolderFact, SourceFacts, SourceFailure, SourcePlace } from '../desired/source-facts.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { modelSubject, namedSubject, runtimeSubject, type Subject } from '../model/subject.ts';
 import type { JudgedFiles } from './open-cluster.ts';
 import { isArchive, readArchive } from './read-sources.ts';
 import type { Run } from './verb.ts';
@@ -43,9 +44,9 @@ async function missing(path: string): Promise<SourceFailure | undefined> {
 
 /** A warning at its key for each missing source that the lock does not know; nodes may have what it knows. */
 export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFacts): readonly Diagnostic[] {
-  const told = (pointer: string, subject: string, { detail }: SourceFailure): Diagnostic => {
+  const told = (pointer: string, subject: Subject, { detail }: SourceFailure): Diagnostic => {
     const where = whereIs?.(pointer);
-    const code = subject.startsWith('model ') ? 'model/folder-missing' : 'runtime/archive-missing';
+    const code = subject.kind === 'model' ? 'model/folder-missing' : 'runtime/archive-missing';
     return diagnose(code, { detail, subject, ...(where === undefined ? {} : { where }) });
   };
   const ofFile = ([name, seen]: readonly [string, ArchiveFact | FolderFact]): readonly Diagnostic[] => {
@@ -54,7 +55,7 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
     if (seen.kind === 'known' || isLocked) return [];
     const key = extra === undefined ? 'archive' : extra === requirementsName ? 'requirements' : 'wheels';
     const pointer = runtime === 'doorman' ? '/doorman' : `${pointerTo('/runtimes', runtime)}/${key}`;
-    return [told(pointer, runtime === 'doorman' ? runtime : `runtime ${runtime}`, seen)];
+    return [told(pointer, runtime === 'doorman' ? namedSubject(runtime) : runtimeSubject(runtime), seen)];
   };
   const isWheels = ([name]: readonly [string, FolderFact]): boolean => name.includes('/');
   const folders = Object.entries(sources.folders);
@@ -63,7 +64,7 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
     ...folders.flatMap(([name, seen]) =>
       seen.kind === 'known' || name.includes('/')
         ? []
-        : [told(`${pointerTo('/models', name)}/source`, `model ${name}`, seen)],
+        : [told(`${pointerTo('/models', name)}/source`, modelSubject(name), seen)],
     ),
   ];
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { plainText } from '../diagnostics/prose-text.ts';
 import { loadPlaybook } from '../playbooks/load.ts';
 import type { Playbook } from '../playbooks/playbook.ts';
 
@@ -19,7 +20,8 @@ export const isShipped = (word: string): boolean => shipped.some((name) => name 
 export function shippedPlaybook(name: ShippedPlaybook): Playbook {
   const file = `${name}.yaml`;
   const { playbook, diagnostics } = loadPlaybook(readFileSync(new URL(file, folder)), { file, name });
-  if (playbook === undefined) throw new Error(`${file} is damaged: ${diagnostics[0]?.detail ?? 'it is empty'}`);
+  if (playbook === undefined)
+    throw new Error(`${file} is damaged: ${plainText(diagnostics[0]?.detail ?? 'it is empty')}`);
   return playbook;
 }
 

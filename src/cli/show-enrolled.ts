@@ -77,7 +77,7 @@ function installedLines({ installed, user }: Enrolled): readonly string[] {
 export function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated }: Shown): unknown {
   const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled): unknown => ({
     ...fields,
-    diagnostics: diagnosticsJson(diagnostics),
+    diagnostics: diagnosticsJson({ isSimulated }, diagnostics),
   });
   return {
     formatVersion: 1,

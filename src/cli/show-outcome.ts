@@ -1,6 +1,8 @@
 import { leaseHeld } from '../apply/lease-ask.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
+import { proseText } from '../diagnostics/prose-text.ts';
+import { isSameSubject } from '../model/subject.ts';
 import { type RunCounts, type RunEnd, summaryText, uncheckedText } from '../report/apply-text.ts';
 import { blockerBlocks, neededFor } from '../report/blocker-lines.ts';
 import { findingLines } from '../report/finding-lines.ts';
@@ -13,7 +15,7 @@ import { logFindings, showDiagnostics, showJson } from './diagnostics-output.ts'
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { gatherAlike } from './gather-alike.ts';
 import { keptWork } from './kept-stops.ts';
-import { paintFor } from './paint.ts';
+import { pageFor } from './paint.ts';
 import { reportJson } from './report-json.ts';
 import {
   exitOf,
@@ -24,7 +26,6 @@ import {
   refusalsOf,
 } from './run-outcome.ts';
 import { mendingText } from './same-options.ts';
-import { simulatedHints, simulatedText } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 
 const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
@@ -41,16 +42,14 @@ const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
 export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroundings): ExitCode {
   const code = exitOf(outcome);
   const counts = countsOf(outcome);
-  const said = toldProblems(outcome);
-  const diagnostics = about.isSimulated ? simulatedHints(said) : said;
-  logFindings(run, said);
+  const diagnostics = toldProblems(outcome);
+  logFindings(run, diagnostics);
   if (outcome.last !== undefined) run.log?.write({ kind: 'plan', plan: outcome.last.plan });
   if (run.options.json) {
     showJson(run.console, reportJson(outcome, { ...about, counts, diagnostics }));
     return code;
   }
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
-  const page = { columns, unicode, paint: paintFor(hasColor) };
+  const page = pageFor(run.console);
   showDiagnostics(run.console, gatherAlike(diagnostics));
   const { last, report } = outcome;
   const hasRun = report.works.length > 0;
@@ -60,17 +59,16 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   const list = hasRun ? blockerBlocks(blockers, page) : [];
   const end = endOf(code, outcome, blockers);
   const text = last === undefined ? uncheckedText(end, counts) : summaryText(end, counts, about.checked);
-  const closing = (about.closing ?? []).flatMap((line) =>
-    fitLines(about.isSimulated ? simulatedText(line) : line, columns),
-  );
+  const closing = (about.closing ?? []).flatMap((line) => fitLines(proseText(line, page), page.columns));
   const blocks = [
-    ...unshownBlocks(outcome, about, page),
+    ...unshownBlocks(outcome, page),
     ...list,
-    fitLines(text, columns),
+    fitLines(text, page.columns),
     ...(closing.length === 0 ? [] : [closing]),
   ];
   for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
-  if (about.isSimulated && hasRun && blockers.some(({ isHands }) => isHands)) run.console.out(mendingText);
+  if (about.isSimulated && hasRun && blockers.some(({ isHands }) => isHands))
+    run.console.out(proseText(mendingText, page));
   return code;
 }
 
@@ -78,11 +76,7 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
  * What waits, and what was found, where no plan was shown because there was nothing to run: then nothing else says why a
  * verb did not do its work.
  */
-function unshownBlocks(
-  { report, last }: RunOutcome,
-  { isSimulated }: Pick<OutcomeSurroundings, 'isSimulated'>,
-  page: Page,
-): readonly (readonly string[])[] {
+function unshownBlocks({ report, last }: RunOutcome, page: Page): readonly (readonly string[])[] {
   const isShown = report.isDeclined || report.works.some(({ run }) => run !== undefined);
   const plans = report.works.flatMap(({ plan }) => plan ?? []);
   const kept = last?.plan ?? keptWork(report) ?? { waiting: [], blockers: [] };
@@ -91,8 +85,7 @@ function unshownBlocks(
   );
   if (isShown || report.works.length === 0 || (kept.waiting.length === 0 && !isLost)) return [];
   const found = last?.plan.diagnostics ?? [...new Set(plans.flatMap(({ diagnostics }) => diagnostics))];
-  const diagnostics = isSimulated ? simulatedHints(found) : found;
-  const blocks = [waitingLines(kept, page), ...mergeFindings(diagnostics).map((one) => findingLines(one, page))];
+  const blocks = [waitingLines(kept, page), ...mergeFindings(found).map((one) => findingLines(one, page))];
   return blocks.filter((lines) => lines.length > 0);
 }
 
@@ -109,7 +102,10 @@ function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof
 function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {
   const problems = problemsOf(outcome);
   const refused = refusalsOf(outcome).map(({ node, holder }) => leaseHeld(node, holder));
-  return [...refused.filter(({ subject }) => !problems.some((one) => one.subject === subject)), ...problems];
+  return [
+    ...refused.filter(({ subject }) => !problems.some((one) => isSameSubject(one.subject, subject))),
+    ...problems,
+  ];
 }
 
 function countsOf(outcome: RunOutcome): RunCounts {

@@ -1,10 +1,10 @@
+import type { Prose } from '../model/prose.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type PlanTextInput, planText } from '../report/plan-text.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
 import type { StepScript } from '../script/step-scripts.ts';
-import { paintFor } from './paint.ts';
+import { pageFor } from './paint.ts';
 import { commentMark, scriptsText } from './scripts-text.ts';
-import { simulatedPlan } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 
 /** What is shown beside a plan. */
@@ -14,29 +14,27 @@ export interface ShownPlanParts {
   /** Of launches over RDMA, where any can come. */
   readonly budgets: readonly NodeBudget[] | undefined;
   /** What to type now. */
-  readonly next: readonly string[];
+  readonly next: readonly Prose[];
   /** What is said where nothing is to be done; that all is as the file says unless given. */
   readonly nothing?: string;
 }
 
-type Page = Pick<PlanTextInput, 'columns' | 'unicode' | 'paint'>;
+type Page = Pick<PlanTextInput, 'columns' | 'unicode' | 'paint' | 'isSimulated'>;
 
 /** Logs a plan and shows it as text; with `--json` it shows nothing. */
 export function showPlan(run: Run, plan: Plan, parts: ShownPlanParts): void {
   run.log?.write({ kind: 'plan', plan });
   if (run.options.json) return;
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
-  run.console.out(textOf(plan, parts, { columns, unicode, paint: paintFor(hasColor) }));
+  run.console.out(textOf(plan, parts, pageFor(run.console)));
 }
 
-const textOf = (plan: Plan, { isSimulated, ...parts }: ShownPlanParts, page: Page): string =>
-  planText({ plan: isSimulated ? simulatedPlan(plan) : plan, isSimulated, ...parts, ...page });
+const textOf = (plan: Plan, parts: ShownPlanParts, page: Page): string => planText({ plan, ...parts, ...page });
 
 /** Shows the scripts of root of a plan, behind the plan itself as comments: that says what was not seen, and what waits. */
 export function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: readonly StepScript[]): void {
   run.log?.write({ kind: 'plan', plan });
   if (run.options.json) return;
-  const { columns, hasUnicode: unicode } = run.console;
-  const text = textOf(plan, parts, { columns: columns - commentMark.length, unicode });
+  const { columns, hasUnicode: unicode, isSimulated } = run.console;
+  const text = textOf(plan, parts, { columns: columns - commentMark.length, unicode, isSimulated });
   run.console.out(scriptsText(text, scripts));
 }

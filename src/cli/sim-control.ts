@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { namedSubject } from '../model/subject.ts';
 import { askControl, type ControlRequest } from '../sim/host/control.ts';
 import type { RunFile } from '../sim/host/run-file.ts';
 import { readRun } from '../sim/host/run-state.ts';
@@ -31,7 +32,9 @@ export function requireReadable(folder: string): void {
     const why = error instanceof Error ? error.message : String(error);
     const detail = `${folder} cannot be used: ${why}.`;
     const hint = 'Set MESHWRIGHT_STATE to a folder that this user can read and write, or unset it.';
-    throw new FleetError([diagnose('sim/run-folder', { detail, hint, subject: folder })], { cause: error });
+    throw new FleetError([diagnose('sim/run-folder', { detail, hint, subject: namedSubject(folder) })], {
+      cause: error,
+    });
   }
 }
 

@@ -3,6 +3,8 @@ import { type RecordedRun, readJournals } from '../apply/read-journals.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { aside, meshwright } from '../model/command.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import { utcText } from '../model/utc-text.ts';
 import { journalName, stateFolder } from './state-folder.ts';
 import type { Run } from './verb.ts';
@@ -28,8 +30,8 @@ export function withShutdowns(
   for (const [node, found] of silent) {
     const words = shutdownOf(journals, node);
     if (words === undefined) continue;
-    const hint = isSimulated ? `Switch it on: meshwright sim power-on ${node}` : 'Press its power button.';
-    failures[node] = found.map((one) => (isOff(one) ? { ...one, detail: `${one.detail} ${words}`, hint } : one));
+    const hint = isSimulated ? prose`Switch it on: ${meshwright('sim power-on', node)}` : 'Press its power button.';
+    failures[node] = found.map((one) => (isOff(one) ? { ...one, detail: prose`${one.detail} ${words}`, hint } : one));
   }
   return { ...observation, failures };
 }
@@ -44,7 +46,7 @@ function journalsOf({ env }: Run, name: string): readonly RecordedRun[] {
 }
 
 /** In words when the newest run that had to do with a node switched it off. @param journals newest first */
-export function shutdownOf(journals: readonly RecordedRun[], node: string): string | undefined {
+export function shutdownOf(journals: readonly RecordedRun[], node: string): Prose | undefined {
   const last = journals.find(({ records }) => records.some((one) => 'node' in one && one.node === node));
   if (last === undefined) return undefined;
   const by = last.records.find((one) => one.phase === 'run')?.controller ?? 'this computer';
@@ -55,5 +57,5 @@ export function shutdownOf(journals: readonly RecordedRun[], node: string): stri
     (one) => one.phase === 'outcome' && steps.includes(one.step) && one.outcome === 'changed',
   );
   if (done === undefined) return undefined;
-  return `It was switched off by ${escapeText(by)} (meshwright shutdown) at ${utcText(Math.floor(Date.parse(done.at) / 1_000))}.`;
+  return prose`It was switched off by ${escapeText(by)} (${aside(meshwright('shutdown'))}) at ${utcText(Math.floor(Date.parse(done.at) / 1_000))}.`;
 }

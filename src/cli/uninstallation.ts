@@ -10,7 +10,6 @@ import { whereTheyRanLast } from '../resources/layouts.ts';
 import type { LookedPlan } from './look-and-plan.ts';
 import { targetedNodes } from './open-cluster.ts';
 import { type SettledCluster, settleFromLock } from './settle-cluster.ts';
-import { simulatedPlan } from './simulated-hints.ts';
 import { namedTargets } from './targets.ts';
 import type { Run } from './verb.ts';
 import { openWays, type Ways } from './ways.ts';
@@ -94,10 +93,10 @@ export const withoutGone = (about: Uninstallation, gone: readonly NodeName[]): U
 });
 
 /** The plan for what was seen of those that are still there. */
-export function planSeen({ fleet, goal, targets, ways }: Uninstallation, observation: FleetObservation): LookedPlan {
+export function planSeen({ fleet, goal, targets }: Uninstallation, observation: FleetObservation): LookedPlan {
   const kept = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(record).filter(([name]) => targets.some((node) => node === name)));
   const seen = { nodes: kept(observation.nodes), failures: kept(observation.failures) };
   const plan = makePlan({ goal, desired: fleet, observation: seen, targets });
-  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation: seen };
+  return { plan, observation: seen };
 }

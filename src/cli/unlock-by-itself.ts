@@ -8,7 +8,9 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
 import { type Secret, secretSourceText } from '../model/secret.ts';
+import { nodeSubject, subjectNodes } from '../model/subject.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Playbook } from '../playbooks/playbook.ts';
 import { lookupName } from '../remote/address.ts';
@@ -27,7 +29,7 @@ interface About {
 
 const failed = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: false, diagnostic });
 const noSource = (node: string, detail: string): Unlocked =>
-  failed(diagnose('unlock/no-source', { subject: `node ${node}`, detail }));
+  failed(diagnose('unlock/no-source', { subject: nodeSubject(node), detail }));
 
 /**
  * Unlocks a Mac as part of something else: only with a source that the file names and that asks nobody, at a key that
@@ -43,8 +45,8 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
     const settled = { kind: 'way' as const, ...(await ways.settle(node)) };
     const address = lookupName(settled.target.host, settled.target.port);
     if (attempts.wasRefused(address)) {
-      const detail = `${name} refused the password that it was given last.`;
-      return failed(diagnose('unlock/refused-before', { subject: `node ${name}`, detail }));
+      const detail = prose`${named(name)} refused the password that it was given last.`;
+      return failed(diagnose('unlock/refused-before', { subject: nodeSubject(name), detail }));
     }
     const limits = { ...useLimits(run), signal };
     const door = await lookAtDoor(settled, limits).catch(unlessAboutNode);
@@ -92,7 +94,7 @@ function unlessAboutNode(error: unknown): undefined {
 /** The password of a node when nobody has to be asked for it. */
 async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Promise<Secret | undefined> {
   if (node.password === undefined || node.password.kind === 'prompt') return undefined;
-  const subject = `node ${node.name}`;
+  const subject = nodeSubject(node.name);
   const context = secretContext(run, { subject, folder: dirname(clusterFile), question: '' });
   const resolved = await resolveSecret(node.password, context);
   return resolved.kind === 'resolved' ? resolved.secret : undefined;
@@ -127,7 +129,7 @@ export async function unlockedByItself(
 /** The plan as it will go: Macs that are unlocked by themselves wait for nobody. */
 export function withUnlocks(plan: Plan, unlocked: ReadonlyMap<string, string>): Plan {
   const told = (one: Diagnostic): Diagnostic => {
-    const node = one.subject?.replace(/^node /u, '') ?? '';
+    const node = subjectNodes(one.subject)[0] ?? '';
     const source = one.code === 'reboot/ends-at-filevault' ? unlocked.get(node) : undefined;
     if (source === undefined) return one;
     const detail = `FileVault is on: after the restart it is unlocked with the password from ${source}.`;

@@ -2,7 +2,9 @@ import { dirname } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredNode } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
 import type { Secret, SecretSource } from '../model/secret.ts';
+import { nodeSubject, nodesSubject } from '../model/subject.ts';
 import { type ResolvedSecret, resolveSecret } from '../secrets/resolve-secret.ts';
 import { secretContext, typedPasswordSource } from './secrets.ts';
 import type { Run } from './verb.ts';
@@ -45,7 +47,7 @@ export async function resolvePasswords(
   for (const { source, nodes } of bySource.values()) {
     const names = nodes.map(({ node }) => node.name);
     const context = secretContext(run, {
-      subject: `node${names.length === 1 ? '' : 's'} ${names.join(', ')}`,
+      subject: nodesSubject(names),
       folder: dirname(clusterFile),
       question: `Password of ${nodes[0]?.user ?? ''} on ${names.join(', ')}`,
     });
@@ -57,6 +59,6 @@ export async function resolvePasswords(
 
 const noSource = (name: string): Diagnostic =>
   diagnose('unlock/no-source', {
-    subject: `node ${name}`,
-    detail: `${name} waits for the password of its account, and nobody can be asked for it here.`,
+    subject: nodeSubject(name),
+    detail: prose`${named(name)} waits for the password of its account, and nobody can be asked for it here.`,
   });

@@ -4,6 +4,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
 import type { DesiredNode } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
 import { type HostKeyTrust, trustFor } from '../remote/host-key-trust.ts';
 import type { Target } from '../remote/remote.ts';
 import { createReachResolver, localReachEnv, type ReachWish } from '../remote/resolve-reach.ts';
@@ -118,6 +119,6 @@ async function liveRunFile(folder: string): Promise<RunFile> {
 const changedSince = (name: string): FleetError =>
   new FleetError([
     diagnose('sim/other-file', {
-      detail: `The simulated fleet has no node ${name}: the cluster file has changed since.`,
+      detail: prose`The simulated fleet has no node ${named(name)}: the cluster file has changed since.`,
     }),
   ]);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { namedSubject } from '../model/subject.ts';
 
 /**
  * Replaces a file so that a reader sees the old text or the new one, never half of either: temporary name in the
@@ -28,7 +29,10 @@ export function replaceFile(path: string, text: string, mode = 0o644): void {
 /** The failure to write a path, with the reason of the system. */
 export function cannotWrite(path: string, error: unknown): FleetError {
   const why = error instanceof Error ? error.message : String(error);
-  const problem = diagnose('cli/cannot-write', { detail: `${path} cannot be written: ${why}.`, subject: path });
+  const problem = diagnose('cli/cannot-write', {
+    detail: `${path} cannot be written: ${why}.`,
+    subject: namedSubject(path),
+  });
   return new FleetError([problem], { cause: error });
 }
 

@@ -2,6 +2,8 @@ import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
 import type { ClusterLock, PinnedKey } from '../model/cluster-lock.ts';
+import { aside, meshwright } from '../model/command.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import { placeOf } from './line-index.ts';
 import { lockedThings, networkProblems } from './lock-sections.ts';
 import { pointerTo } from './pointer.ts';
@@ -29,9 +31,8 @@ export const emptyLock = (file: string): ClusterLock => ({
 });
 
 /** A lock is not written by hand: what helps is the file of before, or a new one. */
-const hints: Readonly<Partial<Record<DiagnosticCode, string>>> = {
-  'yaml/empty':
-    'Restore the file from version control. Without one, remove it: `meshwright enroll` keeps host keys anew, and `meshwright apply --update-lock` the rest.',
+const hints: Readonly<Partial<Record<DiagnosticCode, Prose>>> = {
+  'yaml/empty': prose`Restore the file from version control. Without one, remove it: \`${aside(meshwright('enroll'))}\` keeps host keys anew, and \`${aside(meshwright('apply', '--update-lock'))}\` the rest.`,
   'yaml/too-large': 'Restore the file from version control.',
   'schema/unsupported-version': 'Restore the file from version control, or use the meshwright that wrote it.',
 };

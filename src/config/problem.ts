@@ -2,24 +2,26 @@ import type { Severity } from '../diagnostics/code-entry.ts';
 import { codes, type DiagnosticCode } from '../diagnostics/codes.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Prose } from '../model/prose.ts';
+import type { Subject } from '../model/subject.ts';
 import { placeOf, type SourceText, type Span } from './line-index.ts';
 
 /** Another place that belongs to a problem, such as the first of two equal keys. */
 export interface OtherPlace {
   readonly span: Span;
-  readonly detail: string;
+  readonly detail: Prose;
 }
 
 /** Something wrong at one place of a file, before it has a line and a column. */
 export interface Problem {
   readonly code: DiagnosticCode;
   readonly span: Span;
-  readonly detail: string;
+  readonly detail: Prose;
   readonly pointer?: string;
   readonly severity?: Severity;
-  readonly hint?: string;
+  readonly hint?: Prose;
   readonly label?: string;
-  readonly subject?: string;
+  readonly subject?: Subject;
   readonly others?: readonly OtherPlace[];
 }
 

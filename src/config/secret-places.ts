@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
+import { mapWords } from '../model/prose.ts';
 import type { Problem } from './problem.ts';
 import type { Context } from './schema-context.ts';
 import { spanOf } from './source-map.ts';
@@ -29,8 +30,8 @@ function hiddenIn(one: Diagnostic, secrets: readonly string[]): Diagnostic {
     ...one,
     ...label,
     // A hint that is the registry's own stays whole.
-    hint: one.code === 'secret/not-a-source' ? one.hint : withoutSecrets(one.hint, secrets),
-    detail: withoutSecrets(one.detail, secrets),
+    hint: one.code === 'secret/not-a-source' ? one.hint : mapWords(one.hint, (words) => withoutSecrets(words, secrets)),
+    detail: mapWords(one.detail, (words) => withoutSecrets(words, secrets)),
     related: one.related.map((other) => hiddenIn(other, secrets)),
   };
 }

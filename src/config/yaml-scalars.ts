@@ -49,8 +49,9 @@ export function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): un
   const { raw } = entry;
   const other = typeof node.value === 'number' ? otherNumber(raw) : undefined;
   if (other !== undefined) {
-    const detail = `${raw} is ${node.value} here, and ${other} to readers of YAML 1.1.`;
-    const hint = `Write it as ${node.value}, or in quotes where a text is meant: "${raw}"`;
+    const own = String(node.value);
+    const detail = `${raw} is ${own} here, and ${other} to readers of YAML 1.1.`;
+    const hint = `Write it as ${own}, or in quotes where a text is meant: "${raw}"`;
     walk.problems.push({ code: 'yaml/ambiguous-number', span: entry.value, pointer, detail, hint });
   }
   if (typeof node.value === 'string') warnOfOtherReading(walk, raw, entry.value);

@@ -1,5 +1,7 @@
 import type { Severity } from '../diagnostics/code-entry.ts';
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
+import type { Prose } from '../model/prose.ts';
+import type { Subject } from '../model/subject.ts';
 
 /** A place in the cluster file by its JSON pointer; the lines and columns are known only where the text is. */
 export interface FindingPlace {
@@ -15,9 +17,9 @@ export interface Finding extends FindingPlace {
   readonly code: DiagnosticCode;
   readonly severity?: Severity;
   readonly detail: string;
-  readonly hint?: string;
+  readonly hint?: Prose;
   readonly label?: string;
-  readonly subject?: string;
+  readonly subject?: Subject;
   /** Other places that belong to it. */
   readonly others?: readonly (FindingPlace & { readonly detail: string })[];
 }

@@ -1,6 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { didYouMean, listText } from './did-you-mean.ts';
 
 /** Which nodes are meant. With neither names nor labels it is every node; with both, the named ones that match. */
@@ -54,7 +56,11 @@ function unknownNames(nodes: readonly DesiredNode[], names: readonly string[]): 
     const near = didYouMean(name, known);
     const hint = near === undefined ? `The nodes are ${listText(known)}.` : `Did you mean \`${near}\`?`;
     return [
-      diagnose('select/unknown-node', { detail: `The file has no node \`${name}\`.`, hint, subject: `node ${name}` }),
+      diagnose('select/unknown-node', {
+        detail: prose`The file has no node \`${named(name)}\`.`,
+        hint,
+        subject: nodeSubject(name),
+      }),
     ];
   });
 }

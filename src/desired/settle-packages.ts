@@ -2,6 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { DesiredRuntime, MlxRuntime } from '../model/desired.ts';
+import { runtimeSubject } from '../model/subject.ts';
 import { readRequirements } from './requirements-list.ts';
 import { requirementsName } from './resolve-placements.ts';
 import { extraName, type SourceFacts } from './source-facts.ts';
@@ -30,7 +31,7 @@ export function settlePackages(runtime: DesiredRuntime, { archives }: SourceFact
 
 function listOf(runtime: MlxRuntime, path: string, text: string): SettledPackages {
   const { packages, problems } = readRequirements(text);
-  const subject = `runtime ${runtime.name}`;
+  const subject = runtimeSubject(runtime.name);
   const lines = problems.map((one) =>
     diagnose('mlx/unlocked-requirement', { subject, detail: escapeText(`${path}:${one.line}: ${one.text}`) }),
   );

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { LockedArchive, TakenBack } from '../model/cluster-lock.ts';
 import type { RuntimeExtra, RuntimeSource } from '../model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
+import { runtimeSubject } from '../model/subject.ts';
 import type { Settled, TreeSources } from './settle-trees.ts';
 import { type ArchiveFact, absolutePath, extraName, type SourceFailure } from './source-facts.ts';
 
@@ -21,10 +22,9 @@ const own = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =
 export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSources): SettledRuntime<R> {
   const { lock, sources, baseFolder } = from;
   const archive = absolutePath(baseFolder, runtime.archive);
-  const subject = `runtime ${runtime.name}`;
   const main = settleFile(
     { path: archive, seen: own(sources.archives, runtime.name), before: own(lock.runtimes, runtime.name) },
-    { subject, word: 'archive' },
+    { runtime: runtime.name, word: 'archive' },
   );
   const extras = runtime.extras.map((extra) => settleExtra(runtime.name, extra, from));
   const all = [main, ...extras.map(({ file }) => file)];
@@ -49,7 +49,9 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
     additions: [
       ...all.flatMap(({ additions }) => additions),
       ...(back !== undefined && isOver(back, digest)
-        ? [`${subject}: no longer taken back to version ${shortDigest(back.to)}, since its archive is another one`]
+        ? [
+            `runtime ${runtime.name}: no longer taken back to version ${shortDigest(back.to)}, since its archive is another one`,
+          ]
         : []),
     ],
     diagnostics: all.flatMap(({ diagnostics }) => diagnostics),
@@ -71,7 +73,7 @@ function settleExtra(runtime: string, extra: RuntimeExtra, { lock, sources, base
   const name = extraName(runtime, extra.name);
   const file = settleFile(
     { path: source, seen: own(sources.archives, name), before: own(lock.runtimeFiles ?? {}, name) },
-    { subject: `runtime ${runtime}`, word: extra.name },
+    { runtime, word: extra.name },
   );
   return { extra: { ...extra, source }, file };
 }
@@ -110,24 +112,27 @@ interface SettledFile {
 
 function settleFile(
   { path, seen = notRead(path), before }: LockedFile,
-  { subject, word }: { readonly subject: string; readonly word: string },
+  { runtime, word }: { readonly runtime: string; readonly word: string },
 ): SettledFile {
   const now = seen.kind === 'known' ? { sha256: seen.sha256, sizeBytes: seen.sizeBytes } : before;
   if (now === undefined) {
     return seen.kind === 'known'
       ? { additions: [], diagnostics: [] }
-      : { additions: [], diagnostics: [noFile(subject, seen)], failure: seen };
+      : { additions: [], diagnostics: [noFile(runtime, seen)], failure: seen };
   }
   const is = `sha256 ${shortDigest(now.sha256)}`;
-  const about = word === 'archive' ? subject : `${subject}: ${word}`;
+  const about = word === 'archive' ? `runtime ${runtime}` : `runtime ${runtime}: ${word}`;
   if (before === undefined)
     return { now, additions: [`${about}: ${is}, ${bytesText(now.sizeBytes)}`], diagnostics: [] };
   const isSame = before.sha256 === now.sha256;
-  const changed = `${subject}: ${word} changed, ${is} instead of ${shortDigest(before.sha256)}`;
+  const changed = `runtime ${runtime}: ${word} changed, ${is} instead of ${shortDigest(before.sha256)}`;
   return { now, additions: isSame ? [] : [changed], diagnostics: [] };
 }
 
 const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
 
-const noFile = (subject: string, { kind, detail }: SourceFailure): Diagnostic =>
-  diagnose(kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable', { detail, subject });
+const noFile = (runtime: string, { kind, detail }: SourceFailure): Diagnostic =>
+  diagnose(kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable', {
+    detail,
+    subject: runtimeSubject(runtime),
+  });

@@ -6,6 +6,7 @@ import type { ClusterLock, LockedModel } from '../model/cluster-lock.ts';
 import type { DesiredModel } from '../model/desired.ts';
 import { digestOf } from '../model/digest.ts';
 import type { TreeFile } from '../model/node-script.ts';
+import { modelSubject } from '../model/subject.ts';
 import { absolutePath, type FolderFact, isListLocked, type SourceFacts, type SourceFailure } from './source-facts.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from './tree-paths.ts';
 
@@ -98,13 +99,13 @@ function listAdditions(
 
 function noFolder(name: string, { kind, detail }: SourceFailure): Diagnostic {
   const code: DiagnosticCode = kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
-  return diagnose(code, { detail, subject: `model ${name}` });
+  return diagnose(code, { detail, subject: modelSubject(name) });
 }
 
 const shownAtMost = 8;
 
 function folderProblems(name: string, files: readonly TreeFile[]): readonly Diagnostic[] {
-  const subject = `model ${name}`;
+  const subject = modelSubject(name);
   if (files.length === 0) return [diagnose('model/folder-empty', { detail: `Model ${name} has no file.`, subject })];
   if (files.length > mostTreeFiles) {
     const detail = `Model ${name} has ${files.length} files; up to ${mostTreeFiles} are brought to a node.`;

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { DesiredRuntime, MlxRuntime } from '../model/desired.ts';
 import type { TreeFile } from '../model/node-script.ts';
+import { runtimeSubject } from '../model/subject.ts';
 import { type Requirement, readRequirements } from './requirements-list.ts';
 import type { TreeSources } from './settle-trees.ts';
 import { type ArchiveFact, extraName, type SourceFacts, wheelFolder } from './source-facts.ts';
@@ -27,7 +28,7 @@ export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolde
   if (folder?.kind !== 'known') {
     const kept = lockedNames(runtime, Object.keys(lock.runtimeFiles ?? {}));
     const detail = escapeText(folder?.detail ?? `${place.path} was not read.`);
-    const lost = diagnose('mlx/wheels-unreadable', { subject: `runtime ${runtime.name}`, detail });
+    const lost = diagnose('mlx/wheels-unreadable', { subject: runtimeSubject(runtime.name), detail });
     return { runtime: withFiles(runtime, place.path, kept), sources, diagnostics: kept.length === 0 ? [lost] : [] };
   }
   const wanted = listOf(runtime, sources);
@@ -81,7 +82,7 @@ function problemsIn(
   files: readonly TreeFile[],
   wanted: readonly Requirement[],
 ): readonly Diagnostic[] {
-  const subject = `runtime ${runtime.name}`;
+  const subject = runtimeSubject(runtime.name);
   const lacks = wanted
     .filter(({ isConditional }) => !isConditional)
     .flatMap((one) => lackOf(one, runtime, files) ?? [])

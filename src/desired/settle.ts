@@ -1,7 +1,10 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredNode, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { lockedKeys, withKeptKeys } from './runtime-keys.ts';
 import { settleLinks } from './settle-links.ts';
 import { settlePackages } from './settle-packages.ts';
@@ -130,9 +133,9 @@ const needed = (doorman: SettledRuntime<DesiredDoorman>): SettledRuntime<Desired
 
 const leftFile = (name: string): Diagnostic =>
   diagnose('lock/node-left-file', {
-    detail: `${name} was set up once, and the file has no such node any more.`,
-    hint: `Put it back under \`nodes\`; or, if it is gone for good: meshwright forget ${name}`,
-    subject: `node ${name}`,
+    detail: prose`${named(name)} was set up once, and the file has no such node any more.`,
+    hint: prose`Put it back under \`nodes\`; or, if it is gone for good: ${meshwright('forget', name)}`,
+    subject: nodeSubject(name),
   });
 
 /** Characters that the lists of all models may take, well below what a lock file may have (512 KiB). */

@@ -1,3 +1,4 @@
+import type { Prose } from '../model/prose.ts';
 /** How bad it is: an error stops the run, a warning does not, a notice is only worth knowing. */
 export type Severity = 'error' | 'warning' | 'notice';
 
@@ -9,7 +10,7 @@ export interface CodeEntry {
   /** Why it happens, for `docs/errors.md`. */
   readonly cause: string;
   /** Default hint; a caller that knows more says more. */
-  readonly hint: string;
+  readonly hint: Prose;
   /** Set where no program can mend it: somebody has to go to the rack, or to the Mac's own console. */
   readonly hands?: true;
 }

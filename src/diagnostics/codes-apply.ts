@@ -1,3 +1,5 @@
+import { aside, blank, its, meshwright, withTail } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about running a plan. */
@@ -20,38 +22,38 @@ export const applyCodes = {
     summary: 'What was changed is not seen on the node.',
     cause:
       'A step said that it was done, and fresh observations until the deadline show another value: it takes longer than anybody expected, or something else on the Mac changes it back.',
-    hint: 'Run it again: it looks first. If it stays so, see what the node says: meshwright logs',
+    hint: prose`Run it again: it looks first. If it stays so, see what the node says: ${meshwright('logs')}`,
   },
   'gate/not-seen': {
     severity: 'error',
     summary: 'Nobody could see whether what was changed is there.',
     cause: 'The node stopped answering, or one of its tools did, until the deadline of the run for this step.',
-    hint: 'See what is unknown and why: meshwright facts',
+    hint: prose`See what is unknown and why: ${meshwright('facts')}`,
   },
   'gate/aborted': {
     severity: 'error',
     summary: 'What was started has ended instead of becoming ready.',
     cause: 'While it was waited for, the node showed a state from which it cannot become ready any more.',
-    hint: 'See what it said: meshwright logs',
+    hint: prose`See what it said: ${meshwright('logs')}`,
   },
   'lease/held': {
     severity: 'error',
     summary: 'Another run holds the lease of a node.',
     cause: 'Somebody else changes this node right now, or did until a moment ago: its lease is renewed all the time.',
-    hint: 'Wait for it: --lease-wait 10m, or ask who is named. See: meshwright lease status',
+    hint: prose`Wait for it: --lease-wait 10m, or ask who is named. See: ${meshwright('lease status')}`,
   },
   'lease/not-taken': {
     severity: 'error',
     summary: 'The lease of a node could not be taken.',
     cause: 'The folder of meshwright on the node cannot be written: the disk is full or damaged.',
-    hint: 'See what the node says, and make room on it: meshwright facts',
+    hint: prose`See what the node says, and make room on it: ${meshwright('facts')}`,
   },
   'lease/lost': {
     severity: 'error',
     summary: 'The lease of a node was taken away while the run went on.',
     cause:
       'This computer slept or was cut off for longer than a lease lasts, and somebody else took it over; or somebody removed it. The node has turned away everything that came after that.',
-    hint: 'See who holds it now: meshwright lease status. Then run this again: it looks first.',
+    hint: prose`See who holds it now: ${meshwright('lease status')}. Then run this again: it looks first.`,
   },
   'step/failed': {
     severity: 'error',
@@ -84,13 +86,13 @@ export const applyCodes = {
     summary: 'A process on a node cannot be ended.',
     cause:
       'It survived even KILL: it waits inside of the kernel, as ranks do whose RDMA hangs. Only a restart ends it.',
-    hint: 'Restart the Mac: meshwright reboot NODE',
+    hint: prose`Restart the Mac: ${meshwright('reboot', its.node)}`,
   },
   'step/fetch-failed': {
     severity: 'error',
     summary: 'A node could not fetch a file from its URL.',
     cause: 'The name, the server, the path or the network in between failed; the words of curl are shown.',
-    hint: 'Try the URL from the node: meshwright exec NODE -- curl -I URL. What has arrived is kept.',
+    hint: prose`Try the URL from the node: ${withTail(meshwright('exec', its.node), 'curl', '-I', blank('URL'))}. What has arrived is kept.`,
   },
   'step/stalled': {
     severity: 'error',
@@ -115,13 +117,13 @@ export const applyCodes = {
     severity: 'error',
     summary: 'A file that is to be sent is not the one that was locked.',
     cause: 'Its size or its SHA-256 differs from cluster.lock. Nothing of it was published on a node.',
-    hint: 'Bring the old file back, or take the new one on purpose: meshwright plan shows what it would change.',
+    hint: prose`Bring the old file back, or take the new one on purpose: ${aside(meshwright('plan'))} shows what it would change.`,
   },
   'ask/no-token': {
     severity: 'error',
     summary: 'A placement was started and gives no token.',
     cause: 'Its ranks run and its endpoint did not answer with text before the deadline (expect.firstToken).',
-    hint: 'See what its ranks say: meshwright logs. A large model may need a longer expect.firstToken.',
+    hint: prose`See what its ranks say: ${meshwright('logs')}. A large model may need a longer expect.firstToken.`,
   },
   'reboot/not-rebooted': {
     severity: 'error',
@@ -152,18 +154,18 @@ export const applyCodes = {
     severity: 'error',
     summary: 'What the playbook waits for did not come about.',
     cause: 'Fresh observations until the deadline of the task did not show it.',
-    hint: 'Give the task a longer deadline, or see what keeps it: meshwright status',
+    hint: prose`Give the task a longer deadline, or see what keeps it: ${meshwright('status')}`,
   },
   'task/assert-failed': {
     severity: 'error',
     summary: 'A condition of the playbook does not hold.',
     cause: 'The named property was observed with another value, could not be seen, or is kept nowhere.',
-    hint: 'See what the node says: meshwright facts',
+    hint: prose`See what the node says: ${meshwright('facts')}`,
   },
   'task/command-failed': {
     severity: 'error',
     summary: 'A command of the playbook failed.',
     cause: 'It ended with another exit than 0, or nobody knows how it ended. It is not sent a second time.',
-    hint: 'Try it on one node: meshwright exec NODE -- COMMAND',
+    hint: prose`Try it on one node: ${withTail(meshwright('exec', its.node), blank('COMMAND'))}`,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about measuring how fast a placement answers. */
@@ -14,13 +16,13 @@ export const benchCodes = {
     summary: 'Requests of a measurement came to nothing.',
     cause:
       'The endpoint refused them, answered with something else than a text, or was not done before the deadline; a mesh that answers one request may be too slow for several at once.',
-    hint: 'Give long answers more time: --deadline 5m; else look at it: meshwright status',
+    hint: prose`Give long answers more time: --deadline 5m; else look at it: ${meshwright('status')}`,
   },
   'bench/no-power': {
     severity: 'notice',
     summary: 'Nobody knows what the Macs of the placement took.',
     cause:
       '`powermetrics` of each of them is asked, as root: one that has no sudo rule of ours, or prints something else, leaves the sum unknown.',
-    hint: 'Nothing else is missing. For the sudo rule: meshwright enroll',
+    hint: prose`Nothing else is missing. For the sudo rule: ${meshwright('enroll')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

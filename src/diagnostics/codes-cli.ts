@@ -1,3 +1,5 @@
+import { aside, blank, its, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about what the verbs that change nodes are told, and what they may do. */
@@ -13,13 +15,13 @@ export const cliCodes = {
     severity: 'error',
     summary: 'The saved plan is not what would be done now; nothing was changed.',
     cause: 'The cluster file, its lock or a node has changed since the plan was saved.',
-    hint: 'Make a new plan and look at it: meshwright plan --out FILE',
+    hint: prose`Make a new plan and look at it: ${meshwright('plan', '--out', blank('FILE'))}`,
   },
   'plan/unreadable': {
     severity: 'error',
     summary: 'This is no saved plan.',
     cause: 'The file is not what `plan --out` writes, or another version of meshwright saved it in another format.',
-    hint: 'Save one: meshwright plan --out FILE',
+    hint: prose`Save one: ${meshwright('plan', '--out', blank('FILE'))}`,
   },
   'plan/not-allowed': {
     severity: 'error',
@@ -38,44 +40,44 @@ export const cliCodes = {
     summary: 'This placement was never applied here.',
     cause:
       'A verb that starts or stops a placement uses what `apply` wrote to the lock: the digests of its runtime and model. The file has the placement, and the lock does not. A rehearsal has a lock of its own.',
-    hint: 'Apply it first: meshwright apply',
+    hint: prose`Apply it first: ${meshwright('apply')}`,
   },
   'lease/alive': {
     severity: 'error',
     summary: 'The run that holds this node is alive.',
     cause: 'It renewed its lease while it was watched. Taking it away would let two runs change the Mac at once.',
-    hint: 'Let it end, or end it where it runs. If you are sure: meshwright lease release NODE --run ID',
+    hint: prose`Let it end, or end it where it runs. If you are sure: ${meshwright('lease release', its.node, '--run', blank('ID'))}`,
   },
   'lease/other-run': {
     severity: 'error',
     summary: 'Another run than the named one holds this node.',
     cause: 'The run id must be the one that `lease status` shows.',
-    hint: 'See who holds what: meshwright lease status',
+    hint: prose`See who holds what: ${meshwright('lease status')}`,
   },
   'lease/not-released': {
     severity: 'error',
     summary: 'It is not known whether the lease was released.',
     cause: 'The connection broke off before the node answered.',
-    hint: 'Look again: meshwright lease status',
+    hint: prose`Look again: ${meshwright('lease status')}`,
   },
   'ask/no-answer': {
     severity: 'error',
     summary: 'The placement gave no answer.',
     cause: 'Its endpoint refused, was silent until the deadline, or answered with something else than a text.',
-    hint: 'Look at it: meshwright status, meshwright logs',
+    hint: prose`Look at it: ${meshwright('status')}, ${aside(meshwright('logs'))}`,
   },
   'logs/none': {
     severity: 'error',
     summary: 'There is no log here.',
     cause: 'The placement was never started on this node, or the log has been removed.',
-    hint: 'Start it first: meshwright start',
+    hint: prose`Start it first: ${meshwright('start')}`,
   },
   'logs/elsewhere': {
     severity: 'notice',
     summary: 'A placement has its ranks on other nodes.',
     cause:
       'The node belongs to the placement in the other one of its two layouts, on its own nodes or on its fallback. A log that is there all the same is of an earlier start.',
-    hint: 'See what its ranks print: meshwright logs PLACEMENT',
+    hint: prose`See what its ranks print: ${meshwright('logs', its.placement)}`,
   },
   'logs/cannot-read': {
     severity: 'error',
@@ -88,6 +90,6 @@ export const cliCodes = {
     summary: 'Nobody could see whether a node is held on which a program is to run.',
     cause:
       'A hold is written down on the node itself, and counts for ranks of your own programs too. A node that was not seen, or that does not say whether it is held, is taken for held.',
-    hint: 'Bring the node back, or leave it out: --nodes a,b. What is wrong with it: meshwright doctor',
+    hint: prose`Bring the node back, or leave it out: --nodes a,b. What is wrong with it: ${meshwright('doctor')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

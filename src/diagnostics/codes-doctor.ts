@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 import { cablingCodes } from './codes-cabling.ts';
 import { holdCodes } from './codes-hold.ts';
@@ -17,7 +19,7 @@ export const doctorCodes = {
     summary: 'Some facts of this node are unknown.',
     cause:
       'A tool is missing, refused, hung, or printed something that no known macOS prints. Unknown is never taken for right or wrong, so nothing that depends on it was judged.',
-    hint: 'See what each probe said: meshwright facts',
+    hint: prose`See what each probe said: ${meshwright('facts')}`,
   },
   'macos/outside-accept': {
     severity: 'error',
@@ -106,7 +108,7 @@ export const doctorCodes = {
     summary: 'The power settings are not as the file says.',
     cause:
       'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205), and after a power cut only autorestart starts it.',
-    hint: 'Set it with meshwright apply.',
+    hint: prose`Set it with ${meshwright('apply')}.`,
   },
   'power/no-autorestart': {
     severity: 'notice',
@@ -119,7 +121,7 @@ export const doctorCodes = {
     summary: 'The GPU may wire another amount of memory than the file says.',
     cause:
       '`iogpu.wired_limit_mb` is lost at every reboot; 0 is the default of macOS, about three quarters of the memory.',
-    hint: 'Set it with meshwright apply.',
+    hint: prose`Set it with ${meshwright('apply')}.`,
   },
   'memory/wired-limit-too-large': {
     severity: 'error',
@@ -137,13 +139,13 @@ export const doctorCodes = {
     severity: 'warning',
     summary: 'sudo asks for a password on this node.',
     cause: 'Looking needs no root, but every change does, and nobody is there to type a password.',
-    hint: 'See the exact line to add: meshwright enroll',
+    hint: prose`See the exact line to add: ${meshwright('enroll')}`,
   },
   'sudo/denied': {
     severity: 'warning',
     summary: 'The user may not use sudo on this node.',
     cause: 'The ssh user is in no sudoers rule: meshwright can look at the node and change nothing.',
-    hint: 'See the exact line to add: meshwright enroll',
+    hint: prose`See the exact line to add: ${meshwright('enroll')}`,
   },
   'accounts/absent': {
     severity: 'error',

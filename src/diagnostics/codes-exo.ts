@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about exo, with which a placement is talked over once its ranks run. */
@@ -55,14 +57,14 @@ export const exoCodes = {
     summary: 'A rank of exo does not say who it is.',
     cause:
       'exo gives itself a new id at every start, and is asked for it on each node. It did not answer in time, or two of them gave the same one, as when they share a home folder.',
-    hint: 'See what it said: meshwright logs',
+    hint: prose`See what it said: ${meshwright('logs')}`,
   },
   'exo/mesh-incomplete': {
     severity: 'error',
     summary: 'exo does not see all of its nodes and cables.',
     cause:
       'It finds the others by itself: by multicast in the networks that it is in, and RDMA by the cables that macOS lists. On some days it drops an interface for as long as it runs (exo issue 2191), and it never places a model over a cable that it sees in one direction only (exo issue 2077).',
-    hint: 'See whether the cables and their addresses are well: meshwright doctor. Then start it again: meshwright restart',
+    hint: prose`See whether the cables and their addresses are well: ${meshwright('doctor')}. Then start it again: ${meshwright('restart')}`,
   },
   'exo/model-refused': {
     severity: 'error',
@@ -90,32 +92,32 @@ export const exoCodes = {
     summary: 'The ring of exo does not use the cables.',
     cause:
       'Over TCP exo chooses the addresses itself, and for a minute it offered none of the cable that two of the nodes share: the ring would run over Wi-Fi or the office network.',
-    hint: 'See whether the cables and their addresses are up: meshwright doctor',
+    hint: prose`See whether the cables and their addresses are up: ${meshwright('doctor')}`,
   },
   'exo/runner-failed': {
     severity: 'error',
     summary: 'A runner of exo failed.',
     cause: 'exo starts a failed runner again five times and then takes the placement away; its own words are shown.',
-    hint: 'See what the ranks said: meshwright logs',
+    hint: prose`See what the ranks said: ${meshwright('logs')}`,
   },
   'exo/stuck': {
     severity: 'error',
     summary: 'exo does not come any further with a placement.',
     cause:
       'exo itself knows no deadline: runners can connect, load or warm up for ever (exo issues 1137, 1731 and 2173). Each of these was waited for as long as it may take without any progress.',
-    hint: 'Start it again: meshwright restart. If it comes back, try the other sharding.',
+    hint: prose`Start it again: ${meshwright('restart')}. If it comes back, try the other sharding.`,
   },
   'exo/no-farewell': {
     severity: 'warning',
     summary: 'exo was stopped with its instance.',
     cause:
       'Before its processes are stopped it is asked to delete the instance and to end the runners itself, which is given a short time. A runner that is killed inside of a collective can keep its GPU busy until the Mac restarts (exo issue 1137).',
-    hint: 'If the next start hangs, or a GPU stays busy, restart these Macs: meshwright reboot',
+    hint: prose`If the next start hangs, or a GPU stays busy, restart these Macs: ${meshwright('reboot')}`,
   },
   'exo/master-lost': {
     severity: 'error',
     summary: 'exo forgot a placement while it was made.',
     cause: 'Placements live in the session of its master. When that ends or changes, exo begins with nothing.',
-    hint: 'Start it again: meshwright apply',
+    hint: prose`Start it again: ${meshwright('apply')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 import { endpointCodes } from './codes-endpoint.ts';
 import { placementCodes, settleCodes } from './codes-placement.ts';
@@ -10,7 +12,7 @@ const lockCodes = {
     severity: 'error',
     summary: 'This is not a host key.',
     cause: 'The text is not a key type and its base64, or the key inside is of another type.',
-    hint: 'Restore the file from version control, or remove the line and run: meshwright enroll',
+    hint: prose`Restore the file from version control, or remove the line and run: ${meshwright('enroll')}`,
   },
   'lock/two-keys-of-one-type': {
     severity: 'error',

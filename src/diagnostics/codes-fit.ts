@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about whether models fit into the memory of their nodes. */
@@ -7,7 +9,7 @@ export const fitCodes = {
     summary: 'A placement does not fit into the memory of its nodes.',
     cause:
       'All that is to serve on a node needs more than its GPU may use. The runtime would not refuse it: it swaps, or macOS panics.',
-    hint: 'Use more nodes, a smaller context, or stop another placement: meshwright fit',
+    hint: prose`Use more nodes, a smaller context, or stop another placement: ${meshwright('fit')}`,
   },
   'placement/tight': {
     severity: 'error',

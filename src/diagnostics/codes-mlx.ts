@@ -1,3 +1,5 @@
+import { aside, its, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about runtimes and placements of the driver mlx. */
@@ -71,7 +73,7 @@ export const mlxCodes = {
     summary: 'A start uses fewer cables of each hop than are declared.',
     cause:
       'A ring of JACCL takes as many cables on every hop as the poorest one has, by the RDMA devices of their receptacles as the start sees them. One that nobody saw leaves its cable out until the next start.',
-    hint: 'See what its node shows of that receptacle: meshwright facts NODE --fact thunderbolt. Once the device is there, the next start takes the cable: meshwright restart PLACEMENT.',
+    hint: prose`See what its node shows of that receptacle: ${meshwright('facts', its.node, '--fact', 'thunderbolt')}. Once the device is there, the next start takes the cable: ${meshwright('restart', its.placement)}.`,
   },
   'mlx/firewall-blocks': {
     severity: 'error',
@@ -103,13 +105,13 @@ export const mlxCodes = {
     summary: 'The nodes of a placement have installed different libraries from one list.',
     cause:
       'Each node installs the packages by itself. Where the list has hashes of several wheels of one version, macOS decides which one comes: mlx-metal has one for macOS 14, 15 and 26 each. Ranks compare nothing when they meet.',
-    hint: 'Bring all nodes to one macOS, or name the wheel at its URL in the requirements, which makes a new version of the runtime on every node; with `wheels`, keep only one wheel of that package in the folder and its one hash in the list. To have one node install it anew: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then meshwright apply.',
+    hint: prose`Bring all nodes to one macOS, or name the wheel at its URL in the requirements, which makes a new version of the runtime on every node; with \`wheels\`, keep only one wheel of that package in the folder and its one hash in the list. To have one node install it anew: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
   },
   'mlx/libraries-unknown': {
     severity: 'error',
     summary: 'What a node has installed for a runtime is not known.',
     cause: 'Its version was published before meshwright wrote that down. Unknown is not equal.',
-    hint: 'Have it installed anew: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then meshwright apply.',
+    hint: prose`Have it installed anew: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
   },
   'mlx/own-code': {
     severity: 'warning',

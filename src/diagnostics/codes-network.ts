@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about addresses and routes of the cables. */
@@ -14,14 +16,14 @@ export const networkCodes = {
     summary: 'A cable has an address that changes by itself.',
     cause:
       'The network service of the receptacle is on DHCP, as macOS sets it up and sometimes again. Nobody answers on a cable, so the Mac gives itself an address, minutes after a start and another one after each break of the link; the GID of RDMA goes with it (works for days, then errno 22).',
-    hint: 'Give it a fixed address with meshwright apply.',
+    hint: prose`Give it a fixed address with ${meshwright('apply')}.`,
   },
   'address/ipv4-off': {
     severity: 'error',
     summary: 'IPv4 is off on a cable. RDMALink prepares Macs this way, for RDMA over IPv6 only.',
     cause:
       'The network service of the receptacle has IPv6 link-local addresses only. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
-    hint: 'Give the cables fixed addresses with meshwright apply.',
+    hint: prose`Give the cables fixed addresses with ${meshwright('apply')}.`,
   },
   'network/default-route-over-cable': {
     severity: 'error',
@@ -49,14 +51,14 @@ export const networkCodes = {
     summary: 'A Thunderbolt service stands before the office network.',
     cause:
       'macOS tries its network services in their order: the first one with a router is the way to the rest of the world. As soon as a cable has one, by Internet Sharing or by mistake, everything goes over it.',
-    hint: 'Put the services of the receptacles last with meshwright apply.',
+    hint: prose`Put the services of the receptacles last with ${meshwright('apply')}.`,
   },
   'network/unconfirmed-change': {
     severity: 'warning',
     summary: 'A change of the network waits on this node for its confirmation.',
     cause:
       'A run changed the network of this node and has not confirmed yet that the node is still reached: it goes on, or it was cut off. Without a confirmation the node puts its network back to what it was before.',
-    hint: 'When that run is over, settle it with meshwright apply.',
+    hint: prose`When that run is over, settle it with ${meshwright('apply')}.`,
   },
   'network/suspected-tcp-panic': {
     severity: 'warning',
@@ -83,7 +85,7 @@ export const networkCodes = {
     severity: 'error',
     summary: 'A network daemon of somebody else is still there.',
     cause: 'The file wants it stopped or removed, and launchd has it loaded or will load it at the next start.',
-    hint: 'Take it away with meshwright apply.',
+    hint: prose`Take it away with ${meshwright('apply')}.`,
   },
   'network/cables-adopted': {
     severity: 'error',

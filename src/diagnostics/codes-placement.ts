@@ -1,3 +1,5 @@
+import { its, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about the runtimes, models and placements of a cluster file whose form is right. */
@@ -144,7 +146,7 @@ export const settleCodes = {
     severity: 'error',
     summary: 'A node that was set up left the file.',
     cause: 'It may still have our services and addresses, and nobody would look after them any more.',
-    hint: 'Put it back under `nodes`, or run: meshwright forget NODE',
+    hint: prose`Put it back under \`nodes\`, or run: ${meshwright('forget', its.node)}`,
   },
   'lock/pool-full': {
     severity: 'error',

@@ -1,3 +1,5 @@
+import { aside, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes of what keeps a plan from doing all that the file asks for. */
@@ -7,14 +9,14 @@ export const planCodes = {
     summary: 'Something that must come first is not as the file says.',
     cause:
       'A verb that starts a placement touches nothing else; the node lacks something that the placement needs, such as its runtime.',
-    hint: 'meshwright apply',
+    hint: prose`${aside(meshwright('apply'))}`,
   },
   'reboot/session-unknown': {
     severity: 'error',
     summary: 'Nobody can say in which boot session this Mac is.',
     cause:
       'A restart is sent at most once per boot session, known by `kern.bootsessionuuid`. While that is unknown, a second try could restart the Mac twice.',
-    hint: 'See why it is unknown: meshwright facts',
+    hint: prose`See why it is unknown: ${meshwright('facts')}`,
   },
   'model/no-room': {
     severity: 'error',

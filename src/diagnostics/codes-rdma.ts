@@ -1,3 +1,5 @@
+import { blank, its, meshwright, withTail } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes of the RDMA ladder: the first rung that is missing is the cause, and the only one that is told. */
@@ -28,7 +30,7 @@ export const rdmaCodes = {
     summary: 'RDMA is switched on, but this Mac has not restarted since.',
     cause:
       'From macOS 27 on the switch is in System Settings, too. The NVRAM variable `rdma-enable` is 1, and `ibv_devices` lists nothing: the switch takes effect at the next start. It never does on a Mac with Thunderbolt 4 (mlx issue 3777).',
-    hint: 'Restart this node: meshwright reboot NODE',
+    hint: prose`Restart this node: ${meshwright('reboot', its.node)}`,
   },
   'rdma/off-after-restart': {
     severity: 'warning',
@@ -76,7 +78,7 @@ export const rdmaCodes = {
     summary: 'A receptacle that should do RDMA has no IPv4 address.',
     cause:
       'Only an interface with an IPv4 address of its own gets the IPv4-mapped GID that MLX needs. A self-assigned one can take minutes after boot and may change later.',
-    hint: 'Have it set: meshwright apply NODE. Without a pool in the file: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252',
+    hint: prose`Have it set: ${meshwright('apply', its.node)}. Without a pool in the file: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252`,
   },
   'rdma/other-device': {
     severity: 'notice',
@@ -97,21 +99,21 @@ export const rdmaCodes = {
     summary: 'A process that is no rank of a running placement has RDMA devices open.',
     cause:
       '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that it lives. Its protection domains and queue pairs return when it ends, so a restart of the Mac is not needed. While a verbs tool runs, no second one is started.',
-    hint: 'End the process if it is not needed: meshwright exec NODE -- env kill PID',
+    hint: prose`End the process if it is not needed: ${withTail(meshwright('exec', its.node), 'env', 'kill', blank('PID'))}`,
   },
   'rdma/left-in-kernel': {
     severity: 'warning',
     summary: 'The kernel holds RDMA objects for no process.',
     cause:
       '`ioclasscount` counts protection domains or queue pairs that no living process has open, or `ioreg` shows them inactive. They were left behind by a process that ended in the middle of its work. Only a restart frees them.',
-    hint: 'Restart this Mac before its devices have none left: meshwright reboot NODE',
+    hint: prose`Restart this Mac before its devices have none left: ${meshwright('reboot', its.node)}`,
   },
   'rdma/process-stuck': {
     severity: 'error',
     summary: 'A process hangs in the RDMA driver.',
     cause:
       'A verbs tool, or a process whose RDMA objects are inactive, is in uninterruptible wait (`U` in `ps`): no signal ends it, and every verbs tool that is started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',
-    hint: 'Restart this Mac: meshwright reboot NODE',
+    hint: prose`Restart this Mac: ${meshwright('reboot', its.node)}`,
   },
 } as const satisfies Record<string, CodeEntry>;
 

@@ -1,3 +1,5 @@
+import { blank, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about runtimes that are taken back to an older version. */
@@ -6,14 +8,14 @@ export const rollbackCodes = {
     severity: 'notice',
     summary: 'A runtime is not the version of its archive: it was taken back to an older one.',
     cause: '`rollback` has written that into the lock. It holds until the archive is another one, or until --undo.',
-    hint: 'Take the newer one again: meshwright rollback RUNTIME --undo',
+    hint: prose`Take the newer one again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
   },
   'runtime/version-gone': {
     severity: 'error',
     summary: 'A node does not have the version to which a runtime was taken back.',
     cause:
       'Nodes keep one older version of a runtime. One that was added later never had it, and one whose files were changed cannot be mended: the archive that it came from is not known any more.',
-    hint: 'Take the newer one again: meshwright rollback RUNTIME --undo. Or bring the older archive back in the file.',
+    hint: prose`Take the newer one again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}. Or bring the older archive back in the file.`,
   },
   'rollback/no-version': {
     severity: 'error',
@@ -26,6 +28,6 @@ export const rollbackCodes = {
     severity: 'error',
     summary: 'This runtime was not taken back.',
     cause: '--undo ends what rollback began; the lock has nothing of that kind for this runtime, or has it no longer.',
-    hint: 'See which version is in use: meshwright facts --fact trees',
+    hint: prose`See which version is in use: ${meshwright('facts', '--fact', 'trees')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

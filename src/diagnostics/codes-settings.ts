@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about settings of a Mac that differ from the file. */
@@ -7,20 +9,20 @@ export const settingCodes = {
     summary: 'macOS installs its updates by itself.',
     cause:
       '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh, and comes back with another version than its neighbours, or locked.',
-    hint: 'Set it with meshwright apply.',
+    hint: prose`Set it with ${meshwright('apply')}.`,
   },
   'names/differ': {
     severity: 'error',
     summary: 'This Mac is not called as its node.',
     cause: 'The file wants the names of the Mac to be that of its node, and a person or a setup gave it others.',
-    hint: 'Set them with meshwright apply.',
+    hint: prose`Set them with ${meshwright('apply')}.`,
   },
   'names/renamed': {
     severity: 'error',
     summary: 'macOS gave this Mac another Bonjour name, since its own was taken.',
     cause:
       'Another computer on the network answers to the name of this node, or this Mac was reached over two interfaces of one network at once; macOS then appends a number to its own name.',
-    hint: 'Find the computer that has the name, else macOS appends the number again. Then: meshwright apply',
+    hint: prose`Find the computer that has the name, else macOS appends the number again. Then: ${meshwright('apply')}`,
   },
   'login/differs': {
     severity: 'error',
@@ -40,7 +42,7 @@ export const settingCodes = {
     severity: 'error',
     summary: 'Screen Sharing is not as the file says.',
     cause: 'launchd has its service loaded or not, now or at the next start, other than system.screenSharing wants it.',
-    hint: 'Set it with meshwright apply.',
+    hint: prose`Set it with ${meshwright('apply')}.`,
   },
   'sharing/remote-login-off': {
     severity: 'warning',
@@ -54,13 +56,13 @@ export const settingCodes = {
     summary: 'Something in the background uses the disk, and the file wants it stopped.',
     cause:
       'Spotlight reads every file of a model that was copied, and Time Machine copies it once more, while ranks load it; what looks through photos takes disk, memory and GPU in a session at the screen.',
-    hint: 'Stop it with meshwright apply.',
+    hint: prose`Stop it with ${meshwright('apply')}.`,
   },
   'firewall/on': {
     severity: 'error',
     summary: 'The application firewall is on, and the file wants it off.',
     cause: 'It asks at the screen about each program that listens, and blocks it until somebody answers.',
-    hint: 'Switch it off with meshwright apply.',
+    hint: prose`Switch it off with ${meshwright('apply')}.`,
   },
   'firewall/in-the-way': {
     severity: 'warning',

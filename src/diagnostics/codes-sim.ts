@@ -1,3 +1,5 @@
+import { aside, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about the simulated fleet. */
@@ -6,7 +8,7 @@ export const simCodes = {
     severity: 'error',
     summary: 'The simulated fleet is not running.',
     cause: '`--sim` was given, and no simulator answers for this cluster file.',
-    hint: 'Start it: meshwright sim up',
+    hint: prose`Start it: ${meshwright('sim up')}`,
   },
   'sim/unknown-model': {
     severity: 'error',
@@ -19,7 +21,7 @@ export const simCodes = {
     severity: 'error',
     summary: 'A declared cable cannot be plugged into the simulated Macs.',
     cause: 'A link names a node or a receptacle that does not exist, or a receptacle that already carries a cable.',
-    hint: 'Correct the link; `meshwright validate` shows its line.',
+    hint: prose`Correct the link; \`${aside(meshwright('validate'))}\` shows its line.`,
   },
   'sim/pool-too-small': {
     severity: 'error',
@@ -31,25 +33,25 @@ export const simCodes = {
     severity: 'error',
     summary: 'The simulated fleet has no node of this name.',
     cause: 'The name is not in the file that the simulated fleet was made from.',
-    hint: 'See its nodes: meshwright sim status',
+    hint: prose`See its nodes: ${meshwright('sim status')}`,
   },
   'sim/unknown-fault': {
     severity: 'error',
     summary: 'There is no fault of this name.',
     cause: 'Faults have fixed names.',
-    hint: 'See all of them: meshwright sim fault --list',
+    hint: prose`See all of them: ${meshwright('sim fault', '--list')}`,
   },
   'sim/bad-fault-target': {
     severity: 'error',
     summary: 'The fault cannot be applied there.',
     cause: 'The target is not of the form that this fault takes, names nothing of the rack, or nothing would change.',
-    hint: 'The form that each fault takes: meshwright sim fault --list',
+    hint: prose`The form that each fault takes: ${meshwright('sim fault', '--list')}`,
   },
   'sim/impossible-act': {
     severity: 'error',
     summary: 'The simulated hands cannot do this.',
     cause: 'A receptacle holds one plug: nothing comes out of an empty one, and nothing goes into one that is taken.',
-    hint: 'See what is plugged in where: meshwright status --sim',
+    hint: prose`See what is plugged in where: ${meshwright('status', '--sim')}`,
   },
   'sim/run-folder': {
     severity: 'error',
@@ -82,12 +84,12 @@ export const simCodes = {
     severity: 'error',
     summary: 'The simulated fleet did not answer.',
     cause: 'The control socket broke off, or its answer took longer than its deadline.',
-    hint: 'Stop it and start it again: meshwright sim down, then meshwright sim up',
+    hint: prose`Stop it and start it again: ${meshwright('sim down')}, then ${aside(meshwright('sim up'))}`,
   },
   'sim/other-file': {
     severity: 'error',
     summary: 'The simulated fleet was made from an earlier state of this file.',
     cause: 'A node was added or renamed after `sim up`.',
-    hint: 'Start it again: meshwright sim down && meshwright sim up',
+    hint: prose`Start it again: ${aside(meshwright('sim down'))} && ${aside(meshwright('sim up'))}`,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,3 +1,5 @@
+import { its, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about reaching a node. */
@@ -43,13 +45,13 @@ export const sshCodes = {
     severity: 'error',
     summary: 'The host key of this node is not known yet.',
     cause: 'Neither cluster.lock nor known_hosts has a key for this address, so nothing was offered to it.',
-    hint: 'Compare the fingerprint and pin it: meshwright enroll NODE',
+    hint: prose`Compare the fingerprint and pin it: ${meshwright('enroll', its.node)}`,
   },
   'ssh/host-key-changed': {
     severity: 'error',
     summary: 'The host key of this node is not the one that is known.',
     cause: 'Either the Mac was reinstalled or something stands between you and it.',
-    hint: 'Compare on the Mac itself; if the keys agree: meshwright enroll NODE --replace. If another Mac stands there now: meshwright replace NODE',
+    hint: prose`Compare on the Mac itself; if the keys agree: ${meshwright('enroll', its.node, '--replace')}. If another Mac stands there now: ${meshwright('replace', its.node)}`,
   },
   'ssh/host-key-unproven': {
     severity: 'error',
@@ -67,13 +69,13 @@ export const sshCodes = {
     severity: 'error',
     summary: 'This node is trusted through a certificate authority only.',
     cause: 'known_hosts has a @cert-authority line for it and no plain key; the built-in client reads no certificates.',
-    hint: 'Pin the plain host key of the node: meshwright enroll NODE',
+    hint: prose`Pin the plain host key of the node: ${meshwright('enroll', its.node)}`,
   },
   'ssh/authentication-failed': {
     severity: 'error',
     summary: 'The node accepts none of the keys that were offered.',
     cause: 'No offered public key is in the authorized_keys of this user, or the user may not log in.',
-    hint: 'Put your key there, with the password of the account: meshwright enroll NODE. Or add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.',
+    hint: prose`Put your key there, with the password of the account: ${meshwright('enroll', its.node)}. Or add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.`,
   },
   'ssh/no-key': {
     severity: 'error',
@@ -169,7 +171,7 @@ export const sshCodes = {
     severity: 'error',
     summary: 'Nobody knows how the command on the node ended.',
     cause: 'Its exit code did not arrive: it was neither success nor failure as far as anybody can tell.',
-    hint: 'Look again: meshwright facts',
+    hint: prose`Look again: ${meshwright('facts')}`,
   },
   'ssh/sudo-needs-password': {
     severity: 'error',

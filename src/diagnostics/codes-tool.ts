@@ -1,3 +1,5 @@
+import { blank, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about the command line and meshwright itself. */
@@ -12,7 +14,7 @@ export const toolCodes = {
     severity: 'error',
     summary: 'There is no cluster file.',
     cause: 'Neither -f nor MESHWRIGHT_FILE is given, and no cluster.yaml lies in this folder or above it.',
-    hint: 'Say which one: meshwright -f path/to/cluster.yaml. To start from an example: meshwright sim example FOLDER',
+    hint: prose`Say which one: meshwright -f path/to/cluster.yaml. To start from an example: ${meshwright('sim example', blank('FOLDER'))}`,
   },
   'cli/cannot-read': {
     severity: 'error',
@@ -31,7 +33,7 @@ export const toolCodes = {
     summary: 'The log of this run may be incomplete; the run goes on.',
     cause:
       'A line could not be written to the file of `--log` while the verb was at work, mostly because its disk is full. Stopping half way would leave nodes half changed.',
-    hint: 'Free space on that disk: lines that wait are written with the next one. What was done is in the journal: meshwright history',
+    hint: prose`Free space on that disk: lines that wait are written with the next one. What was done is in the journal: ${meshwright('history')}`,
   },
   'cli/file-open-to-others': {
     severity: 'warning',

@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about changes of the network, which a node takes back unless they are confirmed. */
@@ -7,14 +9,14 @@ export const transactionCodes = {
     summary: 'A network change was taken back by the node.',
     cause:
       'After the change the node could not be reached over a new connection in time, so that it put its network back to what it was before.',
-    hint: 'See what the change did to the way there: meshwright history. Reach the Mac over its Ethernet or Wi-Fi, then run this again.',
+    hint: prose`See what the change did to the way there: ${meshwright('history')}. Reach the Mac over its Ethernet or Wi-Fi, then run this again.`,
   },
   'step/unconfirmed': {
     severity: 'error',
     summary: 'A network change could not be confirmed.',
     cause:
       'The node was not reached over a new connection, neither after the change nor after the time in which it takes the change back by itself.',
-    hint: 'Wait a minute and look again: meshwright status. A node that stays away has a problem of its own: go and see it.',
+    hint: prose`Wait a minute and look again: ${meshwright('status')}. A node that stays away has a problem of its own: go and see it.`,
   },
   'step/rollback-pending': {
     severity: 'error',

@@ -1,3 +1,5 @@
+import { its, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about Macs that wait at FileVault for a password. */
@@ -20,19 +22,19 @@ export const unlockCodes = {
     severity: 'error',
     summary: 'The node was unlocked and did not come back.',
     cause: 'Its normal sshd was not seen after the password: macOS did not start, or the network is not up.',
-    hint: 'Look at its screen. When it is up: meshwright status',
+    hint: prose`Look at its screen. When it is up: ${meshwright('status')}`,
   },
   'reboot/ends-at-filevault': {
     severity: 'warning',
     summary: 'A restart of this Mac ends at FileVault.',
     cause: 'FileVault is on: after its restart the Mac waits for the password of an account before macOS starts.',
-    hint: 'Have the password at hand: meshwright unlock NODE',
+    hint: prose`Have the password at hand: ${meshwright('unlock', its.node)}`,
   },
   'unlock/refused-before': {
     severity: 'error',
     summary: 'The last password was refused, so it is not sent again by itself.',
     cause: 'A wrong password that is repeated makes a Mac slower to answer, and locks accounts at last.',
-    hint: 'Correct the password at its source, then: meshwright unlock NODE',
+    hint: prose`Correct the password at its source, then: ${meshwright('unlock', its.node)}`,
     hands: true,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,3 +1,5 @@
+import { blank, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about the text of a YAML file, before anybody asks what it means. */
@@ -25,13 +27,13 @@ export const yamlCodes = {
     severity: 'error',
     summary: 'The file is empty.',
     cause: 'It holds no value: nothing, or nothing but comments.',
-    hint: 'Restore it. To start from an example: meshwright sim example FOLDER',
+    hint: prose`Restore it. To start from an example: ${meshwright('sim example', blank('FOLDER'))}`,
   },
   'yaml/syntax': {
     severity: 'error',
     summary: 'This is not valid YAML.',
     cause: 'The file breaks the grammar of YAML 1.2.',
-    hint: 'Correct the marked place. To see every section: meshwright sim example FOLDER',
+    hint: prose`Correct the marked place. To see every section: ${meshwright('sim example', blank('FOLDER'))}`,
   },
   'yaml/tab': {
     severity: 'error',

@@ -1,9 +1,10 @@
+import type { Prose } from '../model/prose.ts';
 import { codes, type DiagnosticCode } from './codes.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 /** What a caller adds to a code; summary, severity and hint come from the registry unless given. */
-export type DiagnosticFields = { readonly detail: string } & Partial<
-  Pick<Diagnostic, 'severity' | 'hint' | 'where' | 'label' | 'subject' | 'command' | 'related'>
+export type DiagnosticFields = { readonly detail: Prose } & Partial<
+  Pick<Diagnostic, 'severity' | 'hint' | 'where' | 'label' | 'subject' | 'handsAt' | 'command' | 'related'>
 >;
 
 /** Builds a diagnostic from its code, so that summary and default hint stand in one place only. */

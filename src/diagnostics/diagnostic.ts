@@ -1,4 +1,6 @@
 import type { Exit } from '../model/exit.ts';
+import type { Prose } from '../model/prose.ts';
+import type { Subject } from '../model/subject.ts';
 import type { Severity } from './code-entry.ts';
 import type { DiagnosticCode } from './codes.ts';
 
@@ -29,14 +31,16 @@ export interface Diagnostic {
   /** Constant per code, without user data, so that readers recognise the kind. */
   readonly summary: string;
   /** Full sentences: what, then why. */
-  readonly detail: string;
+  readonly detail: Prose;
   /** What to do now. */
-  readonly hint: string;
+  readonly hint: Prose;
   readonly where?: SourceRange;
   /** A few words set under the underlined source, such as `already carries line 30`. */
   readonly label?: string;
   /** What it is about: `node studio-3`, `link studio-1:2 <-> studio-4:1`. */
-  readonly subject?: string;
+  readonly subject?: Subject;
+  /** The Macs at which hands work on it, where its subject names others as well. */
+  readonly handsAt?: readonly string[];
   readonly command?: CommandFailure;
   readonly related: readonly Diagnostic[];
 }

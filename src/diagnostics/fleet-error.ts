@@ -1,4 +1,5 @@
 import type { Diagnostic } from './diagnostic.ts';
+import { plainText } from './prose-text.ts';
 
 /** At least one of something. */
 export type NonEmpty<T> = readonly [T, ...T[]];
@@ -15,7 +16,7 @@ export class FleetError extends Error {
   readonly sources: Readonly<Record<string, string>>;
 
   constructor(diagnostics: NonEmpty<Diagnostic>, options?: FleetErrorOptions) {
-    super(diagnostics.map((one) => `${one.code}: ${one.detail}`).join('\n'), options);
+    super(diagnostics.map((one) => `${one.code}: ${plainText(one.detail)}`).join('\n'), options);
     this.name = 'FleetError';
     this.diagnostics = diagnostics;
     this.sources = options?.sources ?? {};

@@ -1,6 +1,8 @@
+import { subjectText } from '../model/subject.ts';
 import type { Severity } from './code-entry.ts';
 import type { DiagnosticCode } from './codes.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import { proseText, type Reader } from './prose-text.ts';
 
 /** A diagnostic as programs read it (`schemas/diagnostics.schema.json`). */
 export interface DiagnosticJson {
@@ -16,16 +18,16 @@ export interface DiagnosticJson {
 }
 
 /** The JSON form of a diagnostic. Text is kept as it is: print it with `jsonText`, which escapes it. */
-export function diagnosticJson(one: Diagnostic): DiagnosticJson {
+export function diagnosticJson(one: Diagnostic, reader: Reader): DiagnosticJson {
   const { where } = one;
   return {
     code: one.code,
     severity: one.severity,
     summary: one.summary,
-    detail: one.detail,
-    hint: one.hint,
+    detail: proseText(one.detail, reader),
+    hint: proseText(one.hint, reader),
     ...(where === undefined ? {} : { where: { file: where.file, line: where.line, column: where.column } }),
-    ...(one.subject === undefined ? {} : { subject: one.subject }),
-    ...(one.related.length === 0 ? {} : { related: one.related.map(diagnosticJson) }),
+    ...(one.subject === undefined ? {} : { subject: subjectText(one.subject) }),
+    ...(one.related.length === 0 ? {} : { related: one.related.map((other) => diagnosticJson(other, reader)) }),
   };
 }

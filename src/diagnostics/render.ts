@@ -1,12 +1,14 @@
+import { subjectText } from '../model/subject.ts';
 import { wrap } from './cells.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { escapeText } from './escape.ts';
 import { drawExcerpt } from './excerpt.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { type Paint, paintWith, severityStyle } from './paint.ts';
+import { proseText, type Reader } from './prose-text.ts';
 
 /** How diagnostics are drawn as text. */
-export interface RenderOptions {
+export interface RenderOptions extends Reader {
   /** Text of each file that a diagnostic may point into, by the name that its `where` has. */
   readonly sources: ReadonlyMap<string, string>;
   /** Width of the page; at least 40 is used. */
@@ -20,20 +22,23 @@ export interface RenderOptions {
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: RenderOptions): string {
   const paint = paintWith(options.color);
+  const { isSimulated } = options;
   const linesByFile = new Map<string, readonly string[]>();
   const linesOf = (file: string): readonly string[] => {
     const lines = linesByFile.get(file) ?? sourceLines(options.sources.get(file));
     linesByFile.set(file, lines);
     return lines;
   };
-  const blocks = diagnostics.map((one) => renderOne(one, { linesOf, columns: Math.max(40, options.columns), paint }));
+  const blocks = diagnostics.map((one) =>
+    renderOne(one, { linesOf, columns: Math.max(40, options.columns), paint, isSimulated }),
+  );
   return blocks.length === 0 ? '' : `${blocks.join('\n\n')}\n`;
 }
 
 /** The place in `docs/errors.md` where a code is explained. */
 export const docsAnchor = (code: Diagnostic['code']): string => `docs/errors.md#${code.replace('/', '-')}`;
 
-interface Page {
+interface Page extends Reader {
   readonly linesOf: (file: string) => readonly string[];
   readonly columns: number;
   readonly paint: Paint;
@@ -50,14 +55,14 @@ function renderOne(one: Diagnostic, page: Page): string {
     headline(one, page.paint),
     ...indented(one.summary, '  ', page.columns),
     ...excerpt,
-    ...indented(one.detail, '  ', page.columns),
-    ...indented(one.hint, '  hint: ', page.columns),
+    ...indented(proseText(one.detail, page), '  ', page.columns),
+    ...indented(proseText(one.hint, page), '  hint: ', page.columns),
   ].join('\n');
 }
 
 function headline(one: Diagnostic, paint: Paint): string {
   const { where, subject } = one;
-  const place = where === undefined ? subject : `${where.file}:${where.line}:${where.column}`;
+  const place = where === undefined ? subject && subjectText(subject) : `${where.file}:${where.line}:${where.column}`;
   const words = [paint(severityStyle[one.severity], one.severity), one.code];
   return place === undefined ? words.join('  ') : [paint('bold', escapeText(place)), ...words].join('  ');
 }

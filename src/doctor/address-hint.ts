@@ -1,7 +1,9 @@
 import { endAddresses } from '../desired/link-addresses.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { type LinkEnd, linkEndText } from '../model/link.ts';
 import type { Facts } from '../model/observation.ts';
+import { joinProse, named, type Prose, prose } from '../model/prose.ts';
 import { adoptedDaemon } from './adopted-daemon.ts';
 import { withCommands } from './hint-lines.ts';
 import { serviceOfDevice } from './service-names.ts';
@@ -63,7 +65,7 @@ export interface BareNode {
  * names that their network services really have, and with the addresses that they will have as far as they are
  * settled. A service is made first where there is none. @see networksetup(8)
  */
-export function addressHint(desired: DesiredFleet, { name, facts, bare }: BareNode): string {
+export function addressHint(desired: DesiredFleet, { name, facts, bare }: BareNode): Prose {
   const { thunderbolt } = desired;
   const isOurs = thunderbolt.pool !== undefined && adoptedDaemon(desired, facts) === undefined;
   const acts = bare.flatMap((one) => {
@@ -73,24 +75,24 @@ export function addressHint(desired: DesiredFleet, { name, facts, bare }: BareNo
   const commands = acts.flatMap((one) => one.commands);
   const words = acts.flatMap((one) => one.words);
   if (isOurs) {
-    const byHand = withCommands(`Or by hand, on ${name}:`, commands);
-    return [
-      withCommands('Have it set:', [`meshwright apply ${name}`]),
-      ...(commands.length === 0 ? [] : [byHand, ...words]),
-    ].join('\n');
+    const byHand = withCommands(prose`Or by hand, on ${named(name)}`, commands);
+    const bySelf = withCommands('Have it set', [meshwright('apply', name)]);
+    return joinProse([bySelf, ...(commands.length === 0 ? [] : [byHand, ...words])], '\n');
   }
-  const typed = withCommands(`On ${name}, with the address of each link for ADDRESS:`, commands);
-  return [...(commands.length === 0 ? [`${name} needs a fixed IPv4 address on each.`] : [typed]), ...words].join('\n');
+  const typed = withCommands(prose`On ${named(name)}, with the address of each link for ADDRESS`, commands);
+  return joinProse(
+    [commands.length === 0 ? prose`${named(name)} needs a fixed IPv4 address on each.` : typed, ...words],
+    '\n',
+  );
 }
 
 /** How an interface that is down is brought up: by its service, if that is switched off, else by a restart. */
-export function interfaceHint(node: string, facts: Facts, down: readonly BareReceptacle[]): string {
+export function interfaceHint(node: string, facts: Facts, down: readonly BareReceptacle[]): Prose {
   const services = down.map(({ interfaceName }) => serviceOfDevice(facts, interfaceName));
   const off = services.flatMap((one) => (one.kind === 'named' && !one.isEnabled ? [one.name] : []));
   const commands = off.map((name) => command('-setnetworkserviceenabled', `"${name}"`, 'on'));
   const isAllOff = off.length === down.length;
-  const rest = `See in System Settings > Network of ${node} whether its service is on; if it is, restart ${node}.`;
-  return [...(commands.length === 0 ? [] : [withCommands(`On ${node}:`, commands)]), ...(isAllOff ? [] : [rest])].join(
-    '\n',
-  );
+  const rest = prose`See in System Settings > Network of ${named(node)} whether its service is on; if it is, restart ${named(node)}.`;
+  const typed = commands.length === 0 ? [] : [withCommands(prose`On ${named(node)}`, commands)];
+  return joinProse([...typed, ...(isAllOff ? [] : [rest])], '\n');
 }

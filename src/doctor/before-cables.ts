@@ -2,6 +2,7 @@ import { listWords } from '../cabling/cabling-text.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Link, LinkEnd } from '../model/link.ts';
+import { type FirstPart, type Prose, prose } from '../model/prose.ts';
 import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from './bridge-layers.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
 import { thunderboltInterfaces } from './thunderbolt-interfaces.ts';
@@ -59,7 +60,7 @@ function nodeWords(examination: Examination, name: string): string {
 }
 
 /** What is to be done about bridges of macOS itself, as the start of a clause. */
-export const removeBridge = 'remove the Thunderbolt Bridge';
+const removeBridge = 'remove the Thunderbolt Bridge';
 
 /** `remove the Thunderbolt Bridge on studio-1`; empty when none of them has one that macOS made. */
 function ownWords(examination: Examination, bridged: readonly string[]): string {
@@ -102,7 +103,10 @@ export const appliedBefore = (examination: Examination, links: readonly Link[]):
   examination.desired.thunderbolt.bridge === 'remove' ? ownWords(examination, bridgedNodes(examination, links)) : '';
 
 /** {@link bridgesBefore} as the start of a sentence: `First remove the Thunderbolt Bridge on studio-1; then `. */
-export function bridgesFirst(examination: Examination, links: readonly Link[]): string {
+export function bridgesFirst(examination: Examination, links: readonly Link[]): FirstPart | undefined {
   const before = bridgesBefore(examination, links);
-  return before === '' ? '' : `First ${before}; then `;
+  if (before === '') return undefined;
+  const own = appliedBefore(examination, links);
+  const applied: Prose = own === '' ? '' : [{ kind: 'applied', text: own, isLeft: false }];
+  return { kind: 'first', act: prose`${applied}${before.slice(own.length)}` };
 }

@@ -2,10 +2,11 @@ import type { Severity } from '../diagnostics/code-entry.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { mapWords } from '../model/prose.ts';
+import { nodeSubject, subjectNodes, subjectText } from '../model/subject.ts';
 import { examine } from './examination.ts';
 import type { FleetObservation } from './fleet-observation.ts';
 import { rules } from './registry.ts';
-import { subjectNodes } from './subject.ts';
 
 const severities: readonly Severity[] = ['error', 'warning', 'notice'];
 
@@ -14,7 +15,7 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b
 /** Findings in the order of the nodes (a link counts for its first node), then by severity, code and subject. */
 function sortFindings(findings: readonly Diagnostic[], order: readonly string[]): readonly Diagnostic[] {
   const placeOf = ({ subject }: Diagnostic): number => {
-    const places = subjectNodes(subject ?? '').map((name) => order.indexOf(name));
+    const places = subjectNodes(subject).map((name) => order.indexOf(name));
     return Math.min(...places.filter((place) => place >= 0), order.length);
   };
   return findings.toSorted(
@@ -22,14 +23,14 @@ function sortFindings(findings: readonly Diagnostic[], order: readonly string[])
       placeOf(a) - placeOf(b) ||
       severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
       compareText(a.code, b.code) ||
-      compareText(a.subject ?? '', b.subject ?? ''),
+      compareText(subjectText(a.subject), subjectText(b.subject)),
   );
 }
 
 /** A failure without a subject is about the node that it was filed under. */
 function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
   return Object.entries(observation.failures).flatMap(([name, failures]) =>
-    failures.map((one) => ({ ...one, subject: one.subject ?? `node ${name}` })),
+    failures.map((one) => ({ ...one, subject: one.subject ?? nodeSubject(name) })),
   );
 }
 
@@ -37,10 +38,12 @@ function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
  * What rules tell is one line; a name that a node made up must not add another. A hint may have several, commands to
  * copy among them: rules escape whatever a node named before it goes into one.
  */
+const escapeLinesOf = (text: string): string => text.split('\n').map(escapeText).join('\n');
+
 const escapeFinding = (one: Diagnostic): Diagnostic => ({
   ...one,
-  detail: escapeText(one.detail),
-  hint: one.hint.split('\n').map(escapeText).join('\n'),
+  detail: mapWords(one.detail, escapeText),
+  hint: mapWords(one.hint, escapeLinesOf),
 });
 
 /**

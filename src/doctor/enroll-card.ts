@@ -1,7 +1,9 @@
 import { placeWords } from '../cabling/case-places.ts';
 import { needsRdma } from '../desired/needs-rdma.ts';
+import { aside, type Command, meshwright } from '../model/command.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { macModel, neverHasRdma } from '../model/mac-models.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import { compareVersions, isRdmaInSettings } from './macos.ts';
 import { recoveryKeys, settingsKeys } from './rdma-switch-steps.ts';
 
@@ -13,23 +15,23 @@ export interface EnrollCard {
   readonly user?: string;
   readonly parts: readonly CardPart[];
   /** What is then typed on the controller, line by line. */
-  readonly commands: readonly string[];
+  readonly commands: readonly Command[];
 }
 
 /** A heading with what is to be done, in this order. */
 export interface CardPart {
   readonly title: string;
-  readonly steps: readonly string[];
+  readonly steps: readonly Prose[];
 }
 
-const fileVaultStep = ({ system }: DesiredFleet, node: string): string => {
+const fileVaultStep = ({ system }: DesiredFleet, node: string): Prose => {
   switch (system.fileVault) {
     case 'disabled':
       return 'Leave FileVault off (the file wants it disabled).';
     case 'enabled':
-      return `Turn FileVault on (the file wants it enabled) and keep the recovery key. After every restart the Mac waits for a password: meshwright unlock ${node}`;
+      return prose`Turn FileVault on (the file wants it enabled) and keep the recovery key. After every restart the Mac waits for a password: ${meshwright('unlock', node)}`;
     case 'any':
-      return `Decide about FileVault; the file leaves it open. Off: the Mac comes back by itself after every restart. On: it waits for a password each time (meshwright unlock ${node}).`;
+      return prose`Decide about FileVault; the file leaves it open. Off: the Mac comes back by itself after every restart. On: it waits for a password each time (${aside(meshwright('unlock', node))}).`;
   }
 };
 
@@ -132,8 +134,7 @@ function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNod
       const place = placeWords(hardware.model, own);
       return `Receptacle ${own}${place === undefined ? '' : ` (${place})`}: to ${far.node} receptacle ${far.receptacle}`;
     });
-  const when =
-    'Not before meshwright doctor says that no bridge is left: three bridged Macs in a ring take the office network down. meshwright cables --watch then guides, cable by cable.';
+  const when = prose`Not before ${aside(meshwright('doctor'))} says that no bridge is left: three bridged Macs in a ring take the office network down. ${aside(meshwright('cables', '--watch'))} then guides, cable by cable.`;
   return [{ title: 'Thunderbolt cables, later', steps: [when, ...lines] }];
 }
 
@@ -143,5 +144,5 @@ export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard =
   host: node.host,
   ...(node.user === undefined ? {} : { user: node.user }),
   parts: [setUpPart(fleet, node), networkPart(node), ...rdmaPart(fleet, node), ...cablePart(fleet, node)],
-  commands: [`meshwright enroll ${node.name}`, `meshwright doctor ${node.name}`, `meshwright apply ${node.name}`],
+  commands: [meshwright('enroll', node.name), meshwright('doctor', node.name), meshwright('apply', node.name)],
 });

@@ -1,22 +1,24 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { registry } from '../facts/registry.ts';
+import { aside, meshwright } from '../model/command.ts';
 import type { FactName } from '../model/fact-values.ts';
 import { type LinkEnd, linkEndText } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Word } from '../model/node-path.ts';
+import type { Prose } from '../model/prose.ts';
+import { subjectEnds, subjectNodes } from '../model/subject.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
 import { farEndOf } from './far-end.ts';
 import { isOptionalFact } from './optional-facts.ts';
 import { lostPorts } from './rdma-far.ts';
 import { type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
-import { subjectNodes } from './subject.ts';
 
 /** One fact of one node that made the doctor say what it says. */
 export interface Evidence {
   readonly node: NodeName;
   readonly fact: FactName;
   /** The command line on the node that said so: `rdma_ctl status`. */
-  readonly source: string;
+  readonly source: Prose;
   /** The receptacles that it is about; empty where the fact is one of the whole node. */
   readonly receptacles: readonly number[];
 }
@@ -113,17 +115,19 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
 };
 
 /** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
-function sourceOf(fact: FactName): string {
+function sourceOf(fact: FactName): Prose {
   const own = ownSources[fact];
   if (own !== undefined) return own;
   const [probe] = registry[fact].from;
   const [program = '', ...words] = (probe?.ask ?? []).map(wordText);
-  return program === 'sh' || program === '' ? `meshwright facts --fact ${fact}` : [program, ...words].join(' ');
+  return program === 'sh' || program === ''
+    ? [aside(meshwright('facts', '--fact', fact))]
+    : [program, ...words].join(' ');
 }
 
-/** The ends that the subject of a finding about a link or a receptacle names. */
-function subjectEnds({ subject = '' }: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
-  const named = subject.split(/[\s,]+/);
+/** The ends at this node that the subject of a finding names, as far as the node has them. */
+function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
+  const named = subjectEnds(subject).map(linkEndText);
   const receptacles = node.facts.thunderbolt.kind === 'known' ? node.facts.thunderbolt.value : [];
   return receptacles
     .map(({ receptacle }): LinkEnd => ({ node: node.name, receptacle }))
@@ -132,7 +136,7 @@ function subjectEnds({ subject = '' }: Diagnostic, node: ExaminedNode): readonly
 
 /** The ends of a node that a finding is about: those that it names, or those that stand on its rung of the ladder. */
 function endsOf(examination: Examination, finding: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
-  const named = subjectEnds(finding, node);
+  const named = namedEnds(finding, node);
   if (named.length > 0) return named;
   const isOnRung = ({ kind }: ReceptacleRdma): boolean => finding.code === `rdma/${kind}`;
   const onRung = node.ends.filter((end) => isOnRung(receptacleRdma(examination, node, end)));
@@ -170,7 +174,7 @@ function unknownFacts(node: ExaminedNode): readonly Evidence[] {
 
 /** Which facts of which nodes say so, in the order of the nodes; none for a node that nobody could observe. */
 export function evidenceFor(examination: Examination, finding: Diagnostic): readonly Evidence[] {
-  const names = subjectNodes(finding.subject ?? '');
+  const names = subjectNodes(finding.subject);
   const nodes = examination.nodes.filter(({ name }) => names.includes(name));
   if (finding.code === 'fact/unknown') return nodes.flatMap(unknownFacts);
   const own = nodes.flatMap((node) => {

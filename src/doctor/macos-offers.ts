@@ -1,6 +1,7 @@
 import { acceptsVersion } from '../desired/version-range.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { MacosUpdate } from '../model/mac-itself.ts';
+import { joinProse, named, type Prose, prose } from '../model/prose.ts';
 import type { ExaminedNode } from './examination.ts';
 import { groupBy } from './group-by.ts';
 import { compareVersions } from './macos.ts';
@@ -19,23 +20,37 @@ const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$
  * Sentences about the updates that these Macs offer, each with a blank before it. Macs without a newer macOS to offer
  * and Macs that already have the wanted version are left out.
  */
-export function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos']): string {
+export function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos']): Prose {
   const groups = [...groupBy(nodes, (node) => offerText(node, wanted))];
-  return groups
-    .map(([offer, those]) => ` ${those.map(({ name }) => name).join(', ')} ${verb(those)} ${offer}.`)
-    .join('');
+  return joinProse(
+    groups.map(([offer, those]) => {
+      const names = joinProse(
+        those.map(({ name }) => [named(name)]),
+        ', ',
+      );
+      return prose` ${names} ${verb(those)} ${offer}.`;
+    }),
+    '',
+  );
 }
 
 const verb = (nodes: readonly ExaminedNode[]): string => (nodes.length === 1 ? 'offers' : 'offer');
+
+/** The newest update that a Mac offers and the file wants. */
+export function wantedOffer(node: ExaminedNode, wanted: DesiredFleet['macos']): MacosUpdate | undefined {
+  const [best] = newerUpdates(node, wanted)
+    .filter(({ version }) => isAccepted(wanted, version))
+    .filter(({ version }) => wanted.version === undefined || compareVersions(version, wanted.version) === 0)
+    .toSorted((a, b) => Number(isBeta(a)) - Number(isBeta(b)) || compareVersions(b.version, a.version));
+  return best;
+}
 
 /** The newest update that the file wants, else all newer ones and why they do not help. */
 function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | undefined {
   const offers = newerUpdates(node, wanted);
   if (offers.length === 0) return undefined;
   const accepted = offers.filter(({ version }) => isAccepted(wanted, version));
-  const [best] = accepted
-    .filter(({ version }) => wanted.version === undefined || compareVersions(version, wanted.version) === 0)
-    .toSorted((a, b) => Number(isBeta(a)) - Number(isBeta(b)) || compareVersions(b.version, a.version));
+  const best = wantedOffer(node, wanted);
   if (best !== undefined) {
     return wanted.version === undefined
       ? `${updateText(best)}, in ${updatePane}`

@@ -1,7 +1,9 @@
 import { escapeText } from '../diagnostics/escape.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import type { FleetObservation } from './fleet-observation.ts';
 
 /** Why a node is to be left alone, and where that stands. */
@@ -27,7 +29,7 @@ export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonl
 
 /** Why one node may not be used now: a hold and what ends it, or `unseen` where nobody could see whether there is one. */
 export type HoldAgainst = { readonly node: NodeName; readonly why: string } & (
-  | { readonly kind: 'held'; readonly hint: string }
+  | { readonly kind: 'held'; readonly hint: Prose }
   | { readonly kind: 'unseen' }
 );
 
@@ -43,7 +45,7 @@ export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetOb
         kind: 'held' as const,
         node,
         why: `it is held (${escapeText(one.reason)})`,
-        hint: `When it may be used again: ${releaseText(node, one)}`,
+        hint: prose`When it may be used again: ${releaseText(node, one)}`,
       })),
       ...(isUnknown ? [{ kind: 'unseen' as const, node, why: 'nobody could see whether it is held' }] : []),
     ];
@@ -51,5 +53,5 @@ export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetOb
 }
 
 /** What ends a hold: a verb, or an edit of the file. */
-export const releaseText = (node: string, { kept }: Held): string =>
-  kept === 'node' ? `meshwright release ${node}` : `take nodes.${node}.hold out of the cluster file`;
+export const releaseText = (node: string, { kept }: Held): Prose =>
+  kept === 'node' ? prose`${meshwright('release', node)}` : `take nodes.${node}.hold out of the cluster file`;

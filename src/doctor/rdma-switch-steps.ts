@@ -1,13 +1,15 @@
+import { meshwright } from '../model/command.ts';
+import { type Prose, prose } from '../model/prose.ts';
+import { subjectNodes } from '../model/subject.ts';
 import type { FleetObservation } from './fleet-observation.ts';
 import { hasRdmaInSettings } from './macos.ts';
-import { subjectNodes } from './subject.ts';
 import type { Trouble } from './troubles.ts';
 
 /** What a person does at the Macs so that RDMA is on, as one work list: one visit to each Mac. */
 export interface RdmaVisits {
   readonly nodes: readonly string[];
   /** What to type and to press, in this order. */
-  readonly steps: readonly string[];
+  readonly steps: readonly Prose[];
 }
 
 /** The visits by the place of the switch; a list is absent where no Mac needs it. */
@@ -39,25 +41,25 @@ export const settingsKeys = {
   leave: 'Then Apple menu > Restart.',
 } as const;
 
-const recoverySteps = (nodes: readonly string[]): readonly string[] => [
-  `From here: meshwright shutdown ${nodes.join(' ')}`,
+const recoverySteps = (nodes: readonly string[]): readonly Prose[] => [
+  prose`From here: ${meshwright('shutdown', ...nodes)}`,
   `At each Mac: ${recoveryKeys.hold}`,
   recoveryKeys.open,
   recoveryKeys.type,
   `${recoveryKeys.leave}. Go on to the next Mac while it restarts.`,
-  `From here, when all are back: meshwright doctor ${nodes.join(' ')}`,
+  prose`From here, when all are back: ${meshwright('doctor', ...nodes)}`,
 ];
 
-const settingsSteps = (nodes: readonly string[]): readonly string[] => [
+const settingsSteps = (nodes: readonly string[]): readonly Prose[] => [
   `At each Mac: ${settingsKeys.open}`,
   settingsKeys.turn,
-  `From here, when it is on everywhere: meshwright reboot ${nodes.join(' ')}`,
+  prose`From here, when it is on everywhere: ${meshwright('reboot', ...nodes)}`,
 ];
 
 /** Who has to switch RDMA on, and where. The node's own macOS decides: see `hasRdmaInSettings`. */
 export function rdmaSwitches(troubles: readonly Trouble[], { nodes }: FleetObservation): RdmaSwitches {
   const due = troubles.filter(({ stage }) => stage === 'rdma-switch');
-  const names = due.flatMap(({ finding }) => subjectNodes(finding.subject ?? ''));
+  const names = due.flatMap(({ finding }) => subjectNodes(finding.subject));
   const isInSettings = (name: string): boolean => {
     const facts = nodes[name]?.facts;
     return facts !== undefined && hasRdmaInSettings(facts);

@@ -1,13 +1,14 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Command } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { linkEndText } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
+import { isPlacement, type Subject, subjectEnds, subjectNodes } from '../model/subject.ts';
 import { type Evidence, evidenceFor } from './evidence.ts';
 import { type Examination, type ExaminedNode, examine } from './examination.ts';
 import type { FleetObservation } from './fleet-observation.ts';
 import { lostPorts } from './rdma-far.ts';
-import { subjectNodes } from './subject.ts';
 
 /**
  * When a trouble is to be seen to. The order is that of the walk: what floods the network ends first, one visit to
@@ -26,7 +27,7 @@ export interface Trouble {
   /** What will be right as soon as this is: `RDMA port at studio-1:3`, `placement chat`. */
   readonly hanging: readonly string[];
   /** Commands of its hint that would be refused, or do nothing, as the Macs are now; absent for none. */
-  readonly refused?: readonly string[];
+  readonly refused?: readonly Command[];
 }
 
 /** The part of a placement that a trouble can hold up. */
@@ -80,7 +81,7 @@ const darkening = [
 
 /** The ports of other nodes that are down because of this one; their owners are not to blame. */
 function darkenedBy(examination: Examination, finding: Diagnostic): readonly string[] {
-  const own = subjectNodes(finding.subject ?? '');
+  const own = subjectNodes(finding.subject);
   const isDarkening = darkening.includes(finding.code) || finding.code === 'macos/outside-accept';
   if (!isDarkening) return [];
   const portsOf = (node: ExaminedNode): readonly string[] =>
@@ -92,7 +93,7 @@ function darkenedBy(examination: Examination, finding: Diagnostic): readonly str
 /** The links that nobody can judge while a node of theirs is not seen. */
 function unjudgedBy({ cabling }: Examination, { code, subject }: Diagnostic): readonly string[] {
   if (!code.startsWith('ssh/')) return [];
-  const own = subjectNodes(subject ?? '');
+  const own = subjectNodes(subject);
   const links = cabling.links.filter(
     ({ judgement, link }) => judgement.kind === 'unknown' && link.ends.some(({ node }) => own.includes(node)),
   );
@@ -101,9 +102,9 @@ function unjudgedBy({ cabling }: Examination, { code, subject }: Diagnostic): re
 
 /** The placements that cannot serve as long as this stays. */
 function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): readonly HeldPlacement[] {
-  const own = subjectNodes(finding.subject ?? '');
+  const own = subjectNodes(finding.subject);
   if (!holds(finding)) return [];
-  const isOnLink = /^(?:link|receptacle) /.test(finding.subject ?? '');
+  const isOnLink = subjectEnds(finding.subject).length > 0;
   const isAboutRdma = finding.code.startsWith('rdma/');
   return placements.filter(({ nodes, standing, transport }) => {
     if (isAboutRdma && transport === 'tcp') return false;
@@ -121,8 +122,8 @@ export function withoutConsequences(
   findings: readonly Diagnostic[],
   placements: readonly HeldPlacement[],
 ): readonly Diagnostic[] {
-  const isHeld = (subject: string | undefined): boolean =>
-    findings.some((cause) => heldBy(cause, placements).some(({ name }) => subject === `placement ${name}`));
+  const isHeld = (subject: Subject | undefined): boolean =>
+    findings.some((cause) => heldBy(cause, placements).some(({ name }) => isPlacement(subject, name)));
   return findings.filter(
     ({ code, severity, subject }) => severity === 'notice' || !code.startsWith('mesh/') || !isHeld(subject),
   );

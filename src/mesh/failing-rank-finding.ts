@@ -1,7 +1,10 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import { named, prose } from '../model/prose.ts';
+import { placementSubject } from '../model/subject.ts';
 import { type FailingRank, type RankSaid, rankWords } from '../runtimes/classify-log.ts';
 import { type NamedPeer, namedPeer } from './named-peer.ts';
 
@@ -22,21 +25,25 @@ export function failingRankFinding(
   all: readonly RankSaid[],
   desired: DesiredFleet,
 ): Diagnostic {
-  const subject = `placement ${name}`;
+  const subject = placementSubject(name);
   if (failing === undefined) {
     const peer = namedPeer(desired, all);
     if (peer !== undefined) return peerFinding(name, peer);
     const silent = all.filter(({ lines }) => lines.length === 0).map(({ node }) => node);
     const words = silent.length === 0 ? '' : ` Nothing was said on ${silent.join(', ')}.`;
     const detail = `No rank of ${nodes.length} has ended or said what is wrong.${words}`;
-    return diagnose('mesh/no-failing-rank', { subject, detail, hint: `See what they said: meshwright logs ${name}` });
+    return diagnose('mesh/no-failing-rank', {
+      subject,
+      detail,
+      hint: prose`See what they said: ${meshwright('logs', name)}`,
+    });
   }
   const { said, failure } = failing;
   const lines = failure === undefined ? said.lines.slice(-toldLines) : around(said.lines, failure.index);
   const shown = lines.map((line) => escapeText(line.slice(0, toldCharacters)));
   const quoted = shown.length === 0 ? ' It said nothing.' : ` It said:\n${shown.join('\n')}`;
   const meaning = failure === undefined ? '' : ` ${failure.signature.meaning}`;
-  const hint = failure?.signature.cure ?? `See all that it said: meshwright logs ${name}`;
+  const hint = failure?.signature.cure ?? prose`See all that it said: ${meshwright('logs', name)}`;
   return diagnose('mesh/first-failing-rank', {
     subject,
     detail: `${upper(rankWords(said))}.${meaning}${quoted}`,
@@ -47,8 +54,8 @@ export function failingRankFinding(
 function peerFinding(name: string, { said, line, address, node, link }: NamedPeer): Diagnostic {
   const quoted = escapeText(line.slice(0, toldCharacters));
   return diagnose('mesh/peer-named', {
-    subject: `placement ${name}`,
-    detail: `${upper(rankWords(said))} names ${address}, which is ${node} on the cable ${link}. It said:\n${quoted}`,
+    subject: placementSubject(name),
+    detail: prose`${upper(rankWords(said))} names ${address}, which is ${named(node)} on the cable ${link}. It said:\n${quoted}`,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { NodeName } from '../model/node.ts';
+import type { Prose } from '../model/prose.ts';
 import { firstFailingRank, rankWords } from '../runtimes/classify-log.ts';
 import type { FailureAction, RuntimeDriver } from '../runtimes/driver.ts';
 import type { Mesh } from './judge-mesh.ts';
@@ -12,7 +13,7 @@ export interface MeshFailure {
   readonly meaning: string;
   readonly action: FailureAction;
   /** What to do, in one sentence. */
-  readonly cure: string;
+  readonly cure: Prose;
   /** Whether it got no answer from its peer, at an address on a cable. */
   readonly isUnreached?: true;
 }

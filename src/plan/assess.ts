@@ -1,3 +1,5 @@
+import { meshwright } from '../model/command.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import { judgeProperty } from '../resources/change.ts';
 import type { Blocker, Gap, Property, Resource, View } from '../resources/resource.ts';
 import type { Context } from './context.ts';
@@ -15,8 +17,8 @@ export interface Assessed {
 }
 
 /** What is to be done about properties that a goal needs and does not change itself. */
-export const convergeFirst = (addresses: readonly string[]): string =>
-  `Bring ${addresses.join(', ')} to what the file says first: meshwright apply`;
+export const convergeFirst = (addresses: readonly string[]): Prose =>
+  prose`Bring ${addresses.join(', ')} to what the file says first: ${meshwright('apply')}`;
 
 /** A goal that changes one kind only takes what is wrong with the others as a blocker. */
 function unmetBlockers({ kind }: Resource, properties: readonly Property[]): readonly Blocker[] {
@@ -28,6 +30,7 @@ function unmetBlockers({ kind }: Resource, properties: readonly Property[]): rea
       resource: kind,
       property,
       action: convergeFirst([property.address]),
+      isBroughtByApply: true,
       isHands: false,
       peers: property.peers ?? [],
       blocks: [],

@@ -1,5 +1,6 @@
 import { nodeFitJson } from '../desired/fit-json.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
+import { proseText, type Reader } from '../diagnostics/prose-text.ts';
 import type { Json } from '../model/json.ts';
 import type { Act, Change, Patch, Step } from '../model/step.ts';
 import type { Blocker } from '../resources/resource.ts';
@@ -41,18 +42,18 @@ const waitingJson = ({ resource, node, for: reasons, isUnknown }: Waiting): obje
   unknown: isUnknown,
 });
 
-const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: Blocker): object => ({
+const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: Blocker, reader: Reader): object => ({
   code,
   node,
   resource,
-  action,
+  action: proseText(action, reader),
   hands: isHands,
   peers,
   blocks,
 });
 
 /** A plan as programs read it, and as it is saved (`schemas/plan.schema.json`). */
-export function planJson(plan: Plan): Json {
+export function planJson(plan: Plan, reader: Reader): Json {
   const json: Json = JSON.parse(
     JSON.stringify({
       formatVersion: plan.formatVersion,
@@ -64,10 +65,10 @@ export function planJson(plan: Plan): Json {
       steps: plan.steps.map(stepJson),
       rescues: plan.rescues.map(({ group, steps }) => ({ group, steps: steps.map(stepJson) })),
       waiting: plan.waiting.map(waitingJson),
-      blockers: plan.blockers.map(blockerJson),
+      blockers: plan.blockers.map((one) => blockerJson(one, reader)),
       effects: plan.effects,
       ...(plan.memory === undefined ? {} : { memory: plan.memory.map(nodeFitJson) }),
-      diagnostics: plan.diagnostics.map(diagnosticJson),
+      diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, reader)),
     }),
   );
   return json;

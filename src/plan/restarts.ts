@@ -1,7 +1,10 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { addressed } from '../model/address.ts';
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import { type Step, stepId } from '../model/step.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../resources/resource.ts';
 import { mapKnown } from '../resources/seen-fact.ts';
@@ -38,7 +41,7 @@ const unknownSession = ({ desired: { name: node } }: ObservedTarget): Blocker =>
   code: 'reboot/session-unknown',
   node,
   resource: 'boot-session',
-  action: `See why the boot session of ${node} is unknown: meshwright facts ${node}`,
+  action: prose`See why the boot session of ${node} is unknown: ${meshwright('facts', node)}`,
   isHands: false,
   peers: [],
   blocks: [],
@@ -67,9 +70,9 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
 /** A Mac of which nobody knows whether FileVault is on is not told of: most come back by themselves. */
 const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnostic =>
   diagnose('reboot/ends-at-filevault', {
-    subject: `node ${node}`,
+    subject: nodeSubject(node),
     detail: 'FileVault is on: after the restart it waits for its password.',
-    hint: `Have the password at hand. Afterwards: meshwright unlock ${node}`,
+    hint: prose`Have the password at hand. Afterwards: ${meshwright('unlock', node)}`,
   });
 
 /** Restarts, or switches off, each Mac of the goal at most once in the boot session that was seen. */

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { subjectNodes } from '../doctor/subject.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import { subjectNodes } from '../model/subject.ts';
 import { drainDoors } from '../resources/drain.ts';
 import { keepHold } from '../resources/hold.ts';
 import { identity } from '../resources/identity.ts';
@@ -116,7 +116,7 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         resources: [...resources.filter(({ kind }) => always.includes(kind)), drainDoors(goal)],
         barring: [...always, 'doorman'],
         isMeant: (kind) => kind === 'rollback' || kind === 'doorman',
-        isTold: ({ code, subject = '' }, { asked }) =>
+        isTold: ({ code, subject }, { asked }) =>
           code === 'endpoint/door-not-asked' ||
           (code.startsWith('ssh/') && asked.some((node) => subjectNodes(subject).includes(node))),
       };

@@ -1,8 +1,9 @@
 import { everyNode } from '../desired/fallback.ts';
-import { commandsIn } from '../doctor/hint-lines.ts';
-import { subjectNames } from '../doctor/subject.ts';
 import type { Trouble } from '../doctor/troubles.ts';
+import { aside, type Command, commandKey } from '../model/command.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
+import { commandsIn, joinProse, prose, withoutLines } from '../model/prose.ts';
+import { subjectNames } from '../model/subject.ts';
 import type { Goal } from './goal.ts';
 import { makePlan, type PlanRequest } from './make-plan.ts';
 import type { Plan } from './plan.ts';
@@ -13,11 +14,11 @@ export type CommandScope = Pick<PlanRequest, 'desired' | 'observation'>;
 const namesOf = (placements: readonly DesiredPlacement[]): readonly string[] => placements.map(({ name }) => name);
 
 /** The goals of a command in its order, with the placements that it concerns; none for a command that is not judged. */
-function goalsOf(command: string, { desired }: CommandScope) {
+function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScope) {
   const { placements } = desired;
-  const [, verb = '', ...words] = command.split(' ').filter((word) => word !== '--sim');
+  const words = typed.filter((word) => typeof word === 'string');
   const none = { goals: [] as readonly Goal[], concerned: [] as readonly DesiredPlacement[] };
-  if (words.length === 0 || words.some((word) => word.startsWith('-'))) return none;
+  if (words.length === 0 || tail.length > 0 || words.some((word) => word.startsWith('-'))) return none;
   if (verb === 'reboot') {
     const concerned = placements.filter(
       (one) => one.state === 'serving' && everyNode(one).some((node) => words.includes(node)),
@@ -37,7 +38,7 @@ function goalsOf(command: string, { desired }: CommandScope) {
 const hasWork = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind !== 'hands');
 
 /** Why `reboot`, `restart` or `start` would do nothing now; undefined where it has work, and for other commands. */
-function vainReason(command: string, scope: CommandScope): string | undefined {
+function vainReason(command: Command, scope: CommandScope): string | undefined {
   const { goals, concerned } = goalsOf(command, scope);
   const [first] = goals;
   if (first === undefined) return undefined;
@@ -57,9 +58,10 @@ function vainReason(command: string, scope: CommandScope): string | undefined {
  */
 export function withoutVainCommands(troubles: readonly Trouble[], scope: CommandScope): readonly Trouble[] {
   const reasons = new Map<string, string | undefined>();
-  const reasonOf = (command: string): string | undefined => {
-    if (!reasons.has(command)) reasons.set(command, vainReason(command, scope));
-    return reasons.get(command);
+  const reasonOf = (command: Command): string | undefined => {
+    const key = commandKey(command);
+    if (!reasons.has(key)) reasons.set(key, vainReason(command, scope));
+    return reasons.get(key);
   };
   return troubles.map((trouble) => {
     const { finding } = trouble;
@@ -67,9 +69,10 @@ export function withoutVainCommands(troubles: readonly Trouble[], scope: Command
       (one) => reasonOf(one) !== undefined,
     );
     if (refused.length === 0) return trouble;
-    const lines = finding.hint.split('\n').filter((line) => !refused.includes(line.trim()));
-    const why = refused.map((one) => `First resolve ${reasonOf(one)} (until then ${one} is refused).`);
-    const hint = [...why, lines.join('\n').replace(/:$/, '.')].join(' ');
+    const why = refused.map(
+      (one) => prose`First resolve ${reasonOf(one) ?? ''} (until then ${aside(one)} is refused).`,
+    );
+    const hint = joinProse([...why, withoutLines(finding.hint, refused)], ' ');
     return { ...trouble, finding: { ...finding, hint }, refused };
   });
 }

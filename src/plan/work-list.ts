@@ -1,3 +1,4 @@
+import { plainText } from '../diagnostics/prose-text.ts';
 import { compareText } from '../resources/compare-text.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { Blocker } from '../resources/resource.ts';
@@ -20,8 +21,8 @@ const isListed = (goal: Goal, { blocks, code, resource }: Blocker): boolean =>
 const isRing = ({ code }: Pick<Blocker, 'code'>): boolean => code === 'bridge/loop';
 
 /** The address of a property that the next apply brings by itself; undefined for any other blocker. */
-const addressToBring = ({ property, action }: Blocker): string | undefined =>
-  property !== undefined && action === convergeFirst([property.address]) ? property.address : undefined;
+const addressToBring = ({ property, isBroughtByApply }: Blocker): string | undefined =>
+  isBroughtByApply === true ? property?.address : undefined;
 
 /** One apply brings all that is missing on a node: one work, in which each of them is named. */
 function gathered(blockers: readonly Blocker[]): readonly Blocker[] {
@@ -58,7 +59,7 @@ export function workList(goal: Goal, assessed: readonly Assessed[], held: readon
         Number(isRing(b)) - Number(isRing(a)) ||
         byResource(a, b) ||
         compareText(a.code, b.code) ||
-        compareText(a.action, b.action),
+        compareText(plainText(a.action), plainText(b.action)),
     );
   return gatheredByNode(listed);
 }

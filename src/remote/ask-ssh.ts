@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { quoteNodeText } from './connect-failure.ts';
 import { errorCodes } from './error-text.ts';
 import { parseSshConfig, type SshConfig } from './ssh-config.ts';
@@ -70,7 +71,7 @@ export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<Ss
   throw new FleetError([
     diagnose('ssh/config-unreadable', {
       detail: `ssh ${args.join(' ')}: ${said}`,
-      subject: `node ${question.label}`,
+      subject: nodeSubject(question.label),
     }),
   ]);
 }

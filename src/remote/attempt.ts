@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import type { Client } from 'ssh2';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { isHost, isTcpPort, isUser } from './address.ts';
 import { type AttemptRecord, recordAttempt } from './attempt-record.ts';
 import { fingerprint } from './host-key.ts';
@@ -35,7 +36,7 @@ export interface Attempt {
 export function checkAddress(target: Target): void {
   if (isHost(target.host) && isUser(target.user) && isTcpPort(target.port)) return;
   const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is no address of a node.`;
-  throw new FleetError([diagnose('ssh/bad-address', { detail, subject: `node ${target.label}` })]);
+  throw new FleetError([diagnose('ssh/bad-address', { detail, subject: nodeSubject(target.label) })]);
 }
 
 /** What a socket asks for the addresses of a name. It is not asked at all for an IP address. */

@@ -1,5 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { meshwright } from '../model/command.ts';
+import { named, type Prose, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
 import { diagnoseHostKey, lockedAtFileVault } from './host-key-diagnostics.ts';
 import type { HostKeyVerdict } from './host-key-trust.ts';
@@ -38,7 +41,7 @@ export interface ConnectFailure {
   readonly keyProblems: readonly Diagnostic[];
 }
 
-const where = (target: Target): string => `${target.host} port ${target.port}`;
+const where = (target: Target): Prose => prose`${named(target.host)} port ${target.port}`;
 
 /** Text of a node with everything that is not plain ASCII escaped, at most 120 characters. */
 export function quoteNodeText(text: string): string {
@@ -66,7 +69,7 @@ function nameless(target: Target, failure: ConnectFailure, codes: readonly strin
   const late = `could not be looked up within ${failure.deadlineMs / 1000} s`;
   const why = codes.includes('EAI_AGAIN') ? 'could not be looked up now' : 'does not exist';
   return diagnose('ssh/unreachable', {
-    detail: `The name ${target.host} ${failure.isLate ? late : why}.`,
+    detail: prose`The name ${named(target.host)} ${failure.isLate ? late : why}.`,
     hint: 'Correct the host of this node in cluster.yaml, or write its IP address.',
   });
 }
@@ -79,19 +82,19 @@ function unreachable(target: Target, failure: ConnectFailure): Diagnostic {
   // A name may have several addresses; one that is silent may be the right one.
   const isRefused = codes.includes('ECONNREFUSED');
   if (isRefused && codes.every((code) => code === 'ECONNREFUSED')) {
-    return diagnose('ssh/refused', { detail: `Nothing listens at ${where(target)}.` });
+    return diagnose('ssh/refused', { detail: prose`Nothing listens at ${where(target)}.` });
   }
   if (!isRefused && ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'].some((code) => codes.includes(code))) {
     return diagnose('ssh/unreachable', {
-      detail: `There is no route to ${where(target)}.`,
+      detail: prose`There is no route to ${where(target)}.`,
       hint: 'Check that the Mac is on and in this network. On a Mac also: Privacy & Security > Local Network must allow your terminal (Apple TN3179).',
     });
   }
-  const silence = `${where(target)} did not answer within ${failure.deadlineMs / 1000} s`;
+  const silence = prose`${where(target)} did not answer within ${failure.deadlineMs / 1000} s`;
   const reason = failure.errors[0]?.message || codes.join(', ') || 'the connection was closed';
-  const failed = `${where(target)} could not be reached: ${reason}`;
+  const failed = prose`${where(target)} could not be reached: ${reason}`;
   const also = isRefused ? ' One of its addresses refused the connection; the others did not answer.' : '';
-  return diagnose('ssh/unreachable', { detail: `${failure.isLate ? silence : failed}.${also}` });
+  return diagnose('ssh/unreachable', { detail: prose`${failure.isLate ? silence : failed}.${also}` });
 }
 
 function missingAlgorithm(failure: ConnectFailure): string {
@@ -121,7 +124,7 @@ function unsigned(target: Target, failure: ConnectFailure): Diagnostic {
 }
 
 /** What helps depends on whether another key could: not where none is taken, nor where one was and more is asked. */
-function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'more'): string {
+function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'more'): Prose {
   switch (refusal) {
     case 'no-keys':
       return "Set PubkeyAuthentication yes in the Mac's sshd settings (/etc/ssh/sshd_config, /etc/ssh/sshd_config.d).";
@@ -132,11 +135,7 @@ function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'mo
         '(/etc/ssh/sshd_config, /etc/ssh/sshd_config.d).',
       ].join('\n');
     case 'refused':
-      return [
-        'Put your key there, with the password of the account:',
-        `  meshwright enroll ${target.label}`,
-        'Or add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.',
-      ].join('\n');
+      return prose`Put your key there, with the password of the account:\n  ${meshwright('enroll', target.label)}\nOr add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.`;
   }
 }
 
@@ -168,22 +167,22 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
   if (isTurnedAway || failure.errors.some((error) => error.codes.includes('12'))) {
     const said = isTurnedAway ? failure.plaintext.greeting : (texts[0] ?? '');
     return diagnose('ssh/too-many-connections', {
-      detail: `${where(target)} said "${quoteNodeText(said.trim())}" and closed the connection.`,
+      detail: prose`${where(target)} said "${quoteNodeText(said.trim())}" and closed the connection.`,
     });
   }
   if (failure.plaintext.identification === undefined && failure.plaintext.greeting !== '') {
     return diagnose('ssh/not-ssh', {
-      detail: `${where(target)} began with "${quoteNodeText(failure.plaintext.greeting)}".`,
+      detail: prose`${where(target)} began with "${quoteNodeText(failure.plaintext.greeting)}".`,
     });
   }
   if (failure.isLate) {
     return diagnose('ssh/timed-out', {
-      detail: `${where(target)} went silent during ${failure.phase.replace('-', ' ')}; given up after ${failure.deadlineMs / 1000} s.`,
+      detail: prose`${where(target)} went silent during ${failure.phase.replace('-', ' ')}; given up after ${failure.deadlineMs / 1000} s.`,
     });
   }
   if (texts.some((text) => /signature verification failed/iu.test(text))) {
     return diagnose('ssh/host-key-unproven', {
-      detail: `${where(target)} showed the known host key, and its signature is not made with that key.`,
+      detail: prose`${where(target)} showed the known host key, and its signature is not made with that key.`,
     });
   }
   if (texts.some((text) => /no matching/iu.test(text))) {
@@ -191,7 +190,7 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
   }
   const reason = texts[0] === undefined ? '' : ` (${quoteNodeText(texts[0])})`;
   return diagnose('ssh/dropped', {
-    detail: `${where(target)} closed the connection during ${failure.phase.replace('-', ' ')}${reason}.`,
+    detail: prose`${where(target)} closed the connection during ${failure.phase.replace('-', ' ')}${reason}.`,
     hint: 'Try again in a minute: an sshd at its limits (MaxStartups, PerSourcePenalties) also closes without a word.',
   });
 }
@@ -201,7 +200,7 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
  * A verdict on the host key comes first, since nothing after it can be believed.
  */
 export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagnostic {
-  const subject = `node ${target.label}`;
+  const subject = nodeSubject(target.label);
   const { verdict } = failure;
   if (verdict !== undefined && verdict.kind !== 'accepted') return { ...diagnoseHostKey(target, verdict), subject };
   if (failure.phase === 'tcp' || failure.phase === 'name') return { ...unreachable(target, failure), subject };

@@ -1,6 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { type HostKeyAlgorithm, hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
 import { attempt, checkAddress, outcome, reported } from './attempt.ts';
 import { publickeyOnly } from './auth.ts';
@@ -21,7 +22,7 @@ export interface OfferedHostKey extends HostKey {
 
 function refuseWithoutKeys(target: Target, identities: Identities): void {
   if (identities.offers.length > 0) return;
-  const subject = `node ${target.label}`;
+  const subject = nodeSubject(target.label);
   const [first, ...rest] = identities.problems.map((one) => ({ ...one, subject }));
   if (first !== undefined) throw new FleetError([first, ...rest]);
   const detail = `No SSH key available for ${target.user}@${target.host}: no key file exists, and no agent holds a key.`;

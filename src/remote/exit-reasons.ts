@@ -1,6 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Exit } from '../model/exit.ts';
+import { labelled, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 
 /** An exit that nobody knows. */
 export type UnknownExit = Extract<Exit, { kind: 'unknown' }>;
@@ -34,7 +36,7 @@ export const unknownExit = {
 /** Says what an unknown exit means; undefined for an exit that is known. */
 export function diagnoseExit(label: string, exit: Exit): Diagnostic | undefined {
   if (exit.kind !== 'unknown') return undefined;
-  const fields = { detail: `${label}: ${exit.reason}.`, subject: `node ${label}` };
+  const fields = { detail: prose`${labelled(label)}${exit.reason}.`, subject: nodeSubject(label) };
   if (exit.why === 'dropped') return diagnose('ssh/dropped', fields);
   return diagnose(exit.why === 'late' ? 'ssh/timed-out' : 'ssh/exit-unknown', fields);
 }

@@ -1,6 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
+import { meshwright } from '../model/command.ts';
+import { joinProse, named, type Prose, prose } from '../model/prose.ts';
 import { fingerprint } from './host-key.ts';
 import type { HostKeyVerdict, KnownKey } from './host-key-trust.ts';
 import type { Target } from './remote.ts';
@@ -13,19 +15,14 @@ const keyFile = (key: HostKey): string => {
 const shown = (key: HostKey): string => `${fingerprint(key)} (${key.type})`;
 
 /** Lines that begin with two blanks are for copying and stay whole. */
-const compareThen = (target: Target, seen: HostKey, more = ''): string =>
-  [
-    'Compare on the Mac itself:',
-    `  ssh-keygen -lf /etc/ssh/${keyFile(seen)}`,
-    'If they agree:',
-    `  meshwright enroll ${target.label}${more}`,
-  ].join('\n');
+const compareThen = (target: Target, seen: HostKey, ...more: readonly string[]): Prose =>
+  prose`Compare on the Mac itself:\n  ssh-keygen -lf /etc/ssh/${keyFile(seen)}\nIf they agree:\n  ${meshwright('enroll', target.label, ...more)}`;
 
 const place = (known: KnownKey): string => `${known.file}:${known.line}`;
 
 /** An address that is in no file can only be unlocked by hand. */
-function unlockHint({ label, host, port, user }: Target): string {
-  const words =
+function unlockHint({ label, host, port, user }: Target): Prose {
+  const words: readonly Prose[] =
     label === host
       ? [
           'Unlock it at the Mac, or here with the password of a local account:',
@@ -34,16 +31,16 @@ function unlockHint({ label, host, port, user }: Target): string {
         ]
       : [
           'Unlock it with the password of its account; it is asked for unless cluster.yaml names its source:',
-          `  meshwright unlock ${label}`,
+          prose`  ${meshwright('unlock', label)}`,
           'or type it at the Mac. Then run this again.',
         ];
-  return words.join('\n');
+  return joinProse(words, '\n');
 }
 
 /** A Mac that is up and waits for its password. */
 export function lockedAtFileVault(target: Target, why: string): Diagnostic {
   return diagnose('ssh/locked-at-filevault', {
-    detail: `${target.host} is up, but its disk is still locked; no password was sent. ${why}`.trim(),
+    detail: prose`${named(target.host)} is up, but its disk is still locked; no password was sent.${why === '' ? '' : ` ${why}`}`,
     hint: unlockHint(target),
   });
 }
@@ -52,19 +49,16 @@ function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
   // Two keys of one type are told apart by their fingerprints; the line then fits on every page.
   const told = (key: HostKey): string => (seen.type === known.type ? fingerprint(key) : shown(key));
   return diagnose('ssh/host-key-changed', {
-    detail: [
-      `The host key of ${target.host} is not the one in ${place(known)}.`,
+    detail: prose`The host key of ${named(target.host)} is not the one in ${place(known)}.\n${[
       `  known  ${told(known)}`,
       `  seen   ${told(seen)}`,
       'Either the Mac was reinstalled, or it waits at FileVault for its password, or something stands between.',
-    ].join('\n'),
-    hint: [
-      compareThen(target, seen, ' --replace'),
-      // Only a node of the file has a place that another Mac can take.
-      ...(target.label === target.host
-        ? []
-        : ['If another Mac stands there now:', `  meshwright replace ${target.label}`]),
-    ].join('\n'),
+    ].join('\n')}`,
+    // Only a node of the file has a place that another Mac can take.
+    hint:
+      target.label === target.host
+        ? compareThen(target, seen, '--replace')
+        : prose`${compareThen(target, seen, '--replace')}\nIf another Mac stands there now:\n  ${meshwright('replace', target.label)}`,
   });
 }
 
@@ -73,12 +67,12 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
   switch (verdict.kind) {
     case 'unreadable':
       return diagnose('ssh/host-key-unknown', {
-        detail: `${target.host} showed a host key that cannot be read.`,
-        hint: `Look at the key on the Mac itself, then: meshwright enroll ${target.label}`,
+        detail: prose`${named(target.host)} showed a host key that cannot be read.`,
+        hint: prose`Look at the key on the Mac itself, then: ${meshwright('enroll', target.label)}`,
       });
     case 'unknown':
       return diagnose('ssh/host-key-unknown', {
-        detail: `${target.host} shows ${shown(verdict.seen)}; neither cluster.lock nor known_hosts has a key for it.`,
+        detail: prose`${named(target.host)} shows ${shown(verdict.seen)}; neither cluster.lock nor known_hosts has a key for it.`,
         hint: compareThen(target, verdict.seen),
       });
     case 'preboot':
@@ -87,12 +81,12 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
       return changed(target, verdict.seen, verdict.known);
     case 'revoked':
       return diagnose('ssh/host-key-revoked', {
-        detail: `${target.host} shows ${shown(verdict.seen)}, which ${place(verdict.known)} revokes.`,
+        detail: prose`${named(target.host)} shows ${shown(verdict.seen)}, which ${place(verdict.known)} revokes.`,
       });
     case 'certificate-authority':
       return diagnose('ssh/certificate-authority', {
-        detail: `${place(verdict.known)} trusts ${target.host} through a certificate authority; the key it shows, ${shown(verdict.seen)}, is not known by itself.`,
-        hint: `Only the system's ssh reads host certificates. Pin the plain key instead: meshwright enroll ${target.label}`,
+        detail: prose`${place(verdict.known)} trusts ${named(target.host)} through a certificate authority; the key it shows, ${shown(verdict.seen)}, is not known by itself.`,
+        hint: prose`Only the system's ssh reads host certificates. Pin the plain key instead: ${meshwright('enroll', target.label)}`,
       });
   }
 }

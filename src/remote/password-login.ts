@@ -2,6 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { concealed, type Secret } from '../model/secret.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { strictAlgorithms } from './algorithms.ts';
 import { type Attempt, attempt, checkAddress, outcome, reported } from './attempt.ts';
 import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from './connect-failure.ts';
@@ -179,7 +180,7 @@ function isPasswordRefused({ record }: Tried): boolean {
 
 function diagnosePassword(target: Target, tried: Tried): Diagnostic {
   const failure = tried.record.failure();
-  const subject = `node ${target.label}`;
+  const subject = nodeSubject(target.label);
   const who = `${target.user}@${target.host}`;
   if (tried.isStrange) {
     const detail = `${who} asked for something else than one hidden answer; nothing was sent.`;

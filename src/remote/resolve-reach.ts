@@ -4,6 +4,8 @@ import { join, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
+import { named, type Prose, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { isHost, isTcpPort, isUser } from './address.ts';
 import { askSsh } from './ask-ssh.ts';
 import { type HostKeyTrust, trustFor } from './host-key-trust.ts';
@@ -94,10 +96,10 @@ async function identityFilesOf(wish: ReachWish, asked: Asked, env: ReachEnv): Pr
 function refuse(
   code: 'ssh/bad-address' | 'ssh/proxyjump' | 'ssh/config-unsupported' | 'ssh/config-unreadable',
   wish: ReachWish,
-  detail: string,
-  hint?: string,
+  detail: Prose,
+  hint?: Prose,
 ): never {
-  const subject = `node ${wish.label}`;
+  const subject = nodeSubject(wish.label);
   throw new FleetError([diagnose(code, { detail, subject, ...(hint === undefined ? {} : { hint }) })]);
 }
 
@@ -117,14 +119,14 @@ function checkConfig(wish: ReachWish, config: SshConfig): void {
     refuse(
       'ssh/proxyjump',
       wish,
-      `Your ssh_config has "${name} ${value}" for ${wish.host}; the built-in client connects directly only.`,
+      prose`Your ssh_config has "${name} ${value ?? ''}" for ${named(wish.host)}; the built-in client connects directly only.`,
     );
   }
   if (config.revokedHostKeys !== undefined) {
     refuse(
       'ssh/config-unsupported',
       wish,
-      `Your ssh_config has "RevokedHostKeys ${config.revokedHostKeys}" for ${wish.host}.`,
+      prose`Your ssh_config has "RevokedHostKeys ${config.revokedHostKeys}" for ${named(wish.host)}.`,
     );
   }
 }

@@ -1,6 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Exit } from '../model/exit.ts';
+import { labelled, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { classifySudo, sudoRule } from '../script/sudo-answer.ts';
 import { quoteNodeText } from './connect-failure.ts';
 
@@ -12,7 +14,7 @@ const addRule = (line: string): string =>
 export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: string): Diagnostic | undefined {
   const answer = classifySudo(exit, stderr);
   const said = quoteNodeText(stderr.trim().split('\n').at(-1) ?? '');
-  const fields = { detail: `${label}: sudo -n said "${said}" to ${user}.`, subject: `node ${label}` };
+  const fields = { detail: prose`${labelled(label)}sudo -n said "${said}" to ${user}.`, subject: nodeSubject(label) };
   switch (answer) {
     case 'needs-password':
       return diagnose('ssh/sudo-needs-password', {

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import { diskText, durationText } from '../doctor/units.ts';
 import type { Change, Step, StepOutcome } from '../model/step.ts';
 import { counted } from './counted.ts';
@@ -38,7 +39,9 @@ export function endedStepLines(ended: EndedStep): readonly string[] {
     case 'unchanged':
       return step.act.kind === 'reboot' ? [`${step.node} ${restartWords[step.act.to]} ${took}`] : [];
     case 'failed':
-      return [`${nameOf(ended)} failed after ${took}: ${plain(diagnostics[0]?.detail ?? 'without a reason')}`];
+      return [
+        `${nameOf(ended)} failed after ${took}: ${plain(plainText(diagnostics[0]?.detail ?? 'without a reason'))}`,
+      ];
     case 'unknown':
       return [`${nameOf(ended)}: nobody knows how it ended; the next look will tell`];
     case 'interrupted':

@@ -4,7 +4,7 @@ import { counted } from './counted.ts';
 import { headLines } from './head-lines.ts';
 import { fitLines, hang } from './layout.ts';
 import { nodeSpan } from './nodes-text.ts';
-import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { type Page, type Paint, pageOf } from './page.ts';
 
 /** What `bench` shows, and on what. */
 export interface BenchTextInput {
@@ -32,7 +32,7 @@ const longestBar = 20;
 
 /** The table of a measured placement, its plot, and what others have published beside it. */
 export function benchText(input: BenchTextInput): string {
-  const page: Page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const page = pageOf(input);
   const { placement, model, runtime, transport, nodes, isSimulated, levels, isCounted } = input;
   const about = `${model} with ${runtime} on ${nodeSpan(nodes)}, ${transport}`;
   const head = headLines({ name: placement, about, isSimulated }, page);

@@ -1,4 +1,5 @@
 import { columnsOf } from '../diagnostics/cells.ts';
+import { prose } from '../model/prose.ts';
 import type { Blocker } from '../resources/resource.ts';
 import { hangLines } from './finding-lines.ts';
 import { padEnd } from './layout.ts';
@@ -58,7 +59,7 @@ export function blockerBlocks(blockers: readonly Blocker[], page: Page): readonl
         const head = `  ${String(number).padStart(String(numbered.length).length)}  `;
         const isNarrow = page.columns < narrow;
         const first = isNarrow ? head : `${head}${padEnd(node, width)}   `;
-        return hangLines(first, isNarrow ? `${node}: ${action}` : action, page);
+        return hangLines(first, isNarrow ? prose`${node}: ${action}` : action, page);
       }),
     ];
   };

@@ -96,6 +96,6 @@ export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJs
       ...(bridgesFirst === '' ? {} : { bridgesFirst }),
       free: isFree,
     })),
-    diagnostics: diagnostics.map(diagnosticJson),
+    diagnostics: diagnostics.map((one) => diagnosticJson(one, { isSimulated })),
   };
 }

@@ -1,7 +1,9 @@
 import { escapeText } from '../diagnostics/escape.ts';
+import { commandText, type Reader } from '../diagnostics/prose-text.ts';
 import type { GraphCable, GraphCableState } from '../doctor/graph-cables.ts';
 import { type RackGraph, rackGraph } from '../doctor/rack-graph.ts';
 import { speedText } from '../doctor/units.ts';
+import { type Command, meshwright } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { type LinkEnd, linkEndText } from '../model/link.ts';
 import { metLinks } from '../resources/cable-events.ts';
@@ -11,7 +13,7 @@ import { findingLines } from './finding-lines.ts';
 import { headLines } from './head-lines.ts';
 import { fitLines, hang, padEnd } from './layout.ts';
 import { mergeFindings } from './merge-findings.ts';
-import { type Page, type Paint, pageColumns, plainPaint, type Tone } from './page.ts';
+import { type Page, type Paint, pageOf, type Tone } from './page.ts';
 
 /** What `cables` shows, and on what. */
 export interface CablesTextInput {
@@ -40,20 +42,16 @@ const states: Readonly<Record<GraphCableState, { readonly words: string; readonl
 /** Every cable that is declared or seen, then what hands have to do about them: rings of bridged Macs before all else. */
 export function cablesText(input: CablesTextInput): string {
   const { desired, work, isSimulated } = input;
-  const page: Page = {
-    columns: pageColumns(input.columns),
-    unicode: input.unicode,
-    paint: input.paint ?? plainPaint,
-  };
+  const page = pageOf(input);
   const graph = rackGraph(work.examination, work.acts);
-  const counts = { declared: work.examination.cabling.links.length, met: metLinks(work).length, isSimulated };
+  const counts = { declared: work.examination.cabling.links.length, met: metLinks(work).length };
   const about = `${counted(counts.declared, 'link')}, ${counts.met} as declared`;
   const blocks: readonly (readonly string[])[] = [
     headLines({ name: desired.name, about, isSimulated }, page),
     ...mergeFindings(work.loops).map((finding) => findingLines(finding, page)),
     [...cableRows(graph.cables, page), ...strayLines(graph, page)],
     placeLines(graph, page),
-    ...actBlocks(work.acts, { isSimulated, page }),
+    ...actBlocks(work.acts, page),
     ...mergeFindings(work.findings).map((finding) => findingLines(finding, page)),
     verdictLines(work, counts, page),
   ];
@@ -108,25 +106,20 @@ function placeLines(graph: RackGraph, page: Page): readonly string[] {
   );
 }
 
-interface ActLook {
-  readonly isSimulated: boolean;
-  readonly page: Page;
-}
-
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** What has to be done before an act, as one clause: `stop kimi (meshwright stop kimi)`. */
-export function beforeText(act: CableAct, isSimulated: boolean): string {
+export function beforeText(act: CableAct, reader: Reader): string {
   const { stopFirst, bridgesFirst, appliedFirst } = act;
-  const withVerb = (words: string, verb: string): string =>
-    words === '' ? '' : `${words} (meshwright ${verb}${isSimulated ? ' --sim' : ''})`;
+  const withVerb = (words: string, typed: Command): string =>
+    words === '' ? '' : `${words} (${commandText(typed, reader)})`;
   const stop = stopFirst.length === 0 ? '' : `stop ${stopFirst.join(' and ')}`;
-  const bridges = `${withVerb(appliedFirst, 'apply')}${bridgesFirst.slice(appliedFirst.length)}`;
-  return [withVerb(stop, `stop ${stopFirst.join(' ')}`), bridges].filter((text) => text !== '').join(' and ');
+  const bridges = `${withVerb(appliedFirst, meshwright('apply'))}${bridgesFirst.slice(appliedFirst.length)}`;
+  return [withVerb(stop, meshwright('stop', ...stopFirst)), bridges].filter((text) => text !== '').join(' and ');
 }
 
 /** The acts with their numbers: those that can be done now, then those that something else comes before. */
-function actBlocks(acts: readonly CableAct[], { isSimulated, page }: ActLook): readonly (readonly string[])[] {
+function actBlocks(acts: readonly CableAct[], page: Page): readonly (readonly string[])[] {
   const numbered = acts.map((act, index) => ({ act, number: index + 1 }));
   const width = String(acts.length).length;
   const block = (title: string, isFree: boolean): readonly string[] => {
@@ -135,7 +128,7 @@ function actBlocks(acts: readonly CableAct[], { isSimulated, page }: ActLook): r
     return [
       page.paint('strong', `${title} (${own.length})`),
       ...own.flatMap(({ act, number }) => {
-        const before = beforeText(act, isSimulated);
+        const before = beforeText(act, page);
         const text = before === '' ? act.text : `first ${before}; then ${act.text}`;
         return hang(`${margin}${String(number).padStart(width)}  `, `${upperFirst(text)}.`, page.columns);
       }),
@@ -147,17 +140,12 @@ function actBlocks(acts: readonly CableAct[], { isSimulated, page }: ActLook): r
 interface Counts {
   readonly declared: number;
   readonly met: number;
-  readonly isSimulated: boolean;
 }
 
 /** A command stays in one piece, for copying. */
-function verdictLines(
-  { acts, examination }: CableWork,
-  { declared, met, isSimulated }: Counts,
-  page: Page,
-): readonly string[] {
+function verdictLines({ acts, examination }: CableWork, { declared, met }: Counts, page: Page): readonly string[] {
   if (declared > 0 && acts.length > 0) {
-    const command = `meshwright cables --watch${isSimulated ? ' --sim' : ''}`;
+    const command = commandText(meshwright('cables', '--watch'), page);
     const line = `See it done, act by act: ${command}`;
     return line.length <= page.columns ? [line] : ['See it done, act by act:', `${margin}${command}`];
   }

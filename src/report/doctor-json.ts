@@ -1,10 +1,12 @@
 import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
+import { commandText, proseText, type Reader } from '../diagnostics/prose-text.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import { commandsIn } from '../doctor/hint-lines.ts';
 import type { RdmaSwitches, RdmaVisits } from '../doctor/rdma-switch-steps.ts';
-import { subjectNames, subjectNodes } from '../doctor/subject.ts';
 import type { Stage, Trouble } from '../doctor/troubles.ts';
+import { commandKey } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { commandsIn } from '../model/prose.ts';
+import { isPlacement, subjectNames, subjectNodes } from '../model/subject.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
 import { evidenceWords } from './evidence-words.ts';
 import { type LaunchesJson, launchesJson } from './status-json.ts';
@@ -40,10 +42,16 @@ export interface DoctorJson {
   readonly notAsked: readonly string[];
   /** In the order of the walk. */
   readonly troubles: readonly TroubleJson[];
-  readonly recovery?: RdmaVisits;
-  readonly systemSettings?: RdmaVisits;
+  readonly recovery?: VisitsJson;
+  readonly systemSettings?: VisitsJson;
   /** What is taken of RDMA devices, by node, where starts over RDMA can come. */
   readonly launches: Readonly<Record<string, LaunchesJson>>;
+}
+
+/** What a person does at the Macs so that RDMA is on, as programs read it. */
+interface VisitsJson {
+  readonly nodes: readonly string[];
+  readonly steps: readonly string[];
 }
 
 /** What `doctor --json` is made from. */
@@ -56,23 +64,35 @@ export interface DoctorJsonInput {
   readonly isSimulated: boolean;
 }
 
-function troubleJson({ desired, observation, troubles }: DoctorJsonInput, trouble: Trouble): TroubleJson {
+const visitsJson = ({ nodes, steps }: RdmaVisits, reader: Reader): VisitsJson => ({
+  nodes,
+  steps: steps.map((step) => proseText(step, reader)),
+});
+
+const switchesJson = ({ recovery, systemSettings }: RdmaSwitches, reader: Reader) => ({
+  ...(recovery === undefined ? {} : { recovery: visitsJson(recovery, reader) }),
+  ...(systemSettings === undefined ? {} : { systemSettings: visitsJson(systemSettings, reader) }),
+});
+
+function troubleJson(reader: DoctorJsonInput, trouble: Trouble): TroubleJson {
+  const { desired, observation, troubles } = reader;
   const { finding, stage, evidence, hanging } = trouble;
   const told = evidence.map((one) => {
     const facts = observation.nodes[one.node]?.facts;
     const says = facts === undefined ? [] : evidenceWords(facts, one, true);
-    return { node: one.node, fact: one.fact, source: one.source, says };
+    return { node: one.node, fact: one.fact, source: proseText(one.source, reader), says };
   });
-  const { subject = '' } = finding;
+  const { subject } = finding;
   const closed = troubles.flatMap(({ finding: { code, subject } }) =>
-    code.startsWith('sudo/') ? subjectNodes(subject ?? '') : [],
+    code.startsWith('sudo/') ? subjectNodes(subject) : [],
   );
-  const own = desired.placements.find(({ name }) => subject === `placement ${name}`)?.nodes ?? subjectNodes(subject);
+  const own = desired.placements.find(({ name }) => isPlacement(subject, name))?.nodes ?? subjectNodes(subject);
   const isClosed = own.some((name) => closed.includes(name));
-  const commands = commandsIn(finding.hint, subjectNames(subject)).filter(
-    (command) => !trouble.refused?.includes(command) && (!isClosed || command.startsWith('meshwright exec ')),
-  );
-  return { ...diagnosticJson(finding), stage, evidence: told, hanging, commands };
+  const refused = (trouble.refused ?? []).map(commandKey);
+  const commands = commandsIn(finding.hint, subjectNames(subject))
+    .filter((one) => !refused.includes(commandKey(one)) && (!isClosed || one.verb === 'exec'))
+    .map((one) => commandText(one, reader));
+  return { ...diagnosticJson(finding, reader), stage, evidence: told, hanging, commands };
 }
 
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
@@ -86,7 +106,7 @@ export function doctorJson(input: DoctorJsonInput): DoctorJson {
     ...(isSimulated ? { simulated: true } : {}),
     notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
     troubles: troubles.map((trouble) => troubleJson(input, trouble)),
-    ...switches,
+    ...switchesJson(switches, input),
     launches: launchesJson(input.budgets),
   };
 }

@@ -1,6 +1,7 @@
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
+import { proseText } from '../diagnostics/prose-text.ts';
 import { countText } from '../diagnostics/severity.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { RdmaSwitches } from '../doctor/rdma-switch-steps.ts';
@@ -14,7 +15,7 @@ import { findingLines, hangLines } from './finding-lines.ts';
 import { headLines } from './head-lines.ts';
 import { fitLines, hang } from './layout.ts';
 import { type MergedFinding, mergeFindings } from './merge-findings.ts';
-import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { type Page, type Paint, pageOf } from './page.ts';
 
 /** What `doctor` shows, and on what. */
 export interface DoctorInput {
@@ -69,7 +70,7 @@ function seenTexts({ observation }: DoctorInput, troubles: readonly Trouble[], p
     evidence.flatMap((one) => {
       const facts = observation.nodes[one.node]?.facts;
       const words = facts === undefined ? [] : evidenceWords(facts, one, page.unicode);
-      return words.length === 0 ? [] : [`${one.source} on ${one.node}: ${words.join('; ')}`];
+      return words.length === 0 ? [] : [`${proseText(one.source, page)} on ${one.node}: ${words.join('; ')}`];
     }),
   );
 }
@@ -129,7 +130,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
  * what hangs on it. Everything that came from a node is escaped; ends with a line break.
  */
 export function doctorText(input: DoctorInput): string {
-  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const page = pageOf(input);
   const about = `${counted(input.desired.nodes.length, 'node')}, ${counted(input.desired.thunderbolt.links.length, 'link')}`;
   const blocks: readonly (readonly string[])[] = [
     headLines({ name: input.desired.name, about, isSimulated: input.isSimulated }, page),

@@ -1,7 +1,9 @@
 import { durationText } from '../doctor/units.ts';
+import { aside, meshwright } from '../model/command.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
 import { type Known, known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
+import { changeStart, type Prose, prose } from '../model/prose.ts';
 import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from '../resources/door-nodes.ts';
 import { doorsOn, insideSeen, missingDoor } from '../resources/doorman-sights.ts';
 import { leftDoorsOn } from '../resources/left-doors.ts';
@@ -11,6 +13,8 @@ import type { ObservedTarget } from '../resources/resource.ts';
 export interface DrainLook extends DoorLook {
   readonly waitMs: number;
 }
+
+const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
 /** What stands before a placement on one node. */
 type SeenDoor = { readonly node: NodeName } & (
@@ -29,21 +33,21 @@ interface Terms {
   /** Where a door is; empty where there is only one line. */
   readonly where: string;
   /** What opens a closed door. */
-  readonly opening: string;
+  readonly opening: Prose;
 }
 
 /**
  * Whether a placement is drained: who is still inside, what is not known, and what opens its door again. One line where
  * all of its doors are closed and nobody is inside, else one for each node that has one.
  */
-export function drainLines(placement: DesiredPlacement, look: DrainLook): readonly string[] {
+export function drainLines(placement: DesiredPlacement, look: DrainLook): readonly Prose[] {
   const { name } = placement;
   const doors = doorNodes(look, [name]).map((node) => seenDoor(name, node, look));
   const isDrained = doors.every((door) => door.kind === 'known' && door.inside === 0);
   const isAsApplied = look.fleet.nodes.every((node) => !hasOther(name, node.name, look));
   const opening = isAsApplied
-    ? `What opens it: meshwright start ${name}, or the next apply.`
-    : 'What lets clients in again: meshwright apply.';
+    ? prose`What opens it: ${meshwright('start', name)}, or the next apply.`
+    : prose`What lets clients in again: ${meshwright('apply')}.`;
   const [only, second] = doors;
   if (only === undefined) return [];
   const terms = { placement, waitMs: look.waitMs, where: '', opening };
@@ -96,18 +100,18 @@ function insideAll(doors: readonly Known<number | 'open'>[]): Known<number | 'op
   return known(inside);
 }
 
-function lineOf(door: SeenDoor, { placement, waitMs, where, opening }: Terms): string {
+function lineOf(door: SeenDoor, { placement, waitMs, where, opening }: Terms): Prose {
   const { name } = placement;
   switch (door.kind) {
     case 'away': {
       const { detail, hint } = unaskedDoor(placement, door.node);
-      return `${name}: ${detail.charAt(0).toLowerCase()}${detail.slice(1)} ${hint}`;
+      return prose`${name}: ${changeStart(detail, lowerFirst)} ${hint}`;
     }
     case 'unknown':
-      return `${name}: nobody can say who is inside${where}. ${door.why} ${opening}`;
+      return prose`${name}: nobody can say who is inside${where}. ${door.why} ${opening}`;
     case 'missing': {
       const left = door.isLeft ? ' The door that an earlier file has left there is closed, and nobody is inside.' : '';
-      return `${name} is not drained${where}. ${door.why}${left} First meshwright apply, then meshwright drain ${name}.`;
+      return prose`${name} is not drained${where}. ${door.why}${left} First ${aside(meshwright('apply'))}, then ${aside(meshwright('drain', name))}.`;
     }
     case 'known':
       return insideLine(door, { name, waitMs, where, opening });
@@ -117,9 +121,9 @@ function lineOf(door: SeenDoor, { placement, waitMs, where, opening }: Terms): s
 function insideLine(
   { node, inside }: Extract<SeenDoor, { kind: 'known' }>,
   { name, waitMs, where, opening }: Omit<Terms, 'placement'> & { readonly name: string },
-): string {
+): Prose {
   if (inside === 'open') return `${name} is not drained: its door on ${node} is open.`;
-  if (inside === 0) return `${name} is drained${where}: its door is closed, and nobody is inside. ${opening}`;
+  if (inside === 0) return prose`${name} is drained${where}: its door is closed, and nobody is inside. ${opening}`;
   const told = `${name} is not drained${where}: ${inside} inside after ${durationText(waitMs)}.`;
-  return `${told} Its door stays closed; drain it again to wait longer. ${opening}`;
+  return prose`${told} Its door stays closed; drain it again to wait longer. ${opening}`;
 }

@@ -1,3 +1,5 @@
+import { proseText } from '../diagnostics/prose-text.ts';
+import type { Prose } from '../model/prose.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changeLines } from './change-lines.ts';
 import { counted } from './counted.ts';
@@ -6,7 +8,7 @@ import { headLines } from './head-lines.ts';
 import { fitLines } from './layout.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { nodesText } from './nodes-text.ts';
-import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { type Page, type Paint, pageOf } from './page.ts';
 import { seenText } from './unreached.ts';
 
 /** What `drift` shows, and on what. */
@@ -16,7 +18,7 @@ export interface DriftTextInput {
   /** What the lock has not got yet, and what it is called. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
   /** The command that shows the rest. */
-  readonly next: string;
+  readonly next: Prose;
   readonly columns: number;
   readonly unicode: boolean;
   readonly paint?: Paint;
@@ -25,7 +27,7 @@ export interface DriftTextInput {
 /** Where nodes are not as the file says, briefly: changes in full, the rest counted, and one line for the whole. */
 export function driftText(input: DriftTextInput): string {
   const { plan } = input;
-  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const page = pageOf(input);
   const count = Object.keys(plan.observed).length;
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
   const blocks: readonly (readonly string[])[] = [
@@ -49,7 +51,7 @@ function verdictLines({ plan, lock, next }: DriftTextInput, count: number, page:
   if (count === 0) return fitLines('No node was observed.', page.columns);
   const lost = Object.keys(plan.unreached ?? {});
   const not = lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
-  if (parts.length > 0) return [...fitLines(`${parts.join(', ')}.${not}`, page.columns), next];
+  if (parts.length > 0) return [...fitLines(`${parts.join(', ')}.${not}`, page.columns), proseText(next, page)];
   const found = lost.length === 0 ? 'No drift' : 'No drift seen';
   return fitLines(
     `${found}: ${counted(count, 'node')} ${count === 1 ? 'matches' : 'match'} the file.${not}`,

@@ -5,7 +5,7 @@ import type { FactName } from '../model/fact-values.ts';
 import type { Facts } from '../model/observation.ts';
 import { type FactLine, factLines } from './fact-lines.ts';
 import { fitLines, flow, padEnd } from './layout.ts';
-import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { type Page, type Paint, pageOf } from './page.ts';
 
 /** What `facts` shows, and on what. */
 export interface FactsInput {
@@ -56,8 +56,9 @@ function oneFact(name: FactName, facts: Facts, width: number, page: Page): reado
  * The facts of each node for people, one line each where it fits, in units people use; a fact that is unknown says
  * why. Everything that came from a node is escaped. Ends with a line break; empty when there is no node to show.
  */
-export function factsText({ observation, order, names, isSimulated, ...where }: FactsInput): string {
-  const page = { columns: pageColumns(where.columns), unicode: where.unicode, paint: where.paint ?? plainPaint };
+export function factsText(input: FactsInput): string {
+  const { observation, order, names, isSimulated } = input;
+  const page = pageOf(input);
   const width = Math.max(0, ...names.map((name) => name.length));
   const blocks = order.flatMap((node) => {
     const facts = Object.hasOwn(observation.nodes, node) ? observation.nodes[node]?.facts : undefined;

@@ -1,5 +1,8 @@
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { proseText } from '../diagnostics/prose-text.ts';
+import { isLabelled, type Prose, prose } from '../model/prose.ts';
+import { subjectEnds } from '../model/subject.ts';
 import { hang } from './layout.ts';
 import type { MergedFinding } from './merge-findings.ts';
 import { arrow, type Page, type Tone } from './page.ts';
@@ -8,25 +11,27 @@ const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad',
 const narrow = 60;
 
 /** A few node names stand before what is wrong with them; ends of a cable, with their own colons, above it. */
-function paragraphs({ subjects, details }: MergedFinding): readonly string[] {
+function paragraphs({ subjects, details, of }: MergedFinding): readonly Prose[] {
   const about = subjects.join(', ');
-  const isShort = details.length === 1 && !about.includes(':') && about.length > 0;
-  if (!isShort) return [about, ...details];
-  const [detail = ''] = details;
-  return [detail.startsWith(`${about}: `) ? detail : `${about}: ${detail}`];
+  const isAtCables = of.some(({ subject }) => subjectEnds(subject).length > 0);
+  const [detail] = details;
+  if (detail === undefined || details.length > 1 || isAtCables || about === '') return [about, ...details];
+  return [isLabelled(detail) ? detail : prose`${about}: ${detail}`];
 }
 
 /**
  * Some details and hints have several lines, such as a known and a seen host key; each is escaped by itself. A line
  * that begins with two blanks is there to be copied and stays in one piece, however narrow the page is.
  */
-export function hangLines(first: string, text: string, page: Page): readonly string[] {
+export function hangLines(first: string, text: Prose, page: Page): readonly string[] {
   const indent = ' '.repeat(columnsOf(first));
-  return text.split('\n').flatMap((line, index) => {
-    const start = index === 0 ? first : indent;
-    const told = escapeText(line.trim());
-    return line.startsWith('  ') ? [`${start}${told}`] : hang(start, told, page.columns);
-  });
+  return proseText(text, page)
+    .split('\n')
+    .flatMap((line, index) => {
+      const start = index === 0 ? first : indent;
+      const told = escapeText(line.trim());
+      return line.startsWith('  ') ? [`${start}${told}`] : hang(start, told, page.columns);
+    });
 }
 
 /** One finding: how bad, about what, what is wrong, what to do. */

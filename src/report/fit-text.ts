@@ -14,7 +14,7 @@ export interface FitTextInput {
 
 /** Whether the Macs can be fully meshed, which of them otherwise, and the cables as `cluster.yaml` has them. */
 export function fitText({ fit, columns, unicode, paint = plainPaint }: FitTextInput): string {
-  const page: Page = { columns: pageColumns(columns), unicode, paint };
+  const page: Page = { columns: pageColumns(columns), unicode, paint, isSimulated: false };
   const fits = isFullMesh(fit);
   const blocks = [
     answerLines(fit, page),

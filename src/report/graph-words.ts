@@ -1,11 +1,13 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { proseText, type Reader } from '../diagnostics/prose-text.ts';
 import type { GraphCable, GraphCableState } from '../doctor/graph-cables.ts';
 import type { GraphStray } from '../doctor/graph-receptacles.ts';
 import { groupBy } from '../doctor/group-by.ts';
 import type { GraphNode, RackGraph } from '../doctor/rack-graph.ts';
 import { speedText } from '../doctor/units.ts';
 import { linkEndText } from '../model/link.ts';
+import { subjectText } from '../model/subject.ts';
 import type { PlacementState } from '../resources/placement-survey.ts';
 import { counted } from './counted.ts';
 import { clip } from './layout.ts';
@@ -27,8 +29,8 @@ export interface GraphPicture {
 }
 
 /** A finding that is to be told before anything else, on one line. */
-export const alarmText = ({ summary, subject, hint }: Diagnostic): string =>
-  `${summary}${subject === undefined ? '' : ` ${subject}:`} ${hint}`;
+export const alarmText = ({ summary, subject, hint }: Diagnostic, reader: Reader): string =>
+  `${summary}${subject === undefined ? '' : ` ${subjectText(subject)}:`} ${proseText(hint, reader)}`;
 
 /** How a line is drawn: `bad` needs hands, `extra` is not in the file and harms nobody. */
 export type GraphTone = 'good' | 'plan' | 'bad' | 'extra' | 'open';

@@ -1,13 +1,15 @@
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { commandText } from '../diagnostics/prose-text.ts';
 import { durationText } from '../doctor/units.ts';
+import { blank, meshwright } from '../model/command.ts';
 import { utcText } from '../model/utc-text.ts';
 import type { Unreached } from '../plan/unreached.ts';
 import { counted } from './counted.ts';
 import { headLines } from './head-lines.ts';
 import { fitLines, hang } from './layout.ts';
 import { nodesText } from './nodes-text.ts';
-import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { type Page, type Paint, pageOf } from './page.ts';
 import { seenText } from './unreached.ts';
 
 /** One thing that a run did to a node, as somebody has kept it. */
@@ -75,14 +77,16 @@ export interface HistoryTextInput {
 /** Every run in a few lines, newest first: when, what, by whom, on which nodes, and how it went. */
 export function historyText(input: HistoryTextInput): string {
   const { cluster, runs, isSimulated, seen, unreached, isWhole } = input;
-  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const page = pageOf(input);
   const about = `${counted(runs.length, 'run')}, ${seenText(seen, unreached)}`;
   const head = headLines({ name: cluster, about, isSimulated }, page);
   const blocks = [
     head,
     ...(runs.length === 0 ? [fitLines(noneText(input), page.columns)] : []),
     ...runs.map((run) => runLines(run, isWhole, page)),
-    ...(isWhole || runs.length === 0 ? [] : [fitLines('Changes of one run: meshwright history RUN', page.columns)]),
+    ...(isWhole || runs.length === 0
+      ? []
+      : [fitLines(`Changes of one run: ${commandText(meshwright('history', blank('RUN')), page)}`, page.columns)]),
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

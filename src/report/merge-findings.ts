@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { subjectNodes } from '../doctor/subject.ts';
+import { mapNames, mentionsAny, type Prose, prose } from '../model/prose.ts';
+import { type Subject, subjectName, subjectNodes, subjectText } from '../model/subject.ts';
 
 /** Findings with one code and one cure, told together. */
 export interface MergedFinding {
@@ -7,55 +8,46 @@ export interface MergedFinding {
   readonly code: Diagnostic['code'];
   /** What it is about, without the words `node` and `link`: `studio-1`, `studio-1:2 <-> studio-2:2`. */
   readonly subjects: readonly string[];
-  /** One sentence when all say the same, else one per subject. */
-  readonly details: readonly string[];
-  readonly hint: string;
+  /** One text when all say the same, else one per subject. */
+  readonly details: readonly Prose[];
+  readonly hint: Prose;
   /** The findings themselves. */
   readonly of: readonly Diagnostic[];
 }
 
 const severities: readonly Diagnostic['severity'][] = ['error', 'warning', 'notice'];
-const placeholder = '\u0000';
 
 /** The one node that a finding is about; findings about several, or about a link, are told with their own words. */
-const onlyNode = ({ subject = '' }: Diagnostic): string | undefined =>
-  subject.startsWith('node ') ? subjectNodes(subject)[0] : undefined;
+const onlyNode = ({ subject }: Diagnostic): string | undefined =>
+  subject?.kind === 'node' && subject.names.length === 1 ? subject.names[0] : undefined;
 
-function blank(text: string, name: string | undefined): string {
-  return name === undefined
-    ? text
-    : // A part of a host name (`mesh@mac1.lan`) is no name of a node.
-      text.replaceAll(new RegExp(`(?<![a-z0-9@.-])${name}(?![a-z0-9-]|\\.[a-z0-9])`, 'g'), placeholder);
-}
+/** The same text about other nodes than the one of its finding. */
+const about = (finding: Diagnostic, text: Prose, names: readonly string[]): Prose =>
+  mapNames(text, (name) => (name === onlyNode(finding) ? names : [name]));
 
-/** Names go back as people list them, and behind a command of ours as a shell takes them. */
-function fill(template: string, names: readonly string[]): string {
-  return template
-    .replaceAll(
-      new RegExp(`(meshwright \\S+) ${placeholder}`, 'g'),
-      (_all, verb: string) => `${verb} ${names.join(' ')}`,
-    )
-    .replaceAll(placeholder, names.join(', '));
-}
+/** What findings have in common that say the same, each about its own node. */
+const patternOf = (finding: Diagnostic, text: Prose): string => JSON.stringify(about(finding, text, ['']));
 
-const subjectText = ({ subject = '' }: Diagnostic): string => subject.replace(/^(nodes?|link|receptacle) /, '');
+const named: readonly Subject['kind'][] = ['node', 'link', 'receptacle'];
+
+/** A node, a link and a receptacle are known by their names; anything else says what it is. */
+const nameOf = ({ subject }: Diagnostic): string =>
+  subject !== undefined && named.includes(subject.kind) ? subjectName(subject) : subjectText(subject);
 
 function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding {
   const names = same.map((one) => onlyNode(one) ?? '');
-  const details = new Set(same.map((one) => blank(one.detail, onlyNode(one))));
-  const [detail = ''] = details;
+  const patterns = new Set(same.map((one) => patternOf(one, one.detail)));
   return {
     severity: first.severity,
     code: first.code,
-    subjects: same.map(subjectText),
+    subjects: same.map(nameOf),
     details:
-      details.size === 1
-        ? [fill(detail, names)]
-        : same.map((one) => {
-            const isNamed = subjectNodes(one.subject ?? '').some((name) => blank(one.detail, name) !== one.detail);
-            return isNamed ? one.detail : `${subjectText(one)}: ${one.detail}`;
-          }),
-    hint: fill(blank(first.hint, onlyNode(first)), names),
+      patterns.size === 1
+        ? [about(first, first.detail, names)]
+        : same.map((one) =>
+            mentionsAny(one.detail, subjectNodes(one.subject)) ? one.detail : prose`${nameOf(one)}: ${one.detail}`,
+          ),
+    hint: about(first, first.hint, names),
     of: same,
   };
 }
@@ -67,7 +59,7 @@ function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding
 export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedFinding[] {
   const groups = new Map<string, Diagnostic[]>();
   for (const one of findings) {
-    const key = [one.severity, one.code, blank(one.hint, onlyNode(one))].join('\n');
+    const key = [one.severity, one.code, patternOf(one, one.hint)].join('\n');
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   const merged = [...groups.values()].flatMap((same) => (same[0] === undefined ? [] : [mergeOne(same, same[0])]));

@@ -28,7 +28,7 @@ const verdictWords: Readonly<Record<FitVerdict, string>> = {
 
 /** Whether a model fits on these Macs, its bytes on each of them beside the marks, and what would do otherwise. */
 export function modelFitText({ fit, columns, unicode, paint = plainPaint }: ModelFitInput): string {
-  const page: Page = { columns: pageColumns(columns), unicode, paint };
+  const page: Page = { columns: pageColumns(columns), unicode, paint, isSimulated: false };
   const advice = fit.advice === undefined ? [] : [fitLines(fit.advice, page.columns)];
   const blocks = [headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), ...advice];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;

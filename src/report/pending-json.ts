@@ -1,3 +1,4 @@
+import { proseText, type Reader } from '../diagnostics/prose-text.ts';
 import type { Plan } from '../plan/plan.ts';
 
 /** The parts of a plan that say what is left to do. */
@@ -27,7 +28,7 @@ export interface PendingJson {
 }
 
 /** Changes, what waits and the work list of a plan, without its steps. */
-export const pendingJson = ({ changes, waiting, blockers }: Pending): PendingJson => ({
+export const pendingJson = ({ changes, waiting, blockers }: Pending, reader: Reader): PendingJson => ({
   changes: changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
   waiting: waiting.map((one) => ({
     node: one.node,
@@ -35,5 +36,10 @@ export const pendingJson = ({ changes, waiting, blockers }: Pending): PendingJso
     for: one.for.map(({ text }) => text),
     unknown: one.isUnknown,
   })),
-  blockers: blockers.map(({ code, node, action, isHands }) => ({ code, node, action, hands: isHands })),
+  blockers: blockers.map(({ code, node, action, isHands }) => ({
+    code,
+    node,
+    action: proseText(action, reader),
+    hands: isHands,
+  })),
 });

@@ -1,5 +1,7 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { proseText } from '../diagnostics/prose-text.ts';
+import type { Prose } from '../model/prose.ts';
 import { isEmptyPlan } from '../plan/is-empty-plan.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
@@ -14,7 +16,7 @@ import { fitLines, hang } from './layout.ts';
 import { memoryLines } from './memory-lines.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { nodesText } from './nodes-text.ts';
-import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { type Page, type Paint, pageOf } from './page.ts';
 import { seenText } from './unreached.ts';
 import { waitingLines } from './waiting-lines.ts';
 
@@ -27,7 +29,7 @@ export interface PlanTextInput {
   /** Of launches over RDMA; shown where something is to be started. */
   readonly budgets?: readonly NodeBudget[] | undefined;
   /** What to type now, a line each; shown only when there is something to do. */
-  readonly next: readonly string[];
+  readonly next: readonly Prose[];
   /** What is said where nothing is to be done; that all is as the file says unless given. */
   readonly nothing?: string;
   /** Width of the page; 80 when it is 0, NaN or endless. */
@@ -58,7 +60,7 @@ const isTooMuch = ({ blockers }: Plan): boolean =>
  */
 export function planText(input: PlanTextInput): string {
   const { plan, lock } = input;
-  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const page = pageOf(input);
   const count = Object.keys(plan.observed).length;
   const head = { name: plan.cluster, about: seenText(count, plan.unreached), isSimulated: input.isSimulated };
   const blocks: readonly (readonly string[])[] = [
@@ -72,7 +74,7 @@ export function planText(input: PlanTextInput): string {
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     verdictLines(input, page),
-    hasMachineSteps(plan) || lock.additions.length > 0 ? input.next : [],
+    hasMachineSteps(plan) || lock.additions.length > 0 ? input.next.map((line) => proseText(line, page)) : [],
   ];
   const shown = blocks.filter((lines) => lines.length > 0);
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;

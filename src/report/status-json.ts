@@ -138,6 +138,6 @@ export function statusJson(input: StatusJsonInput): StatusJson {
       sight: cable.sight,
       ...speedOf(cable),
     })),
-    findings: findings.map(diagnosticJson),
+    findings: findings.map((one) => diagnosticJson(one, { isSimulated })),
   };
 }

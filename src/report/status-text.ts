@@ -15,7 +15,7 @@ import { headLines } from './head-lines.ts';
 import { fitLines } from './layout.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { legendLines, nodeTable } from './node-table.ts';
-import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { type Page, type Paint, pageOf } from './page.ts';
 import { placementLines } from './placement-lines.ts';
 
 /** What `status` shows, and on what. */
@@ -93,8 +93,8 @@ export function seenLines({
   desired,
   observation,
   ...look
-}: Pick<StatusInput, 'desired' | 'observation' | 'columns' | 'unicode' | 'paint'>): readonly string[] {
-  const page = { columns: pageColumns(look.columns), unicode: look.unicode, paint: look.paint ?? plainPaint };
+}: Pick<StatusInput, 'desired' | 'observation' | 'columns' | 'unicode' | 'paint' | 'isSimulated'>): readonly string[] {
+  const page = pageOf(look);
   return nodeTable(surveyFleet(desired, observation).nodes, page).slice(0, mostSeenRows + 1);
 }
 
@@ -103,7 +103,7 @@ export function seenLines({
  * and what is wrong with what to do about it. Everything that came from a node is escaped; ends with a line break.
  */
 export function statusText(input: StatusInput): string {
-  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const page = pageOf(input);
   const survey = surveyFleet(input.desired, input.observation);
   const notAsked = survey.notAsked.length === 0 ? [] : [`Not looked at: ${survey.notAsked.join(', ')}.`];
   const said = [verdictText(input, survey), ...notAsked];

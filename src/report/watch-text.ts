@@ -1,7 +1,9 @@
 import { escapeText } from '../diagnostics/escape.ts';
+import { proseText } from '../diagnostics/prose-text.ts';
 import { speedText } from '../doctor/units.ts';
 import type { Link, LinkEnd } from '../model/link.ts';
 import { linkEndText } from '../model/link.ts';
+import { subjectName } from '../model/subject.ts';
 import type { CableEvent, Plug } from '../resources/cable-events.ts';
 import { metLinks } from '../resources/cable-events.ts';
 import type { CableAct, CableWork } from '../resources/cable-work.ts';
@@ -57,29 +59,28 @@ export interface WatchBlock {
   readonly work: CableWork;
   /** Nodes that do not answer. */
   readonly lost: readonly string[];
-  readonly isSimulated: boolean;
 }
 
 /** What hands have to do next, and how far they are: paragraphs that are written anew whenever something changes. */
-export function watchParagraphs({ work, lost, isSimulated }: WatchBlock, page: Page): readonly (readonly string[])[] {
+export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonly (readonly string[])[] {
   const paragraphs = [
     ...work.loops.map((loop) =>
-      hang('  STOP: ', `${(loop.subject ?? '').replace(/^link /, '')}: ${loop.hint}`, page.columns).map((line) =>
-        page.paint('bad', line),
-      ),
+      hang(
+        '  STOP: ',
+        `${loop.subject === undefined ? '' : subjectName(loop.subject)}: ${proseText(loop.hint, page)}`,
+        page.columns,
+      ).map((line) => page.paint('bad', line)),
     ),
     hang('  next: ', nextText(work, lost), page.columns).map((line) => page.paint('strong', line)),
-    ...work.acts
-      .filter(({ isFree }) => !isFree)
-      .map((act) => hang('  wait: ', waitText(act, isSimulated), page.columns)),
+    ...work.acts.filter(({ isFree }) => !isFree).map((act) => hang('  wait: ', waitText(act, page), page.columns)),
     countLines(work, page),
     ...(lost.length === 0 ? [] : [hang('  not seen: ', lost.join(', '), page.columns)]),
   ];
   return paragraphs;
 }
 
-const waitText = (act: CableAct, isSimulated: boolean): string => {
-  const before = beforeText(act, isSimulated);
+const waitText = (act: CableAct, page: Page): string => {
+  const before = beforeText(act, page);
   return before === '' ? `${act.text}, when the act before it is done` : `first ${before}; then ${act.text}`;
 };
 

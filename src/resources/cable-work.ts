@@ -11,6 +11,7 @@ import { type RunningPlacement, runningPlacements } from '../mesh/running-member
 import type { DesiredFleet } from '../model/desired.ts';
 import type { FactName } from '../model/fact-values.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { subjectEnds } from '../model/subject.ts';
 import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
 import { fleetFindings } from './stop-first.ts';
 
@@ -83,9 +84,9 @@ export function cableWork(desired: DesiredFleet, observation: FleetObservation):
 }
 
 /** Whether an act says what to do about it already. */
-function isCured({ subject = '' }: Diagnostic, acts: readonly CableAct[]): boolean {
-  const words = subject.split(/[\s,]+/);
-  return acts.some(({ ends }) => ends.some((end) => words.includes(linkEndText(end))));
+function isCured({ subject }: Diagnostic, acts: readonly CableAct[]): boolean {
+  const named = subjectEnds(subject);
+  return acts.some(({ ends }) => ends.some((end) => named.some((one) => isSameEnd(one, end))));
 }
 
 interface Rack {

@@ -2,6 +2,9 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { doorSight } from '../mesh/door-sight.ts';
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
+import { placementSubject } from '../model/subject.ts';
 import { isClosed } from './doorman-sights.ts';
 import { type PlacementCase, placementCases } from './placement-cases.ts';
 import type { ObservedTarget, View } from './resource.ts';
@@ -26,8 +29,8 @@ function findingOf(
   const reason = said?.closed === undefined ? '.' : `: ${escapeText(said.closed)}`;
   const inside = said === undefined ? '' : ` ${said.running + said.waiting} inside.`;
   return diagnose('endpoint/door-closed', {
-    subject: `placement ${name}`,
+    subject: placementSubject(name),
     detail: `It serves, and whoever comes to port ${endpointPort} of ${leader} gets 503${reason}${inside}`,
-    hint: `When clients may come again: meshwright start ${name}. The next apply opens it, too.`,
+    hint: prose`When clients may come again: ${meshwright('start', name)}. The next apply opens it, too.`,
   });
 }

@@ -5,9 +5,12 @@ import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { insideAddress } from '../mesh/doors.ts';
 import { isRunning, seeMember } from '../mesh/member.ts';
 import { type Addressed, addressed } from '../model/address.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { doormanPort } from '../script/doorman-paths.ts';
 import { doormenOn } from './doormen.ts';
 import { leftDoorsOn } from './left-doors.ts';
@@ -89,8 +92,8 @@ export function unaskedDoor(placement: DesiredPlacement, node: NodeName): Diagno
     : `whether an earlier file has left a door of ${name} there: one may`;
   const leaving = isOfFile ? `nodes of ${name} in the file` : 'file';
   return diagnose('endpoint/door-not-asked', {
-    subject: `node ${node}`,
-    detail: `Nobody could ask ${node} ${asked} still let clients in, now or as soon as that Mac is back.`,
-    hint: `Bring ${node} back, then: meshwright drain ${name}. Where it is gone for good, take it out of the ${leaving}.`,
+    subject: nodeSubject(node),
+    detail: prose`Nobody could ask ${named(node)} ${asked} still let clients in, now or as soon as that Mac is back.`,
+    hint: prose`Bring ${named(node)} back, then: ${meshwright('drain', name)}. Where it is gone for good, take it out of the ${leaving}.`,
   });
 }

@@ -6,6 +6,7 @@ import type { Addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodePath } from '../model/node-path.ts';
 import type { Effect, Step, Text } from '../model/step.ts';
+import { placementSubject } from '../model/subject.ts';
 import { closedText } from '../script/doorman-files.ts';
 import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../script/doorman-paths.ts';
 import { buildStep, scriptStep } from './build-step.ts';
@@ -199,6 +200,6 @@ export const doorman: Resource = {
       const detail = clearTextWords(one);
       return detail === undefined
         ? []
-        : [diagnose('endpoint/clear-text', { subject: `placement ${one.name}`, detail })];
+        : [diagnose('endpoint/clear-text', { subject: placementSubject(one.name), detail })];
     }),
 };

@@ -1,5 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { doorAddress, drainedReason, insideAddress } from '../mesh/doors.ts';
+import { aside, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { Step } from '../model/step.ts';
 import { closedText } from '../script/doorman-files.ts';
 import { closedFile } from '../script/doorman-paths.ts';
@@ -90,7 +92,7 @@ function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
       node: target.desired.name,
       resource: 'doorman',
       property: insideAddress(port, placement),
-      action: `${missing}: meshwright apply, then meshwright drain ${placement}`,
+      action: prose`${missing}: ${meshwright('apply')}, then ${aside(meshwright('drain', placement))}`,
       isHands: false,
       peers: [],
       blocks: [],

@@ -2,7 +2,9 @@ import { onFallback } from '../desired/fallback.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
+import { meshwright } from '../model/command.ts';
 import { layoutText } from '../model/layout-text.ts';
+import { placementSubject } from '../model/subject.ts';
 import { areSeen, awayNodes } from './layouts.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import type { View } from './resource.ts';
@@ -30,10 +32,10 @@ function running(one: PlacementSurvey): readonly Diagnostic[] {
   const detail = `${runs}${wait}`;
   const isBroken = brokenWords[state] !== undefined;
   const hint = withCommands(
-    `${isBroken ? 'Restart it there. ' : ''}Once its own nodes can carry it again, move it back, which interrupts it:`,
-    [...(isBroken ? [`meshwright restart ${name}`] : []), 'meshwright apply --allow interrupt'],
+    `${isBroken ? 'Restart it there. ' : ''}Once its own nodes can carry it again, move it back, which interrupts it`,
+    [...(isBroken ? [meshwright('restart', name)] : []), meshwright('apply', '--allow', 'interrupt')],
   );
-  return [diagnose('mesh/on-fallback', { subject: `placement ${name}`, detail, hint })];
+  return [diagnose('mesh/on-fallback', { subject: placementSubject(name), detail, hint })];
 }
 
 /** States of what was started and is broken; what was never started, or was stopped, only if a node of it is away. */
@@ -47,6 +49,6 @@ function offered(one: PlacementSurvey, { desired, observation }: View): readonly
   if (!areSeen(placement.fallback.nodes, observation) || !(away.length > 0 || broken.includes(state))) return [];
   const why = away.length > 0 ? `Nobody can see ${away.join(', ')}` : 'It does not serve';
   const detail = `${why}; its fallback can be started: ${layoutText(onFallback(placement))}.`;
-  const hint = withCommands('Start it there:', [`meshwright start ${name} --fallback`]);
-  return [diagnose('mesh/fallback-there', { subject: `placement ${name}`, detail, hint })];
+  const hint = withCommands('Start it there', [meshwright('start', name, '--fallback')]);
+  return [diagnose('mesh/fallback-there', { subject: placementSubject(name), detail, hint })];
 }

@@ -1,9 +1,10 @@
 import { needsRdma } from '../desired/needs-rdma.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
-import { removeBridge } from '../doctor/before-cables.ts';
-import { subjectNodes } from '../doctor/subject.ts';
+import { plainText } from '../diagnostics/prose-text.ts';
 import type { NodeName } from '../model/node.ts';
+import { leftToApply, type Prose } from '../model/prose.ts';
+import { subjectNodes } from '../model/subject.ts';
 import { judgeProperty } from './change.ts';
 import { roleOf } from './finding-roles.ts';
 import { linkAddressProperties } from './link-address-properties.ts';
@@ -13,7 +14,7 @@ import type { Blocker, ResourceKind, View } from './resource.ts';
 type Meaning = 'told' | 'converged' | { readonly blocks: ResourceKind };
 
 /** The nodes of the file that a finding is about, in the order in which it names them. */
-const aboutNodes = ({ desired }: View, { subject = '' }: Diagnostic): readonly NodeName[] =>
+const aboutNodes = ({ desired }: View, { subject }: Diagnostic): readonly NodeName[] =>
   subjectNodes(subject).flatMap((name) => desired.nodes.find((node) => node.name === name)?.name ?? []);
 
 const hasNewAddress = (view: View, nodes: readonly NodeName[]): boolean =>
@@ -52,17 +53,15 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
 }
 
 /** Of the bridges that must go before a cable is touched, apply takes those of macOS away itself. */
-const actionOf = ({ desired: { thunderbolt } }: View, { hint }: Diagnostic): string =>
-  thunderbolt.bridge === 'remove'
-    ? hint.replace(new RegExp(`(First |Then: )${removeBridge}`), `$1let apply ${removeBridge}`)
-    : hint;
+const actionOf = ({ desired: { thunderbolt } }: View, { hint }: Diagnostic): Prose =>
+  thunderbolt.bridge === 'remove' ? leftToApply(hint) : hint;
 
 function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): readonly Blocker[] {
   const { code } = finding;
   const action = actionOf(view, finding);
   const nodes = aboutNodes(view, finding);
   // A cable has two ends, and the hands go to the one at which the action sends them.
-  const place = nodes.find((name) => new RegExp(`(?:^|\\s)${name} receptacles? [^;]*$`).test(action));
+  const place = nodes.find((name) => finding.handsAt?.includes(name) === true);
   const node = place ?? nodes[0];
   const peers = nodes.filter((name) => name !== node);
   return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(code), peers, blocks: [] }];
@@ -72,7 +71,7 @@ function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): rea
 function joinSame(blockers: readonly Blocker[]): readonly Blocker[] {
   const joined = new Map<string, Blocker>();
   for (const blocker of blockers) {
-    const key = `${blocker.code} ${blocker.action}`;
+    const key = `${blocker.code} ${plainText(blocker.action)}`;
     const before = joined.get(key);
     const nodes = [...new Set([...(before?.peers ?? []), blocker.node, ...blocker.peers])];
     const peers = nodes.filter((node) => node !== (before ?? blocker).node);

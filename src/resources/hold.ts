@@ -3,6 +3,7 @@ import { addressed } from '../model/address.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeHold } from '../model/node-records.ts';
+import { prose } from '../model/prose.ts';
 import type { Step } from '../model/step.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
@@ -23,7 +24,7 @@ function blockersOf({ observation }: View, desired: ObservedTarget['desired']): 
       code: 'hold/held',
       node,
       resource: 'hold',
-      action: `${node} is held (${held.reason}). When it may be changed again: ${releaseText(node, held)}`,
+      action: prose`${node} is held (${held.reason}). When it may be changed again: ${releaseText(node, held)}`,
       isHands: false,
       peers: [],
       blocks: [],

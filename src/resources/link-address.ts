@@ -63,7 +63,9 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
 function clearStep({ target, receptacle, device, makes }: Place): Step {
   const services = target.facts['network-services'];
   const service = services.kind === 'known' ? serviceOf(services.value, device) : undefined;
-  const held = makes.flatMap(({ observed }) => (observed.kind === 'known' ? [String(observed.value)] : []));
+  const held = makes.flatMap(({ observed }) =>
+    observed.kind === 'known' && typeof observed.value === 'string' ? [observed.value] : [],
+  );
   const addresses = [...new Set(held.map((text) => text.slice(0, text.indexOf('/'))))];
   const args = {
     ...(service !== undefined && { service: service.name }),

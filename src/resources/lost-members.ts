@@ -3,7 +3,9 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
 import { isRunning } from '../mesh/member.ts';
 import { seenMembers } from '../mesh/stop-mesh.ts';
+import { meshwright } from '../model/command.ts';
 import type { NodeName } from '../model/node.ts';
+import { placementSubject } from '../model/subject.ts';
 import { awayNodes } from './layouts.ts';
 import { everyCase, type PlacementCase } from './placement-cases.ts';
 import type { View } from './resource.ts';
@@ -35,10 +37,10 @@ function lostMember(one: PlacementCase, { away, running, isLeft }: Loss): Diagno
   const { name } = one.placement;
   const kept = isLeft ? ' Nothing is stopped that could not be started again.' : '';
   return diagnose('mesh/lost-member', {
-    subject: `placement ${name}`,
+    subject: placementSubject(name),
     detail: `Nobody can see ${away.join(', ')}. Its ranks on ${running.join(', ')} run, and ${answerWords(one)}.${kept}`,
-    hint: withCommands(`It cannot be started again before ${away.join(', ')} is back. To stop what runs of it:`, [
-      `meshwright stop ${name}`,
+    hint: withCommands(`It cannot be started again before ${away.join(', ')} is back. To stop what runs of it`, [
+      meshwright('stop', name),
     ]),
   });
 }

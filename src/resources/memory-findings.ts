@@ -3,6 +3,7 @@ import { fitPlacements, worstVerdict } from '../desired/fit-placements.ts';
 import { nearestText, needSentence } from '../desired/fit-words.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { FitVerdict } from '../model/memory-fit.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import type { PlacementFinding } from '../runtimes/placement-check.ts';
 
 type SeenMemories = NearestSearch['seen'];
@@ -39,7 +40,7 @@ const unknownMemory = (why: string): PlacementFinding => ({
 
 interface Words {
   readonly detail: string;
-  readonly hint: string | undefined;
+  readonly hint: Prose | undefined;
 }
 
 function findingOf(
@@ -54,7 +55,12 @@ function findingOf(
     case 'tight':
       return allow.includes('tight')
         ? { code: 'placement/tight', severity: 'warning', ...words, hint: hint ?? 'It was agreed to: allow: [tight].' }
-        : { code: 'placement/tight', severity: 'error', ...words, hint: `${hint} Or agree to it: allow: [tight].` };
+        : {
+            code: 'placement/tight',
+            severity: 'error',
+            ...words,
+            hint: prose`${hint ?? ''} Or agree to it: allow: [tight].`,
+          };
     case 'degraded':
       return { code: 'placement/degraded', severity: 'warning', ...words };
     case 'near-degraded':

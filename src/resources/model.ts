@@ -1,13 +1,13 @@
 import { layoutsOf } from '../desired/fallback.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { nodeSubject } from '../doctor/subject.ts';
 import { diskText } from '../doctor/units.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../model/desired.ts';
 import { shortDigest } from '../model/digest.ts';
 import type { NodeName } from '../model/node.ts';
 import type { TreeId } from '../model/node-script.ts';
 import type { Step } from '../model/step.ts';
+import { nodeSubject } from '../model/subject.ts';
 import { driverOf } from '../runtimes/registry.ts';
 import { changedProperties, judgeProperty } from './change.ts';
 import { modelSteps } from './model-steps.ts';

@@ -7,6 +7,9 @@ import type { Member } from '../mesh/member.ts';
 import { meshFailure } from '../mesh/mesh-failure.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import { spentNodes } from '../mesh/spent-nodes.ts';
+import { aside, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
+import { placementSubject } from '../model/subject.ts';
 import { driverOf } from '../runtimes/registry.ts';
 import { judgeProperty } from './change.ts';
 import { type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
@@ -46,12 +49,15 @@ export const budgetFindings = (view: View): readonly Diagnostic[] =>
     const [first] = spent;
     if (first === undefined) return [];
     const counts = spent.map(({ node }) => `on ${node} ${roomOn(one, node)}`);
-    const command = `meshwright reboot ${one.placement.nodes.filter((node) => spent.some((other) => other.node === node)).join(' ')}`;
+    const command = meshwright(
+      'reboot',
+      ...one.placement.nodes.filter((node) => spent.some((other) => other.node === node)),
+    );
     return [
       diagnose('mesh/launch-budget', {
-        subject: placementSubject(one),
+        subject: placementSubject(one.placement.name),
         detail: `${one.placement.name} does not serve, and its start would be refused: ${counts.join('; ')}.`,
-        hint: withCommands('Restart these Macs, which gives them their whole budget again:', [command]),
+        hint: withCommands('Restart these Macs, which gives them their whole budget again', [command]),
       }),
     ];
   });
@@ -66,7 +72,7 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
     const counts = nodes.map((node) => `on ${node} ${roomOn(one, node)}`);
     return [
       diagnose('mesh/last-start', {
-        subject: placementSubject(one),
+        subject: placementSubject(one.placement.name),
         detail: `${placement.name} can be started over RDMA once more: ${counts.join('; ')}.`,
       }),
     ];
@@ -74,8 +80,6 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
 
 const isLast = (seen: Member['seen'], takes: number): boolean =>
   seen.kind === 'known' && seen.value.budget.kind === 'known' && hasOneLeft(seen.value.budget.value, takes);
-
-const placementSubject = ({ placement }: PlacementCase): string => `placement ${placement.name}`;
 
 /** Whether a start of it follows now, or behind the stop of what answers. */
 function isToStart(one: PlacementCase): boolean {
@@ -101,7 +105,7 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
     node,
     resource: 'placement',
     property: placementAddress(placement.name),
-    action: `${roomOn(one, node)}: meshwright reboot ${together.join(' ')}`,
+    action: prose`${roomOn(one, node)}: ${meshwright('reboot', ...together)}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),
     blocks: [],
@@ -141,7 +145,7 @@ function tcpBlockers(one: PlacementCase, { desired }: View): readonly PlacementB
       node: leader,
       resource: 'placement',
       property: placementAddress(placement.name),
-      action: `it was restarted, and its ranks talk over tcp again (${why}): meshwright doctor, then meshwright reboot ${placement.nodes.join(' ')}; or transport: tcp in the file`,
+      action: prose`it was restarted, and its ranks talk over tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or transport: tcp in the file`,
       isHands: false,
       peers: placement.nodes.filter((other) => other !== leader),
       blocks: [],

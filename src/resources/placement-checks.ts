@@ -5,13 +5,14 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import { subjectNodes } from '../doctor/subject.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { layoutText } from '../model/layout-text.ts';
 import type { NodeFit } from '../model/memory-fit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
+import { joinProse, mapWords, prose } from '../model/prose.ts';
+import { placementSubject, subjectNodes } from '../model/subject.ts';
 import { exoShape } from '../runtimes/exo/divided.ts';
 import { mixedMacosFindings } from '../runtimes/mixed-macos.ts';
 import type { PlacementFinding } from '../runtimes/placement-check.ts';
@@ -114,15 +115,14 @@ export function checkFallback(
 
 /** The same of a placement as diagnostics about it. */
 export const checkDiagnostic = ({ name }: DesiredPlacement, { code, ...words }: PlacementFinding): Diagnostic =>
-  diagnose(code, { ...words, detail: escapeText(words.detail), subject: `placement ${name}` });
+  diagnose(code, { ...words, detail: escapeText(words.detail), subject: placementSubject(name) });
 
 /** Whether the doctor tells it of these nodes with the same weight: versions that differ stop what needs their macOS. */
 function isToldAlready({ findings }: View, { nodes }: DesiredPlacement, { code, severity }: PlacementFinding): boolean {
   if (code !== 'placement/mixed-macos') return false;
   const same = ['macos/versions-differ', ...(severity === 'error' ? [] : ['macos/builds-differ'])];
   return findings.some(
-    (one) =>
-      same.includes(one.code) && subjectNodes(one.subject ?? '').some((name) => nodes.some((node) => node === name)),
+    (one) => same.includes(one.code) && subjectNodes(one.subject).some((name) => nodes.some((node) => node === name)),
   );
 }
 
@@ -135,7 +135,7 @@ function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf)
   if (findings.some(isError)) return findings;
   const room = roomWords(view, placement.nodes, placement.name);
   if (room.length === 0) return findings;
-  const hint = `It fits once ${room.join(' and ')}, which this plan does not do.`;
+  const hint = prose`It fits once ${joinProse(room, ' and ')}, which this plan does not do.`;
   return checkPlacement(placement, fleetAsItStays(view, placement.name), factsOf).map((one) =>
     isError(one) ? { ...one, hint } : one,
   );
@@ -189,7 +189,7 @@ export const checkBlockers = (view: View): readonly Blocker[] =>
         node: leader,
         resource: 'placement' as const,
         property: placementAddress(placement.name),
-        action: escapeText(`placement ${placement.name}: ${detail} ${hint ?? codes[code].hint}`),
+        action: mapWords(prose`placement ${placement.name}: ${detail} ${hint ?? codes[code].hint}`, escapeText),
         isHands: false,
         peers: placement.nodes.filter((node) => node !== leader),
         blocks: [],

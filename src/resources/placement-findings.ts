@@ -4,9 +4,11 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy } from '../doctor/group-by.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
-import { nodesSubject } from '../doctor/subject.ts';
 import type { Leftover } from '../mesh/leftovers.ts';
+import { meshwright } from '../model/command.ts';
 import type { NodeName } from '../model/node.ts';
+import { namedList, type Prose, prose } from '../model/prose.ts';
+import { isPlacement, nodesSubject, placementSubject } from '../model/subject.ts';
 import type { FailureAction } from '../runtimes/driver.ts';
 import { driverOf } from '../runtimes/registry.ts';
 import { bridgedLinks } from './bridged-links.ts';
@@ -42,7 +44,7 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
 }
 
 const isAmong = (findings: readonly Diagnostic[], { name }: PlacementSurvey): boolean =>
-  findings.some(({ subject }) => subject === `placement ${name}`);
+  findings.some(({ subject }) => isPlacement(subject, name));
 
 /** Those with no Mac that has to restart before anything is started there. */
 const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly PlacementSurvey[] =>
@@ -70,7 +72,7 @@ const exposedFindings = ({ desired }: View): readonly Diagnostic[] =>
 
 function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   const { name, standing, wanted } = one;
-  const subject = `placement ${name}`;
+  const subject = placementSubject(name);
   if (standing === 'unknown') {
     const detail = sentence(`Unknown: ${one.evidence}`);
     return one.nodes.some((node) => isUnseen(node, view)) ? [] : [diagnose('mesh/not-judged', { subject, detail })];
@@ -124,37 +126,38 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
 const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
 
 /** What was started from this very file needs only another start; the rest is for `apply`, until a start has failed. */
-function hintOf(survey: PlacementSurvey, view: View): string | undefined {
+function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   const { name, nodes, state, staysOn, failure } = survey;
   if (staysOn !== undefined) {
-    const commands = [`meshwright reboot ${nodes.join(' ')}`, 'meshwright doctor'];
-    return withCommands('One more start would be the same. Restart its Macs, then see what doctor says:', commands);
+    const commands = [meshwright('reboot', ...nodes), meshwright('doctor')];
+    return withCommands('One more start would be the same. Restart its Macs, then see what doctor says', commands);
   }
   const marked = markedAmong(view, nodes);
   if (marked.length > 0) {
-    const commands = [`meshwright reboot ${marked.join(' ')}`];
-    return withCommands(`Nothing is started on ${marked.join(', ')} before a restart:`, commands);
+    const commands = [meshwright('reboot', ...marked)];
+    return withCommands(`Nothing is started on ${marked.join(', ')} before a restart`, commands);
   }
   const { rung, hasExited } = startHistory(view, survey);
-  const logs = `meshwright logs ${name}`;
+  const logs = meshwright('logs', name);
   const isBroken = state === 'hung' || state === 'partial' || state === 'dead';
   if (rung === 'start') {
-    const commands = [`meshwright restart ${name}`, logs];
-    if (failure !== undefined) return withCommands(`${failure.cure} Then start it again; its log says more:`, commands);
-    return isBroken ? withCommands('Start it again; its log says more:', commands) : undefined;
+    const commands = [meshwright('restart', name), logs];
+    if (failure !== undefined)
+      return withCommands(prose`${failure.cure} Then start it again; its log says more`, commands);
+    return isBroken ? withCommands('Start it again; its log says more', commands) : undefined;
   }
   // That others lost a rank tells as little as no line at all.
   const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
   if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
     const cure = failure?.cure ?? 'Its program ended by itself.';
-    return `${cure} Correct the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
+    return prose`${cure} Correct the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
   }
   const macs = suspectMacs(survey, view);
   return ladderHint(rung, {
     placement: name,
     nodes: macs,
     macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
-    byHand: `Correct the file or the Mac by what its log says. Its log: ${logs}`,
+    byHand: prose`Correct the file or the Mac by what its log says. Its log: ${logs}`,
   });
 }
 
@@ -180,7 +183,7 @@ function leftOver(view: View): readonly Diagnostic[] {
   return [...groupBy(all, ({ placement }) => placement)].map(([placement, found]) =>
     diagnose('mesh/left-over', {
       subject: nodesSubject(found.map(({ node }) => node)),
-      detail: sentence(`A rank of ${placement} is left over on ${found.map(({ node }) => node).join(', ')}`),
+      detail: prose`A rank of ${escapeText(placement)} is left over on ${namedList(found.map(({ node }) => node))}.`,
     }),
   );
 }

@@ -7,11 +7,13 @@ import type { Examination, ExaminedNode } from '../doctor/examination.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
 import { nodeRdma } from '../doctor/rdma-node.ts';
 import { receptacleRdma } from '../doctor/rdma-receptacle.ts';
-import { linkSubject, nodesSubject } from '../doctor/subject.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
 import { kernelObjects } from '../model/kernel-objects.ts';
 import type { Link } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
+import { joinProse, mapWords, named, type Prose, prose } from '../model/prose.ts';
+import { linkSubject, nodesSubject, placementSubject } from '../model/subject.ts';
 import type { PlacementFinding } from '../runtimes/placement-check.ts';
 import { receptacleDevices } from './link-address-seen.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
@@ -67,13 +69,16 @@ const causeWords = 'every rung that can be seen is fine at both ends';
 /** Of a placement over TCP less has to be fine. */
 const tcpCauseWords = 'its cables are as declared and have addresses';
 
-const saidBy = (complaints: readonly Complaint[]): string =>
-  complaints.map(({ node, text }) => `${node} said "${text}"`).join('; ');
+const saidBy = (complaints: readonly Complaint[]): Prose =>
+  joinProse(
+    complaints.map(({ node, text }) => prose`${named(node)} said "${escapeText(text)}"`),
+    '; ',
+  );
 
 function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Complaint[], fine: string): Diagnostic {
   return diagnose('mesh/suspected-local-network', {
     subject: nodesSubject(complaints.map(({ node }) => node)),
-    detail: `Suspected: macOS keeps ${name} from the local network, though ${fine}. ${escapeText(saidBy(complaints))}.`,
+    detail: prose`Suspected: macOS keeps ${name} from the local network, though ${fine}. ${saidBy(complaints)}.`,
   });
 }
 
@@ -104,11 +109,11 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
   const [sure] = neverEnough(survey, view);
   if (sure !== undefined) {
     return diagnose(sure.code, {
-      subject: `placement ${name}`,
-      detail: `${sure.detail} The last start failed: ${escapeText(said)}.`,
+      subject: placementSubject(name),
+      detail: prose`${sure.detail} The last start failed: ${said}.`,
     });
   }
-  const detail = `Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${escapeText(said)}.`;
+  const detail = prose`Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${said}.`;
   const full = nodes.filter((node) => mayHoldObjects(view, node));
   return diagnose('rdma/suspected-exhausted', {
     subject: nodesSubject(nodes),
@@ -123,11 +128,8 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
           }),
         }
       : {
-          detail: `The last start of ${name} failed: ${escapeText(said)}. The kernel holds nothing now that a restart of the Mac would free.`,
-          hint: withCommands('Try a start, then read its log:', [
-            `meshwright restart ${name}`,
-            `meshwright logs ${name}`,
-          ]),
+          detail: prose`The last start of ${name} failed: ${said}. The kernel holds nothing now that a restart of the Mac would free.`,
+          hint: withCommands('Try a start, then read its log', [meshwright('restart', name), meshwright('logs', name)]),
         }),
   });
 }
@@ -164,13 +166,16 @@ function deadFinding(
   const meant = namedLinks(view, links, texts);
   const nodes = [...new Set(meant.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
   const [only] = meant;
-  const said = words.map(({ node, text }) => `; ${node} said "${text}"`).join('');
+  const said = joinProse(
+    words.map(({ node, text }) => prose`; ${named(node)} said "${text}"`),
+    '',
+  );
   const what = meant.length === 1 ? 'this cable' : `one of ${meant.length} cables`;
-  const why = `${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
+  const why = prose`${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
   const isOverTcp = survey.transport === 'tcp';
   return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
     subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
-    detail: `Suspected: ${what} carries nothing, though ${isOverTcp ? tcpCauseWords : causeWords}. ${escapeText(why)}.`,
+    detail: prose`Suspected: ${what} carries nothing, though ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
     hint: ladderHint(startHistory(view, survey).rung, {
       placement: survey.name,
       nodes,

@@ -1,10 +1,12 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import { nodesSubject } from '../doctor/subject.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
+import { meshwright } from '../model/command.ts';
 import type { NodeName } from '../model/node.ts';
 import type { RebootMark } from '../model/node-records.ts';
+import { named, prose } from '../model/prose.ts';
+import { nodesSubject } from '../model/subject.ts';
 import type { PlacementCase } from './placement-cases.ts';
 import type { Blocker, View } from './resource.ts';
 
@@ -35,8 +37,8 @@ export const rebootFindings = (view: View): readonly Diagnostic[] =>
   markedNodes(view, () => true).map(({ node, mark }) =>
     diagnose('mesh/needs-reboot', {
       subject: nodesSubject([node]),
-      detail: `When the rank of ${escapeText(mark.placement)} on ${node} was stopped, ${markWords(mark)}.`,
-      hint: `Restart it; nothing is started there until then: meshwright reboot ${node}`,
+      detail: prose`When the rank of ${escapeText(mark.placement)} on ${named(node)} was stopped, ${markWords(mark)}.`,
+      hint: prose`Restart it; nothing is started there until then: ${meshwright('reboot', node)}`,
     }),
   );
 
@@ -56,7 +58,7 @@ export function rebootBlockers(
     node,
     resource: 'placement',
     property: placementAddress(placement.name),
-    action: `${markWords(mark)}: meshwright reboot ${node}`,
+    action: prose`${markWords(mark)}: ${meshwright('reboot', node)}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),
     blocks: [],

@@ -8,6 +8,7 @@ import type { Json } from '../model/json.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
+import type { Prose } from '../model/prose.ts';
 import type { Change, Step } from '../model/step.ts';
 
 /**
@@ -112,7 +113,9 @@ export interface Blocker {
   /** The one property of its resource that it blocks; all of them on this node when absent. */
   readonly property?: Addressed;
   /** What to do, whole, exact to the receptacle. */
-  readonly action: string;
+  readonly action: Prose;
+  /** Set where the next apply brings what is missing at its address. */
+  readonly isBroughtByApply?: true;
   /** Whether hands at the rack can do it; else the action names a verb or an edit of the file. */
   readonly isHands: boolean;
   /** Other nodes that it keeps waiting as well, such as that of the far end of a cable. */

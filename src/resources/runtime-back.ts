@@ -1,7 +1,10 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { meshwright } from '../model/command.ts';
 import type { DesiredRuntime } from '../model/desired.ts';
 import { shortDigest } from '../model/digest.ts';
+import { named, prose } from '../model/prose.ts';
+import { runtimeSubject } from '../model/subject.ts';
 import type { Blocker, ObservedTarget, View } from './resource.ts';
 import { isIntact, placementsOn, treeAddress, treeOf, treesOf, unreadBlocker } from './trees.ts';
 
@@ -25,7 +28,7 @@ export const versionGone = (view: View): readonly Blocker[] =>
           node,
           resource: 'runtime',
           property: treeAddress('runtime', runtime.name),
-          action: `${node} has no version ${shortDigest(tree.digest)} of ${runtime.name}. Take the newer one again: meshwright rollback ${runtime.name} --undo`,
+          action: prose`${node} has no version ${shortDigest(tree.digest)} of ${runtime.name}. Take the newer one again: ${meshwright('rollback', runtime.name, '--undo')}`,
           isHands: false,
           peers: [],
           blocks: [],
@@ -61,9 +64,9 @@ export const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
       ? []
       : [
           diagnose('runtime/taken-back', {
-            subject: `runtime ${name}`,
-            detail: `${name} was taken back to version ${shortDigest(digest)}; its archive is version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
-            hint: `Take the newer one again: meshwright rollback ${name} --undo. Or bring another archive.`,
+            subject: runtimeSubject(name),
+            detail: prose`${named(name)} was taken back to version ${shortDigest(digest)}; its archive is version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
+            hint: prose`Take the newer one again: ${meshwright('rollback', name, '--undo')}. Or bring another archive.`,
           }),
         ],
   );

@@ -1,6 +1,8 @@
 import { withCommands } from '../doctor/hint-lines.ts';
+import { meshwright } from '../model/command.ts';
 import type { PlacementMember } from '../model/fact-values.ts';
 import type { NodeName } from '../model/node.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import type { View } from './resource.ts';
 
 /**
@@ -46,21 +48,21 @@ export interface Cure {
   /** Those Macs in words: `the Macs at both ends`. */
   readonly macs: string;
   /** What a person does when a restart has not helped, in whole sentences. */
-  readonly byHand: string;
+  readonly byHand: Prose;
 }
 
 /** The hint of one rung: never again what has failed since these Macs booted. */
-export function ladderHint(rung: Rung, { placement, nodes, macs, byHand }: Cure): string {
-  const reboot = `meshwright reboot ${nodes.join(' ')}`;
+export function ladderHint(rung: Rung, { placement, nodes, macs, byHand }: Cure): Prose {
+  const reboot = meshwright('reboot', ...nodes);
   switch (rung) {
     case 'start':
-      return withCommands(`Try a start first; if that does not help, restart ${macs}:`, [
-        `meshwright restart ${placement}`,
+      return withCommands(`Try a start first; if that does not help, restart ${macs}`, [
+        meshwright('restart', placement),
         reboot,
       ]);
     case 'reboot':
-      return withCommands(`Its last start failed, so another start will not help. Restart ${macs}:`, [reboot]);
+      return withCommands(`Its last start failed, so another start will not help. Restart ${macs}`, [reboot]);
     case 'person':
-      return `Starts failed before and after a restart of ${macs}. ${byHand}`;
+      return prose`Starts failed before and after a restart of ${macs}. ${byHand}`;
   }
 }

@@ -1,7 +1,10 @@
+import { plainText } from '../diagnostics/prose-text.ts';
 import { holdsOf, releaseText } from '../doctor/node-holds.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
+import { aside, meshwright } from '../model/command.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import { judgeProperty } from './change.ts';
 import { everyCase, type PlacementCase } from './placement-cases.ts';
 import { placementProperty } from './placement-properties.ts';
@@ -83,13 +86,13 @@ export function fleetAsItStays(view: View, except?: string): DesiredFleet {
 }
 
 /** What ends the holds of nodes of a placement: none of it is stopped or moved as long as one of them is held. */
-function releaseWords({ placement, elsewhere, strangers }: PlacementCase, view: View): readonly string[] {
+function releaseWords({ placement, elsewhere, strangers }: PlacementCase, view: View): readonly Prose[] {
   const all = [...placement.nodes, ...(elsewhere?.placement.nodes ?? []), ...strangers.map(({ node }) => node)];
   return view.desired.nodes
     .filter(({ name }) => all.includes(name))
     .flatMap((desired) => {
       const holds = holdsOf(desired, view.observation.nodes[desired.name]?.facts).filter(({ isOver }) => !isOver);
-      return holds.map((one) => `${desired.name} is no longer held (${releaseText(desired.name, one)})`);
+      return holds.map((one) => prose`${desired.name} is no longer held (${releaseText(desired.name, one)})`);
     });
 }
 
@@ -97,15 +100,17 @@ function releaseWords({ placement, elsewhere, strangers }: PlacementCase, view: 
  * What would make room on these nodes, in order, each with its verb: `kimi is stopped (meshwright stop kimi)`; empty where
  * nothing stays there.
  */
-export function roomWords(view: View, nodes: readonly NodeName[], except: string): readonly string[] {
+export function roomWords(view: View, nodes: readonly NodeName[], except: string): readonly Prose[] {
   const near = stayingCases(view, except).filter((one) => {
     const { nodes: own, lingersOn: left = own } = asItStays(one, view);
     return left.some((node) => nodes.includes(node));
   });
   const moves = near.map(({ placement: { name, state } }) =>
     state === 'serving'
-      ? `${name} is back on its own nodes (meshwright apply)`
-      : `${name} is stopped (meshwright stop ${name})`,
+      ? prose`${name} is back on its own nodes (${aside(meshwright('apply'))})`
+      : prose`${name} is stopped (${aside(meshwright('stop', name))})`,
   );
-  return [...new Set([...near.flatMap((one) => releaseWords(one, view)), ...moves])];
+  const isFirst = (one: Prose, at: number, all: readonly Prose[]): boolean =>
+    all.findIndex((other) => plainText(other) === plainText(one)) === at;
+  return [...near.flatMap((one) => releaseWords(one, view)), ...moves].filter(isFirst);
 }

@@ -7,9 +7,11 @@ import { diagnoseFleet } from '../doctor/diagnose-fleet.ts';
 import { type Examination, examine } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
-import { linkSubject, receptacleSubject, subjectNodes } from '../doctor/subject.ts';
 import { type RunningPlacement, runningPlacements } from '../mesh/running-members.ts';
+import { aside, meshwright } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { behindFirst, commandsIn, prose } from '../model/prose.ts';
+import { isSameSubject, linkSubject, receptacleSubject, subjectNames, subjectNodes } from '../model/subject.ts';
 import { roleOf } from './finding-roles.ts';
 import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
 
@@ -26,11 +28,13 @@ const pulling: readonly DiagnosticCode[] = [
 ];
 
 /** The nodes that are joined by the cables of which a finding has hands pull a plug, two by two. */
-function pulledPairs(examination: Examination, { subject = '' }: Diagnostic): readonly JoinedPair[] {
+function pulledPairs(examination: Examination, { subject }: Diagnostic): readonly JoinedPair[] {
   const { cabling, moves } = examination;
   const { links, cables, rack } = cabling;
-  const pair = [...links.map(({ link }) => link), ...cables].find(({ ends }) => linkSubject(ends) === subject);
-  const view = rack.views.find(({ at }) => receptacleSubject(at) === subject);
+  const pair = [...links.map(({ link }) => link), ...cables].find(({ ends }) =>
+    isSameSubject(linkSubject(ends), subject),
+  );
+  const view = rack.views.find(({ at }) => isSameSubject(receptacleSubject(at), subject));
   const ends = pair?.ends ?? (view === undefined ? [] : [view.at]);
   const group = moves.find(({ mismatch }) => mismatch.ends.some((end) => ends.some((one) => isSameEnd(one, end))));
   if (group !== undefined && group.moves.length > 0) {
@@ -48,11 +52,12 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
   const users = runningOver(running, pulledPairs(examination, finding));
   if (users.length === 0) return finding;
   const isSure = users.some(({ isGuess }) => !isGuess);
-  const why = `${isSure ? 'First stop what runs' : 'First stop what may run'} over this cable, since pulling it under load can crash Macs:`;
-  const commands = users.map(({ name }) => `meshwright stop ${name}`);
-  const { hint } = finding;
-  const next = hint.startsWith('First ') ? hint.slice('First '.length) : hint;
-  return { ...finding, hint: `${withCommands(why, commands)}\nThen: ${next}` };
+  const why = `${isSure ? 'First stop what runs' : 'First stop what may run'} over this cable, since pulling it under load can crash Macs`;
+  const stops = users.map(({ name }) => meshwright('stop', name));
+  const next = behindFirst(finding.hint);
+  // A stop that only makes way for a person is the person's to type: what serves is not stopped before.
+  const isForPerson = commandsIn(next, subjectNames(finding.subject)).length === 0;
+  return { ...finding, hint: prose`${withCommands(why, isForPerson ? stops.map(aside) : stops)}\nThen: ${next}` };
 }
 
 /**
@@ -77,4 +82,4 @@ function isForApply({ code }: Diagnostic): boolean {
   return role === 'converged' || role === 'converged-by-address' || role === 'converged-by-clock';
 }
 
-const nodesOf = ({ subject = '' }: Diagnostic): readonly string[] => subjectNodes(subject);
+const nodesOf = ({ subject }: Diagnostic): readonly string[] => subjectNodes(subject);

@@ -7,6 +7,7 @@ import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { JobCall, JobName, TreeId } from '../model/node-script.ts';
+import { mapWords, prose } from '../model/prose.ts';
 import type { Act, Step } from '../model/step.ts';
 import { scriptStep } from './build-step.ts';
 import type { Blocker, ObservedTarget, Property } from './resource.ts';
@@ -74,7 +75,7 @@ export const unreadBlocker = (
   node,
   resource: kind,
   property: treeAddress(kind, name),
-  action: escapeText(`${kind} ${name}: ${detail} ${codes[code].hint}`),
+  action: mapWords(prose`${kind} ${name}: ${detail} ${codes[code].hint}`, escapeText),
   isHands: false,
   peers: [],
   blocks: [],

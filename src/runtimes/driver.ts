@@ -5,6 +5,7 @@ import type { Json } from '../model/json.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodePath } from '../model/node-path.ts';
 import type { GpuQuestion } from '../model/node-script.ts';
+import type { Prose } from '../model/prose.ts';
 import type { Text } from '../model/step.ts';
 import type { CabledFleet } from './link-address.ts';
 import type { PlacementCheck, PlacementFinding } from './placement-check.ts';
@@ -115,7 +116,7 @@ export interface FailureSignature {
   readonly meaning: string;
   readonly action: FailureAction;
   /** One sentence: what to do. */
-  readonly cure: string;
+  readonly cure: Prose;
   /** The peer gave no answer at its address on a cable: where that cable and both addresses are there, it carries nothing. */
   readonly isUnreached?: true;
 }

@@ -1,3 +1,5 @@
+import { aside, meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { FailureSignature } from './driver.ts';
 
 /**
@@ -35,7 +37,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /(?:Changing queue pair to RTR|Recv|Send) failed with errno[ =]60\b/,
     meaning: 'The Mac at the other end of a cable does not answer: another cable than the matrix says, or a timeout.',
     action: 'check-cable',
-    cure: 'Compare the cables with the file (`meshwright cables`).',
+    cure: prose`Compare the cables with the file (\`${aside(meshwright('cables'))}\`).`,
     isUnreached: true,
   },
   {
@@ -43,14 +45,14 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /Changing queue pair to (?:INIT|RTR|RTS) failed with errno \d+/,
     meaning: 'A queue pair could not be connected.',
     action: 'apply',
-    cure: 'Look at the cables and their addresses (`meshwright doctor`); if it comes back, restart all members.',
+    cure: prose`Look at the cables and their addresses (\`${aside(meshwright('doctor'))}\`); if it comes back, restart all members.`,
   },
   {
     id: 'recv-errno-2',
     pattern: /Recv failed with errno=2\b/,
     meaning: 'Another rank ended while the group was coming together; the number itself is a leftover.',
     action: 'read-other-ranks',
-    cure: 'Read the log of the rank that failed first (`meshwright logs`).',
+    cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`).`,
   },
   {
     id: 'queue-pairs-spent',
@@ -71,7 +73,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /Couldn't allocate protection domain/,
     meaning: 'The port of an RDMA device is down, or too many starts have used its protection domains up.',
     action: 'reboot',
-    cure: 'Look at the cable (`meshwright doctor`); if its port is active, restart the Mac.',
+    cure: prose`Look at the cable (\`${aside(meshwright('doctor'))}\`); if its port is active, restart the Mac.`,
   },
   {
     id: 'no-device',
@@ -85,7 +87,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /Could not open device \S+/,
     meaning: 'An RDMA device of the matrix is there and does not open.',
     action: 'reboot',
-    cure: 'Look at RDMA on this Mac (`meshwright doctor`); if nothing is wrong there, restart it. If it stays so, the account of the ranks (system.accounts.ranks) may not open it.',
+    cure: prose`Look at RDMA on this Mac (\`${aside(meshwright('doctor'))}\`); if nothing is wrong there, restart it. If it stays so, the account of the ranks (system.accounts.ranks) may not open it.`,
   },
   {
     id: 'no-coordinator',
@@ -121,7 +123,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /\[jaccl\] (?:Send|Recv) failed with error code \d+/,
     meaning: 'An RDMA device took no more work: the connection to a rank is broken.',
     action: 'restart',
-    cure: 'Restart the placement; if it comes back, restart all members (`meshwright reboot`).',
+    cure: prose`Restart the placement; if it comes back, restart all members (\`${aside(meshwright('reboot'))}\`).`,
   },
   {
     id: 'register-memory',

@@ -3,6 +3,7 @@ import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
+import type { Prose } from '../model/prose.ts';
 import type { SeenNames } from './seen-names.ts';
 
 /** One node of a placement that is checked. */
@@ -33,5 +34,5 @@ export interface PlacementFinding {
   /** Full sentences. */
   readonly detail: string;
   /** What to do; that of the code when absent. */
-  readonly hint?: string;
+  readonly hint?: Prose;
 }

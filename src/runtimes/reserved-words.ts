@@ -1,11 +1,12 @@
 import type { DesiredPlacement } from '../model/desired.ts';
+import { type Prose, prose } from '../model/prose.ts';
 import type { PlacementFinding } from './placement-check.ts';
 
 /** A word that a driver sets itself, and what of the file decides it. */
 export interface ReservedWord {
   readonly word: string;
   /** Goes on "Use ": a key of the file, or why there is none. */
-  readonly use: string;
+  readonly use: Prose;
   /** Goes on the word, where the driver does not set it but cannot have it: "writes prompts into the log". */
   readonly because?: string;
   /** Values with which it may stand all the same. */
@@ -43,7 +44,7 @@ function finding({ word, use, because }: ReservedWord, name = word): PlacementFi
     code: 'placement/reserved-word',
     severity: 'error',
     detail: name === word ? own : read,
-    hint: `Take it out. ${use}`,
+    hint: prose`Take it out. ${use}`,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { NodeName } from '../model/node.ts';
+import type { Prose } from '../model/prose.ts';
 
 /** One request of a dialogue, made on a node to its own loopback address. */
 export interface TalkRequest {
@@ -44,4 +45,4 @@ export interface Asking {
 export type Talk =
   | Asking
   | { readonly kind: 'done'; readonly note: string }
-  | { readonly kind: 'failed'; readonly code: DiagnosticCode; readonly reason: string; readonly hint?: string };
+  | { readonly kind: 'failed'; readonly code: DiagnosticCode; readonly reason: string; readonly hint?: Prose };

@@ -1,20 +1,23 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Prose } from '../model/prose.ts';
 import { concealed, type Secret, type SecretSource, secretSourceText } from '../model/secret.ts';
+import type { Subject } from '../model/subject.ts';
 import type { RawSecret } from './raw-secret.ts';
 import { runSecretCommand } from './secret-command.ts';
 import { readSecretFile } from './secret-file.ts';
 
 /** What resolving a secret may reach. */
 export interface SecretContext {
-  /** What it is about: `node studio-3`. */
-  readonly subject: string;
+  readonly subject: Subject;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where relative paths of files start: the folder of the cluster file. */
   readonly folder: string;
   readonly home: string;
   /** Asks a person without echo: undefined when they gave up; absent when nobody can be asked. */
   readonly ask?: (question: string) => Promise<string | undefined>;
+  /** What it gives; a password unless said. */
+  readonly what?: 'key';
   /** What is asked at a prompt, such as `Password of mesh on studio-3`. */
   readonly question: string;
   readonly signal?: AbortSignal;
@@ -93,9 +96,9 @@ function cleanSecret(bytes: Uint8Array): CleanSecret {
 function refused(
   code: 'secret/missing' | 'secret/exposed' | 'secret/unusable',
   source: SecretSource,
-  { subject }: SecretContext,
-  { why, hint }: { readonly why: string; readonly hint?: string },
+  { subject, what }: SecretContext,
+  { why, hint }: { readonly why: string; readonly hint?: Prose },
 ): ResolvedSecret {
-  const detail = `The password comes from ${secretSourceText(source)}. ${why}`;
+  const detail = `The ${what ?? 'password'} comes from ${secretSourceText(source)}. ${why}`;
   return { kind: 'missing', diagnostic: diagnose(code, { detail, subject, ...(hint === undefined ? {} : { hint }) }) };
 }

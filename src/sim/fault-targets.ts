@@ -1,12 +1,13 @@
 import type { LinkEnd } from '../model/link.ts';
 import { linkEndText } from '../model/link.ts';
+import type { Prose } from '../model/prose.ts';
 import { cableAt, isFree } from './cables.ts';
 import { type Aimed, badTarget } from './fault.ts';
 import { macNamed, receptacleOf, type SimulatedFleet } from './fleet.ts';
 import type { MacState } from './mac.ts';
 import { nearestWord } from './nearest-word.ts';
 
-const refused = (detail: string, hint?: string): Aimed<never> => ({
+const refused = (detail: string, hint?: Prose): Aimed<never> => ({
   kind: 'refused',
   diagnostic: badTarget(detail, hint),
 });

@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Prose } from '../model/prose.ts';
 import { macNamed, type SimulatedFleet, withMac } from './fleet.ts';
 import type { MacState } from './mac.ts';
 
@@ -37,7 +38,7 @@ export interface FaultParts<T> {
 }
 
 /** The diagnostic for a target that cannot be aimed at; `detail` is whole sentences. */
-export const badTarget = (detail: string, hint?: string): Diagnostic =>
+export const badTarget = (detail: string, hint?: Prose): Diagnostic =>
   diagnose('sim/bad-fault-target', { detail, ...(hint === undefined ? {} : { hint }) });
 
 /** Puts a fault together. A fault that would change nothing is refused, so that it never shows as active for nothing. */

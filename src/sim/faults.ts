@@ -1,5 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { meshwright } from '../model/command.ts';
+import { prose } from '../model/prose.ts';
 import type { Fault } from './fault.ts';
 import {
   clockSkew,
@@ -129,6 +131,9 @@ export function parseFault(
   if (isFaultName(name)) return { kind: 'fault', active: { fault: name, target } };
   const near = nearestWord(name, faultNames);
   const detail = `${JSON.stringify(name)} is not the name of a fault.`;
-  const hint = near === undefined ? {} : { hint: `Did you mean ${near}? See all of them: meshwright sim fault --list` };
+  const hint =
+    near === undefined
+      ? {}
+      : { hint: prose`Did you mean ${near}? See all of them: ${meshwright('sim fault', '--list')}` };
   return { kind: 'refused', diagnostic: diagnose('sim/unknown-fault', { detail, ...hint }) };
 }

@@ -1,3 +1,4 @@
+import { plainText } from '../diagnostics/prose-text.ts';
 import type { LinkEnd } from '../model/link.ts';
 import type { Cable } from './cables.ts';
 import { aimAtReceptacle } from './fault-targets.ts';
@@ -46,7 +47,7 @@ export function parseHands(fleet: SimulatedFleet, words: readonly string[]): Par
   for (const word of isSlow ? rest.slice(0, 2) : rest) {
     const aimed = aimAtReceptacle(fleet, word);
     if (aimed.kind === 'refused')
-      return { kind: 'refused', detail: aimed.diagnostic.detail, hint: aimed.diagnostic.hint };
+      return { kind: 'refused', detail: plainText(aimed.diagnostic.detail), hint: plainText(aimed.diagnostic.hint) };
     ends.push(aimed.at);
   }
   return { kind: 'acts', acts: actsOf(verb, ends, isSlow ? 40 : undefined) };

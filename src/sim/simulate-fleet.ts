@@ -3,6 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { linkSubject, nodeSubject } from '../model/subject.ts';
 import type { Cable } from './cables.ts';
 import type { SimulatedFleet } from './fleet.ts';
 import { defaultModelId, type MacModel, macModelOf, modelIds } from './hardware.ts';
@@ -57,7 +58,7 @@ const unknownModel = (node: DesiredNode): Diagnostic =>
   diagnose('sim/unknown-model', {
     detail: `${node.name} is declared as ${modelIdOf(node)}, and nothing is known about its receptacles and interfaces.`,
     hint: `Rehearse with one of ${modelIds.join(', ')}.`,
-    subject: `node ${node.name}`,
+    subject: nodeSubject(node.name),
   });
 
 function unusableLinks(desired: DesiredFleet, models: ReadonlyMap<string, MacModel>): readonly Diagnostic[] {
@@ -90,7 +91,7 @@ function unusableLink(link: Link, reason: string): Diagnostic {
   const text = `${linkEndText(link.ends[0])} <-> ${linkEndText(link.ends[1])}`;
   return diagnose('sim/unusable-link', {
     detail: `The cable ${text} cannot be plugged in: ${reason}.`,
-    subject: `link ${text}`,
+    subject: linkSubject(link.ends),
   });
 }
 

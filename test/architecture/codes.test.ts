@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { codes } from '../../src/diagnostics/codes.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { filesBelow, textOf } from './sources.ts';
 
 const names = Object.keys(codes);
@@ -35,7 +36,7 @@ describe('diagnostic codes', () => {
 
   it('say in full sentences what is wrong, why, and what to do', () => {
     const bare = Object.entries(codes).filter(
-      ([, { summary, cause, hint }]) => !/[.?]$/.test(summary) || !/[.?]$/.test(cause) || hint.length < 10,
+      ([, { summary, cause, hint }]) => !/[.?]$/.test(summary) || !/[.?]$/.test(cause) || plainText(hint).length < 10,
     );
     expect(bare.map(([name]) => name)).toEqual([]);
   });

@@ -74,7 +74,7 @@ const plan = called('makePlan')({
   observation: { nodes: looked, failures: {} },
   targets: settled.nodes.map(({ name }) => name),
 });
-const planned = JSON.stringify(called('planJson')(plan));
+const planned = JSON.stringify(called('planJson')(plan, { isSimulated: false }));
 const { playbook } = called('loadPlaybook')(restart, { file: 'restart.yaml', name: 'restart' });
 const scope = { desired: settled, targets: settled.nodes.map(({ name }) => name) };
 const works = playbook.plays.flatMap((play) =>
@@ -97,6 +97,7 @@ const shown = called('renderDiagnostics')([...broken.diagnostics, ...findings], 
   sources: new Map([['broken.yaml', 'nodes:\n  A: [']]),
   columns: 80,
   color: false,
+  isSimulated: false,
 });
 
 const counts = { modules: imported.length, nodes: fleet.nodes.length, problems: diagnostics.length };

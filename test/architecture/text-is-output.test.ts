@@ -1,5 +1,6 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { commandVerbs } from '../../src/model/command.ts';
 import { filesBelow, textOf } from './sources.ts';
 import { nodesOf, parse } from './syntax.ts';
 
@@ -53,4 +54,85 @@ describe('the address of a property', () => {
       expect(addressReaders('fine.ts', fine)).toEqual([]);
     },
   );
+});
+
+/** Where a command is part of a manual or of a program, and no advice to a person in a run. */
+const manuals = [
+  /^src\/cli\/verbs-/,
+  'src/cli/commands/demo.ts',
+  'src/cli/commands/sim-example.ts',
+  'src/config/lock-text.ts',
+  'src/script/node-scripts/owner-word.ts',
+];
+
+/** Keys of texts that only the manual has: why an error happens, what an option means. */
+const manualKeys = ['cause', 'more', 'summary'];
+
+const isIn = (places: readonly (string | RegExp)[], path: string): boolean =>
+  places.some((one) => (typeof one === 'string' ? one === path : one.test(path)));
+
+const isManual = (node: ts.Node): boolean => {
+  for (let up = node.parent; up !== undefined; up = up.parent) {
+    if (ts.isPropertyAssignment(up) && manualKeys.includes(up.name.getText())) return true;
+  }
+  return false;
+};
+
+const advice = new RegExp(`(?:^|[^/.\\w])meshwright (?:${commandVerbs.join('|')})(?![\\w-]| in by key)`);
+
+/** Commands that are written into a text instead of `meshwright('reboot', name)`: they would lack `--sim`. */
+function typedCommands(path: string, text = textOf(path)): readonly string[] {
+  if (!advice.test(text)) return [];
+  return [...nodesOf(parse(path, text))]
+    .filter(
+      (node) => ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node),
+    )
+    .filter((node) => advice.test(node.getText().slice(1)) && !isManual(node))
+    .map((node) => `${path}: ${node.getText()}`);
+}
+
+const textNames = ['detail', 'hint', 'action', 'cure', 'subject'];
+
+/** Calls that read a text for people to decide something. What a node or a program said is no text of ours. */
+function textReaders(path: string, text = textOf(path)): readonly string[] {
+  if (!new RegExp(`\\b(?:${textNames.join('|')})\\b`).test(text)) return [];
+  return [...nodesOf(parse(path, text))].filter(ts.isCallExpression).flatMap((call) => {
+    const { expression, arguments: given } = call;
+    if (!ts.isPropertyAccessExpression(expression)) return [];
+    const name = expression.name.text;
+    const read = expression.expression;
+    const isTaken = takesApart.includes(name) && !ts.isCallExpression(read) && textNames.includes(lastName(read));
+    const isTested = (name === 'exec' || name === 'test') && textNames.includes(lastName(given[0]));
+    return isTaken || isTested ? [`${path}: ${call.getText()}`] : [];
+  });
+}
+
+describe('a text for people', () => {
+  const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
+
+  it('is read by no decision', () => {
+    expect(sources.flatMap((path) => textReaders(path))).toEqual([]);
+  });
+
+  it('has its commands as data', () => {
+    expect(sources.filter((path) => !isIn(manuals, path)).flatMap((path) => typedCommands(path))).toEqual([]);
+  });
+
+  it.each([
+    "if (one.hint.startsWith('First ')) return",
+    "subject?.replace(/^node /u, '')",
+    'finding.hint.replace(new RegExp(removeBridge), x)',
+    'detail.split(": ")',
+    '/^link /.test(finding.subject)',
+  ])('is not read by %s', (planted) => {
+    expect(textReaders('planted.ts', planted)).toHaveLength(1);
+  });
+
+  it.each([
+    `\`Restart it: meshwright reboot $\{node}\``,
+    '"Start it: meshwright apply"',
+    "'(meshwright lease status)'",
+  ])('has no command in %s', (planted) => {
+    expect(typedCommands('planted.ts', `const hint = ${planted}`)).toHaveLength(1);
+  });
 });

@@ -163,7 +163,7 @@ describe('reboot and shutdown', () => {
     expect(ran.stdout).toContain('meshwright sim power-on studio-4');
     const left = await run('start', 'chat', '--sim', '--yes');
     expect(left.code).toBe(1);
-    const words = /studio-4: .* It was\s+switched\s+off\s+by\s+\S+\s+\(meshwright\s+shutdown\)\s+at\s+\d{4}-/;
+    const words = /studio-4: .* It was\s+switched\s+off\s+by\s+\S+\s+\(meshwright\s+shutdown\s+--sim\)\s+at\s+\d{4}-/;
     const { stdout } = await run('status', '--sim');
     expect(stdout).toMatch(words);
     expect(stdout).toContain('Switch it on: meshwright sim power-on studio-4\n');

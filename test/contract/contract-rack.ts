@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import { subjectText } from '../../src/model/subject.ts';
 import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { type ExampleRack, observe } from '../scenarios/observe-rack.ts';
 import { connect, eventually, type Ran, run } from '../scenarios/sim-fixture.ts';
@@ -69,7 +70,7 @@ export function contractRack(host: SimHost, rack: ExampleRack<RunningFleet>): Co
     user,
     root,
     find: async () =>
-      diagnoseFleet(desired, await look()).map((one) => `${one.severity} ${one.code} ${one.subject ?? ''}`),
+      diagnoseFleet(desired, await look()).map((one) => `${one.severity} ${one.code} ${subjectText(one.subject)}`),
     reboot: async (node) => {
       const before = boots(node);
       await root(node, '"$R/sbin/shutdown" -r now >/dev/null 2>&1 </dev/null &');

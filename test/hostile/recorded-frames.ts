@@ -1,4 +1,5 @@
 import { type NodeWay, withRemote } from '../../src/apply/with-remote.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { allProbes } from '../../src/facts/registry.ts';
 import type { Answer, Asked } from '../../src/model/probe.ts';
 import { observeCommand } from '../../src/script/observe-script.ts';
@@ -17,7 +18,7 @@ export async function recordFrames(way: NodeWay, token: string): Promise<Recordi
   const reached = await withRemote(way, limits, (remote) =>
     remote.exec(observeCommand({ probes, token, rootPrefix: remote.rootPrefix }), limits),
   );
-  if (reached.kind === 'unreached') throw new Error(`no recording: ${reached.diagnostics[0].detail}`);
+  if (reached.kind === 'unreached') throw new Error(`no recording: ${plainText(reached.diagnostics[0].detail)}`);
   const { stdout, sentAtEpochMs, receivedAtEpochMs } = reached.value;
   return { token, bytes: Buffer.from(stdout), asked: { sentAtEpochMs, receivedAtEpochMs } };
 }

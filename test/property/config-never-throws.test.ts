@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type LoadedCluster, loadCluster } from '../../src/config/load-cluster.ts';
 import { parseLock } from '../../src/config/lock.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../../src/diagnostics/render.ts';
 import { runs } from '../runs.ts';
 
@@ -24,7 +25,7 @@ function expectSane(text: string, diagnostics: readonly Diagnostic[], hasValue: 
     expect(where.column).toBeGreaterThanOrEqual(1);
     expect(where.column).toBeLessThanOrEqual((lines[where.line - 1] ?? '').length + 1);
     expect(where.endLine * 1e6 + where.endColumn).toBeGreaterThanOrEqual(where.line * 1e6 + where.column);
-    expect(one.detail.length + one.hint.length).toBeLessThan(2_000);
+    expect(plainText(one.detail).length + plainText(one.hint).length).toBeLessThan(2_000);
   }
   // One mistake is told once; what a section lacks is another one.
   const places = diagnostics.map(
@@ -35,7 +36,12 @@ function expectSane(text: string, diagnostics: readonly Diagnostic[], hasValue: 
   expect(diagnostics.slice(0, mostDiagnostics - 1)).toEqual(
     diagnostics.slice(0, mostDiagnostics - 1).toSorted((a, b) => order(a) - order(b)),
   );
-  const drawn = renderDiagnostics(diagnostics, { sources: new Map([[file, text]]), columns: 80, color: false });
+  const drawn = renderDiagnostics(diagnostics, {
+    sources: new Map([[file, text]]),
+    columns: 80,
+    color: false,
+    isSimulated: false,
+  });
   expect(drawn).not.toMatch(/[^\n\P{Cc}]/u);
 }
 
@@ -172,7 +178,7 @@ describe('reading a cluster file', () => {
     ];
     const codesOf = (parts: readonly string[]) =>
       loadCluster(parts.join('\n'), file)
-        .diagnostics.map((one) => `${one.code} ${one.detail}`)
+        .diagnostics.map((one) => `${one.code} ${plainText(one.detail)}`)
         .sort();
     fc.assert(
       fc.property(fc.shuffledSubarray(sections, { minLength: 4 }), (parts) => {

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import type { FactName } from '../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import type { NodeObservation } from '../../src/model/observation.ts';
+import { subjectText } from '../../src/model/subject.ts';
 import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../unit/doctor/fleet-builder.ts';
 
 const nodeNames = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
@@ -63,10 +65,10 @@ describe('diagnosis', () => {
     fc.assert(
       fc.property(troubles, gaps, (changes, unknown) => {
         const found = diagnoseFleet(desiredFleet(), observedFleet({ ...changes, unknown }));
-        expect(found.filter((one) => one.hint === '' || one.subject === undefined || one.where !== undefined)).toEqual(
-          [],
-        );
-        const keys = found.map((one) => `${one.code} ${one.subject} ${one.detail}`);
+        expect(
+          found.filter((one) => plainText(one.hint) === '' || one.subject === undefined || one.where !== undefined),
+        ).toEqual([]);
+        const keys = found.map((one) => `${one.code} ${subjectText(one.subject)} ${plainText(one.detail)}`);
         expect(new Set(keys).size).toBe(keys.length);
       }),
     );

@@ -5,6 +5,7 @@ import { emptyLock, parseLock } from '../../src/config/lock.ts';
 import { renderLock } from '../../src/config/lock-text.ts';
 import { settleFleet } from '../../src/desired/settle.ts';
 import { isTreePath } from '../../src/desired/tree-paths.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { digest } from '../../src/model/digest.ts';
@@ -70,7 +71,7 @@ nodes: { a: { host: a.lan }, b: { host: b.lan }, c: { host: c.lan }, d: { host: 
 thunderbolt: { addressing: { pool: 10.77.0.0/24 }, links: [${declared.join(', ')}] }
 `;
   const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
-  if (fleet === undefined) throw new Error(diagnostics.map(({ detail }) => detail).join('\n'));
+  if (fleet === undefined) throw new Error(diagnostics.map(({ detail }) => plainText(detail)).join('\n'));
   return fleet;
 }
 

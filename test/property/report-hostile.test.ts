@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { columnsOf } from '../../src/diagnostics/cells.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { escapeLines, escapeText } from '../../src/diagnostics/escape.ts';
+import { proseText } from '../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import type { FactName, FactValues } from '../../src/model/fact-values.ts';
 import { nodeName } from '../../src/model/node.ts';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { factsText } from '../../src/report/facts-text.ts';
 import { statusText } from '../../src/report/status-text.ts';
 import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../unit/doctor/fleet-builder.ts';
@@ -76,12 +78,17 @@ describe('report of a rack with a hostile node', () => {
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const detail = String(own.identity?.serial);
         const failures = {
-          'studio-2': [diagnose('ssh/unreachable', { detail, hint: detail, subject: 'node studio-2' })],
+          'studio-2': [diagnose('ssh/unreachable', { detail, hint: detail, subject: nodeSubject('studio-2') })],
         };
         const observation = observedFleet({ values: { 'studio-1': own }, unreachable: ['studio-2'], failures });
         const desired = desiredFleet();
         const findings = diagnoseFleet(desired, observation);
-        const lines = findings.flatMap(({ detail: told, hint }) => `${told}\n${hint}`.split('\n'));
+        const lines = findings.flatMap(({ detail: told, hint }) =>
+          [told, hint]
+            .map((one) => proseText(one, { isSimulated: true }))
+            .join('\n')
+            .split('\n'),
+        );
         const commands = lines.filter((line) => line.startsWith('  ')).map((line) => escapeText(line.trim()));
         const evidence = detail;
         const placements = [

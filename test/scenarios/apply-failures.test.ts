@@ -7,9 +7,11 @@ import { runPlan } from '../../src/apply/run-plan.ts';
 import { digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
+import { nodeSubject, placementSubject } from '../../src/model/subject.ts';
 import { jobFolder } from '../../src/script/launch-job.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
+import { asText } from '../unit/as-text.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 
 let rack: ApplyRack;
@@ -61,7 +63,7 @@ function hangingModel(node: string, deadlineMs: number): readonly [Step, Step] {
 describe('a job', () => {
   it('that adds not one byte until its deadline is stalled', async () => {
     const report = await runPlan(planOf(hangingModel('studio-1', 5_000)), runOptions(rack));
-    expect(report.diagnostics).toMatchObject([{ code: 'step/stalled', subject: 'node studio-1' }]);
+    expect(report.diagnostics).toMatchObject([{ code: 'step/stalled', subject: nodeSubject('studio-1') }]);
   });
 
   it('whose process is gone is launched again, but not for ever', async () => {
@@ -95,7 +97,7 @@ describe('a node', () => {
       aStep(`${node}/power`, { node, act: { kind: 'script', name: 'set-power', args: { sleepMinutes: 33 } } });
     const report = await runPlan(planOf([power('studio-3'), power('studio-4')]), runOptions(rack));
     expect(report.steps.map(({ outcome }) => outcome)).toEqual(['failed', 'changed']);
-    expect(report.diagnostics).toMatchObject([{ code: 'lease/not-taken', subject: 'node studio-3' }]);
+    expect(report.diagnostics).toMatchObject([{ code: 'lease/not-taken', subject: nodeSubject('studio-3') }]);
   });
 
   it('that asks for a password for sudo says which rule is missing (case 40)', async () => {
@@ -116,10 +118,10 @@ describe('an endpoint', () => {
       act: { kind: 'ask', placement: 'kimi', judge: 'token', port: 8080, path: '/v1', request: '{}', pointer: '/text' },
     });
     const report = await runPlan(planOf([ask]), runOptions(rack));
-    expect(report.diagnostics).toMatchObject([
+    expect(report.diagnostics.map(asText)).toMatchObject([
       {
         code: 'ask/no-token',
-        subject: 'placement kimi',
+        subject: placementSubject('kimi'),
         detail: expect.stringMatching(/^kimi on studio-4 gave no token: the endpoint did not answer\b/),
       },
     ]);

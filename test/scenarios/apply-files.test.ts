@@ -12,6 +12,7 @@ import { type Step, stepId } from '../../src/model/step.ts';
 import { jobFolder } from '../../src/script/launch-job.ts';
 import { stagedFile } from '../../src/script/tree-paths.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
+import { asText } from '../unit/as-text.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { eventually } from './sim-fixture.ts';
@@ -196,7 +197,7 @@ describe('a job', () => {
     const wrong = sha256(Buffer.from('another file'));
     const report = await run([prepare(model), send(model), verify(model, wrong)]);
     expect([outcomes(report)[2], codes(report)]).toEqual(['verify failed', ['step/wrong-digest']]);
-    expect(report.diagnostics[0]?.detail).toContain('weights');
+    expect(report.diagnostics.map(asText)[0]?.detail).toContain('weights');
   });
 
   it('goes on while nobody is connected, and the next run finds it', async () => {

@@ -8,6 +8,7 @@ import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
 import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
@@ -105,7 +106,11 @@ describe('a restart', () => {
     await rack.fleet.setFault(['no-return', 'studio-4']);
     const report = await run([reboot('studio-4', from, 'up', 2_000)]);
     expect(report.diagnostics).toMatchObject([
-      { code: 'reboot/no-return', subject: 'node studio-4', related: [{ code: expect.stringMatching(/^ssh\//) }] },
+      {
+        code: 'reboot/no-return',
+        subject: nodeSubject('studio-4'),
+        related: [{ code: expect.stringMatching(/^ssh\//) }],
+      },
     ]);
     expect(orders('studio-4')).toBe(1);
     await rack.fleet.clearFault([]);
@@ -128,7 +133,7 @@ describe('a restart', () => {
   it('that ends at FileVault, is tried again, and cannot be unlocked says both', async () => {
     const from = await bootSession('studio-1');
     leaveMark('studio-1', from);
-    const problem = diagnose('unlock/refused-before', { subject: 'node studio-1', detail: 'x' });
+    const problem = diagnose('unlock/refused-before', { subject: nodeSubject('studio-1'), detail: 'x' });
     let tries = 0;
     const report = await runPlan(planOf([reboot('studio-1', from)]), {
       ...runOptions(rack),

@@ -8,6 +8,7 @@ import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { sampleOf } from '../sample.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
+import { asText } from '../unit/as-text.ts';
 import {
   type ApplyRack,
   keptJournal,
@@ -119,7 +120,7 @@ describe('a network change', () => {
     const call: NetworkCall = { ...other, args: { ...other.args, service: 'Odd', hardwarePort: 'No such port' } };
     const report = await runChange(call);
     expect(outcomes(report)).toEqual({ change: 'failed' });
-    expect(report.diagnostics[0]?.detail).toMatch(/No such port is not a recognized hardware port/);
+    expect(report.diagnostics.map(asText)[0]?.detail).toMatch(/No such port is not a recognized hardware port/);
     expect([await networkOf(rack, node), await isSettled(rack, node)]).toEqual([before, true]);
   });
 });
@@ -203,7 +204,9 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
     await leftAlone(proxy, { ways, journal: keptJournal('run-left'), timing });
     const refused = await runPlan(planOf([sleepAfter('power', node)]), runOptions(rack));
     expect([outcomes(refused), codes(refused)]).toEqual([{ power: 'failed' }, ['step/rollback-pending']]);
-    expect(refused.diagnostics[0]?.detail).toMatch(/run run-left changed the network and has not confirmed it/);
+    expect(refused.diagnostics.map(asText)[0]?.detail).toMatch(
+      /run run-left changed the network and has not confirmed it/,
+    );
     const another = await runChange(clearing);
     expect([outcomes(another), codes(another)]).toEqual([{ change: 'failed' }, ['step/rollback-pending']]);
     const settle = (run: string): Step =>

@@ -4,7 +4,9 @@ import type { RunEvent } from '../../src/apply/run-events.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Patch } from '../../src/model/step.ts';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
+import { asText } from '../unit/as-text.ts';
 import {
   type ApplyRack,
   controller,
@@ -128,10 +130,10 @@ describe('a gate', () => {
 
   it('that is not reached names both values', async () => {
     const report = await wait(seenSleep('studio-3', 77), [], 100);
-    expect(report.diagnostics).toMatchObject([
+    expect(report.diagnostics.map(asText)).toMatchObject([
       {
         code: 'gate/not-reached',
-        subject: 'node studio-3',
+        subject: nodeSubject('studio-3'),
         detail: 'power/sleep on studio-3: expected 77, seen 0.',
       },
     ]);

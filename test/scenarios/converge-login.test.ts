@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { subjectText } from '../../src/model/subject.ts';
 import { serviceFile } from '../../src/script/rank-paths.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
@@ -35,7 +36,7 @@ describe('a file that names no user and no account', { timeout: patience }, () =
   it('has ranks that run as the ssh user, and a warning that says so', async () => {
     const { plan } = await rack.converge();
     const told = plan.diagnostics.filter(({ code }) => code === 'accounts/login');
-    expect(told.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([
+    expect(told.map(({ severity, subject }) => `${severity} ${subjectText(subject)}`)).toEqual([
       `warning nodes ${first}, ${second}`,
     ]);
     expect([userOn(first), userOn(second)]).toEqual(['mesh', 'root']);

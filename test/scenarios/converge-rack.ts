@@ -13,6 +13,7 @@ import { vacantNetworks } from '../../src/cli/vacant-networks.ts';
 import { emptyLock } from '../../src/config/lock.ts';
 import { withNodes, withoutFormerNetworks } from '../../src/desired/lock-nodes.ts';
 import type { SettledFleet } from '../../src/desired/settle.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
@@ -296,7 +297,7 @@ export const leftIn = ({ changes, steps, waiting, blockers }: Plan): readonly st
   ...waiting.map(
     ({ node, resource, for: reasons }) => `waiting ${node} ${resource}: ${reasons.map(({ text }) => text).join(', ')}`,
   ),
-  ...blockers.map(({ node, code, action }) => `blocker ${node} ${code}: ${action}`),
+  ...blockers.map(({ node, code, action }) => `blocker ${node} ${code}: ${plainText(action)}`),
 ];
 
 /** Ids of the changes of a plan: `studio-1 power/sleep`. */

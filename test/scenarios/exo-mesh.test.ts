@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/run-report.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Act } from '../../src/model/step.ts';
 import { mostLogBytes } from '../../src/script/rank-log-size.ts';
 import { writeExoBuild, writeExoImage, writeIndexedModel } from '../../src/sim/exo/exo-image.ts';
@@ -191,7 +192,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     });
     expect(await rack.declare(fromSource)).toEqual([]);
     const { report } = await rack.apply();
-    expect(report?.diagnostics.map(({ detail }) => detail)).toContainEqual(
+    expect(report?.diagnostics.map(({ detail }) => plainText(detail))).toContainEqual(
       expect.stringContaining(`exo-${other}/exo is no program of this version`),
     );
     expect(report?.steps.filter(({ step }) => step.act.kind === 'dialogue').map(({ outcome }) => outcome)).toEqual([

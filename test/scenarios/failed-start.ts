@@ -1,6 +1,7 @@
 import type { RunEvent, RunListener } from '../../src/apply/run-events.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { quickTiming } from './apply-rack.ts';
 
 /** For a start that is given up: its deadlines, and what a dialogue waits for, in a tenth of their time. */
@@ -38,4 +39,4 @@ export const toldOfRanks = (
   (report?.steps ?? [])
     .flatMap(({ diagnostics }) => diagnostics)
     .filter(({ code }) => code === 'mesh/first-failing-rank' || code === 'mesh/no-failing-rank')
-    .map(({ code, detail }) => ({ code, detail }));
+    .map(({ code, detail }) => ({ code, detail: plainText(detail) }));

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import { subjectText } from '../../src/model/subject.ts';
 import { faultNames } from '../../src/sim/faults.ts';
 import { keepWiredLimit } from '../contract/contract-rack.ts';
 import { faultRows } from '../contract/fault-rows.ts';
@@ -15,7 +16,9 @@ afterAll(() => rack.stop());
 /** What the product finds over SSH; the faults are known to the simulator alone. */
 async function find(): Promise<readonly string[]> {
   const observation = await observe(rack.names.map((name) => rack.way(name)));
-  return diagnoseFleet(rack.desired, observation).map((one) => `${one.severity} ${one.code} ${one.subject ?? ''}`);
+  return diagnoseFleet(rack.desired, observation).map(
+    (one) => `${one.severity} ${one.code} ${subjectText(one.subject)}`,
+  );
 }
 
 describe('diagnosis over SSH', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import { subjectText } from '../../src/model/subject.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rack?.stop());
 
 const found = async (): Promise<readonly string[]> =>
-  diagnoseFleet(rack.desired(), await rack.observe()).map(({ code, subject }) => `${code} ${subject}`);
+  diagnoseFleet(rack.desired(), await rack.observe()).map(({ code, subject }) => `${code} ${subjectText(subject)}`);
 
 const breakNetwork = (node: string): Promise<void> =>
   rack.behindOurBack(async (fleet) => {

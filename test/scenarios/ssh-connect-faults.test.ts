@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { connect, fetchHostKey } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
-import { connectLimits, execLimits, makeSshCase, rejection, rejectionCode } from '../sshd/ssh-case.ts';
+import { connectLimits, execLimits, makeSshCase, rejectionCode } from '../sshd/ssh-case.ts';
 import { type KeyPair, makeKey } from '../sshd/start-sshd.ts';
+import { rejection } from './ssh-rejection.ts';
 
 const ssh = makeSshCase('mesh');
 const other = makeKey(ssh.folder, 'other');
@@ -38,7 +39,7 @@ const says =
 async function lateAfter(
   faults: (reached: () => void) => Faults,
   { firstByteMs, passesMs = connectLimits.deadlineMs }: { firstByteMs?: number; passesMs?: number } = {},
-): Promise<Diagnostic> {
+): ReturnType<typeof rejection> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     let reached = (): void => undefined;
@@ -73,7 +74,7 @@ describe('a node that cannot be talked to', () => {
   it('is unreachable, with the name as the reason, when the name does not exist', async () => {
     const target = ssh.target(22, { host: 'no-such-mac.invalid' });
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
-    expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: 'node studio-1' });
+    expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: nodeSubject('studio-1') });
     expect(problem.detail).toContain('no-such-mac.invalid');
   });
 
@@ -231,7 +232,7 @@ describe('the host key of a node', () => {
     const server = await startFaultServer({ privateKey: claiming(ssh.host.privateKey, other), pair: other }, {});
     servers.push(server);
     const problem = await rejection(connect(ssh.target(server.port), ssh.trust(server.port, other), connectLimits));
-    expect(problem).toMatchObject({ code: 'ssh/host-key-unproven', subject: 'node studio-1' });
+    expect(problem).toMatchObject({ code: 'ssh/host-key-unproven', subject: nodeSubject('studio-1') });
     expect(problem.hint).not.toContain('again');
     expect(server.logins).toEqual([]);
   });

@@ -3,7 +3,8 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
 import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
-import { connectLimits, makeSshCase, rejection } from '../sshd/ssh-case.ts';
+import { connectLimits, makeSshCase } from '../sshd/ssh-case.ts';
+import { rejection } from './ssh-rejection.ts';
 
 const ssh = makeSshCase('mesh');
 const servers: FaultServer[] = [];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { diagnoseExit } from '../../src/remote/exit-reasons.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
@@ -25,7 +26,7 @@ describe('the exit of a command', () => {
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
     expect(exit.kind).toBe('unknown');
-    expect(diagnoseExit('studio-1', exit)).toMatchObject({ code: 'ssh/dropped', subject: 'node studio-1' });
+    expect(diagnoseExit('studio-1', exit)).toMatchObject({ code: 'ssh/dropped', subject: nodeSubject('studio-1') });
   });
 
   it('is unknown when the connection is cut after the channel was opened (case 43)', async () => {

@@ -4,11 +4,13 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { connect } from '../../src/remote/connect.ts';
 import { authorizedKeysLines } from '../../src/remote/identities.ts';
 import type { Target } from '../../src/remote/remote.ts';
-import { connectLimits, execLimits, makeSshCase, rejection } from '../sshd/ssh-case.ts';
+import { connectLimits, execLimits, makeSshCase } from '../sshd/ssh-case.ts';
 import { hasSshd, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
+import { rejection } from './ssh-rejection.ts';
 
 const ssh = makeSshCase(userInfo().username);
 const passphrase = 'correct horse';
@@ -122,7 +124,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
       env: { ...process.env, SSH_AUTH_SOCK: asking },
     });
     const problem = await refusal({ identityFiles: [], agentSocket: asking });
-    expect(problem).toMatchObject({ code: 'ssh/agent-declined', subject: 'node studio-1' });
+    expect(problem).toMatchObject({ code: 'ssh/agent-declined', subject: nodeSubject('studio-1') });
     expect(problem.detail).toContain('agent: user');
     careful.kill();
   });

@@ -6,8 +6,9 @@ import { lookAtHostKey } from '../../src/apply/enroll-node.ts';
 import { connect } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
 import type { Remote } from '../../src/remote/remote.ts';
-import { connectLimits, execLimits, makeSshCase, rejection, textOf } from '../sshd/ssh-case.ts';
+import { connectLimits, execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
 import { hasSshd, makeKey, type Sshd, type SshdOptions, startSshd } from '../sshd/start-sshd.ts';
+import { rejection } from './ssh-rejection.ts';
 
 const ssh = makeSshCase(userInfo().username);
 const servers: Sshd[] = [];

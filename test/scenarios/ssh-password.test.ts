@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { concealed } from '../../src/model/secret.ts';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { connectWithPassword, type PasswordLogin, unlockWithPassword } from '../../src/remote/password-login.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { connectLimits, execLimits, makeSshCase, rejection, rejectionCode } from '../sshd/ssh-case.ts';
@@ -71,7 +72,7 @@ describe('a login by password', () => {
   it('tries a wrong password once, and says so without it (case 41)', async () => {
     const server = await start(['password', 'keyboard-interactive']);
     const problem = await rejection(connectWithPassword(login(server, 'wrong-one'), connectLimits));
-    expect(problem).toMatchObject({ code: 'ssh/password-refused', subject: 'node studio-1' });
+    expect(problem).toMatchObject({ code: 'ssh/password-refused', subject: nodeSubject('studio-1') });
     expect(JSON.stringify(problem)).not.toContain('wrong-one');
     expect(server.passwords).toEqual(['wrong-one']);
   });

@@ -10,6 +10,7 @@ import { type Unlocked, unlockNode } from '../../src/apply/unlock-node.ts';
 import { openUnlockAttempts } from '../../src/cli/unlock-attempts.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
+import { nodeSubject } from '../../src/model/subject.ts';
 import { startFleet } from '../../src/sim/host/start-fleet.ts';
 import type { ConnectionState } from '../../src/sim/mac.ts';
 import { type ExampleRack, observe, startExampleRack, wayTo } from './observe-rack.ts';
@@ -108,7 +109,7 @@ describe('a Mac that took the password', () => {
     const result = await unlock('simulated', wayTo(fleet, 'studio-2', {}), { ...timing, unlockReturnMs });
     await fleet.stop();
     await rm(folder, { recursive: true, force: true });
-    expect(result).toMatchObject({ kind: 'failed', diagnostic: { code, subject: 'node studio-2' } });
+    expect(result).toMatchObject({ kind: 'failed', diagnostic: { code, subject: nodeSubject('studio-2') } });
     expect(seenUps).toEqual([]);
   });
 });

@@ -4,8 +4,10 @@ import { type WatchOptions, watchFleet } from '../../src/apply/watch-fleet.ts';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import { factNames } from '../../src/facts/registry.ts';
+import { nodeSubject, subjectText } from '../../src/model/subject.ts';
 import { cableFacts, cableWork } from '../../src/resources/cable-work.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import { asText } from '../unit/as-text.ts';
 import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
 import { eventually } from './sim-fixture.ts';
 
@@ -109,7 +111,9 @@ describe('a fleet that is watched', () => {
   it('says of a Mac whose Remote Login was switched off that it may refuse the next one, as long as it is there', async () => {
     const fleet = watched({ facts: factNames });
     const found = async () =>
-      diagnoseFleet(rack.desired, await fleet.look('whole')).map(({ code, subject }) => `${code} ${subject}`);
+      diagnoseFleet(rack.desired, await fleet.look('whole')).map(
+        ({ code, subject }) => `${code} ${subjectText(subject)}`,
+      );
     // A Mac that was without power has lost its wired limit, and this rack has no keeper.
     const before = await found();
     await rack.fleet.setFault(['remote-login-off', 'studio-4']);
@@ -118,7 +122,7 @@ describe('a fleet that is watched', () => {
     expect(count().map(([connections]) => connections)).toEqual([0, 0, 0, 0]);
     fleet.close();
     const { failures } = await observe(rack.names.map((name) => rack.way(name)));
-    expect(Object.values(failures).flat()).toMatchObject([{ code: 'ssh/refused', subject: 'node studio-4' }]);
+    expect(Object.values(failures).flat()).toMatchObject([{ code: 'ssh/refused', subject: nodeSubject('studio-4') }]);
     await rack.fleet.clearFault([]);
     expect((await observe([rack.way('studio-4')])).failures).toEqual({});
   });
@@ -132,8 +136,12 @@ describe('a fleet that is watched', () => {
     const count = counter();
     const without = await fleet.look('often');
     // At the deadline it would be told otherwise.
-    expect(Object.values(without.failures).flat()).toMatchObject([
-      { code: 'ssh/timed-out', subject: 'node studio-3', detail: 'studio-3 has gone silent, while others answer.' },
+    expect(Object.values(without.failures).flat().map(asText)).toMatchObject([
+      {
+        code: 'ssh/timed-out',
+        subject: nodeSubject('studio-3'),
+        detail: 'studio-3 has gone silent, while others answer.',
+      },
     ]);
     expect([known(without, 'studio-3'), known(without, 'studio-2').length > 0]).toEqual([[], true]);
     await fleet.look('often');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { utils } from 'ssh2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as library from '../../src/index.ts';
+import { nodeSubject } from '../../src/model/subject.ts';
 
 /** A loopback port on which nobody listens. */
 async function closedPort(): Promise<number> {
@@ -34,7 +35,10 @@ describe('the library', () => {
       'localReachEnv',
       'observeFleet',
       'parseLock',
+      'plainText',
+      'proseText',
       'renderDiagnostics',
+      'subjectText',
     ]);
   });
 
@@ -54,12 +58,12 @@ describe('the library', () => {
     const newToken = (): string => randomBytes(16).toString('hex');
     const observation = await library.observeFleet(ways, { parallel: 16, deadlineMs: 10_000, newToken });
     const findings = fleet === undefined ? [] : library.diagnoseFleet(fleet, observation);
-    const refused = { code: 'ssh/refused', subject: 'node one' };
+    const refused = { code: 'ssh/refused', subject: nodeSubject('one') };
     expect(observation.failures['one']).toMatchObject([refused]);
     expect(findings).toMatchObject([refused]);
-    expect(library.renderDiagnostics(findings, { sources: new Map(), columns: 80, color: false })).toContain(
-      'ssh/refused',
-    );
+    expect(
+      library.renderDiagnostics(findings, { sources: new Map(), columns: 80, color: false, isSimulated: false }),
+    ).toContain('ssh/refused');
   });
 
   it('returns every problem of a wrong file instead of a fleet', () => {

@@ -1,5 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Addressed } from '../../src/model/address.ts';
+import type { Prose } from '../../src/model/prose.ts';
+import { type Subject, subjectText } from '../../src/model/subject.ts';
 
 /** What was said in a test file. */
 const said = new Set<string>();
@@ -7,10 +10,25 @@ const said = new Set<string>();
 /** Keeps a line, or several, for the page of this test file. */
 export const say = (text: string): void => void said.add(text.replaceAll('\n', '\n    '));
 
-/** Values as JSON with addresses as texts, as plans have them: without their parts, and for a property its address. */
+const partKinds = ['command', 'node', 'first', 'applied', 'lines'];
+
+const isProse = (value: unknown): value is Prose =>
+  Array.isArray(value) &&
+  value.some(
+    (one) =>
+      typeof one === 'object' &&
+      one !== null &&
+      !('end' in one) &&
+      partKinds.includes((one as { kind?: string }).kind ?? ''),
+  ) &&
+  value.every((one) => typeof one === 'string' || typeof one === 'object');
+
+/** Values as JSON, with subjects, texts and addresses as screens and plans have them. */
 export const jsonText = (value: unknown): string | undefined =>
   JSON.stringify(value, (key, one: unknown) => {
-    if (key === 'about') return undefined;
+    if (key === 'about' || key === 'isBroughtByApply' || key === 'handsAt') return undefined;
+    if (isProse(one)) return plainText(one);
+    if (key === 'subject' && typeof one === 'object') return subjectText(one as Subject);
     if (typeof one !== 'object' || one === null || !('property' in one) || typeof one.property !== 'object') return one;
     return Object.fromEntries(
       Object.entries<unknown>({ ...one }).map(([name, own]) =>

@@ -1,5 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { exitText } from '../../model/exit.ts';
+import { named, prose } from '../../model/prose.ts';
+import { placementSubject } from '../../model/subject.ts';
 import { askCommand, parseAskAnswer } from '../../script/ask-endpoint.ts';
 import { judgeToken } from '../../script/judge-token.ts';
 import type { StepResult } from '../execute.ts';
@@ -39,8 +41,8 @@ export async function runAsk(step: Ask, context: StepContext): Promise<StepResul
 const noToken = ({ node, act: { placement } }: Ask, reason: string): StepResult =>
   failed(
     diagnose('ask/no-token', {
-      subject: `placement ${placement}`,
-      detail: `${placement} on ${node} gave no token: ${reason}.`,
+      subject: placementSubject(placement),
+      detail: prose`${placement} on ${named(node)} gave no token: ${reason}.`,
     }),
   );
 

@@ -2,7 +2,9 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import { named, type Prose, prose } from '../../model/prose.ts';
 import type { Step } from '../../model/step.ts';
+import { nodeSubject, type Subject } from '../../model/subject.ts';
 import type { StepResult } from '../execute.ts';
 import type { RunTiming } from '../run-timing.ts';
 import type { Session } from '../session.ts';
@@ -80,8 +82,12 @@ export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepConte
   return Math.max(Math.min(deadlineMs, atLeastMs[act.kind]), Math.round(deadlineMs * timing.scale));
 }
 
+/** The id of a step in a text. It begins with the name of its node, so that those of several nodes can be told as one. */
+export const stepName = ({ id, node }: Step): Prose =>
+  id.startsWith(`${node}/`) ? prose`${named(node)}${id.slice(node.length)}` : id;
+
 /** The subject of diagnostics about a step. */
-export const subjectOf = (step: Step): string => `node ${step.node}`;
+export const subjectOf = (step: Step): Subject => nodeSubject(step.node);
 
 /** A step that is known not to have done its work. */
 export const failed = (...diagnostics: readonly Diagnostic[]): StepResult => ({ outcome: 'failed', diagnostics });

@@ -2,6 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { Exit } from '../../model/exit.ts';
+import { placementSubject, type Subject } from '../../model/subject.ts';
 import { beginDialogue, unendedCode } from '../../runtimes/dialogues.ts';
 import type { Asking, Heard, Talk } from '../../runtimes/talk.ts';
 import { parseAskAnswer } from '../../script/ask-endpoint.ts';
@@ -56,7 +57,7 @@ export async function runDialogue(step: StepOf<'dialogue'>, context: StepContext
 const told = (diagnostic: Diagnostic): StepResult =>
   diagnostic.severity === 'warning' ? { outcome: 'unchanged', diagnostics: [diagnostic] } : failed(diagnostic);
 
-const subjectOf = ({ act }: StepOf<'dialogue'>): string => `placement ${act.placement}`;
+const subjectOf = ({ act }: StepOf<'dialogue'>): Subject => placementSubject(act.placement);
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 

@@ -1,9 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { insideOf } from '../../mesh/doors.ts';
+import { meshwright } from '../../model/command.ts';
 import type { Json } from '../../model/json.ts';
 import type { Known } from '../../model/known.ts';
+import { named, prose } from '../../model/prose.ts';
 import type { Patch } from '../../model/step.ts';
+import { nodeSubject } from '../../model/subject.ts';
 
 /** How many are still inside a placement that is waited for: `2 inside kimi`; undefined for any other wait. */
 export function insideText(patch: Patch, now: Known<Json>): string | undefined {
@@ -17,8 +20,8 @@ export function stillInside(patch: Patch, now: Known<Json>): Diagnostic | undefi
   const told = insideText(patch, now);
   if (told === undefined) return undefined;
   return diagnose('endpoint/still-inside', {
-    subject: `node ${patch.node}`,
-    detail: `${told} on ${patch.node}.`,
-    hint: `Wait longer: meshwright drain ${insideOf(patch) ?? ''} --deadline 10m. What is done now cuts them off.`,
+    subject: nodeSubject(patch.node),
+    detail: prose`${told} on ${named(patch.node)}.`,
+    hint: prose`Wait longer: ${meshwright('drain', insideOf(patch) ?? '', '--deadline', '10m')}. What is done now cuts them off.`,
   });
 }

@@ -3,7 +3,9 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { canonicalJson } from '../../model/digest.ts';
 import type { Json } from '../../model/json.ts';
 import type { Known } from '../../model/known.ts';
+import { named, prose } from '../../model/prose.ts';
 import type { Patch } from '../../model/step.ts';
+import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { seenProperties } from '../../plan/properties.ts';
 import { propertyKey } from '../../resources/property-key.ts';
 import type { StepResult } from '../execute.ts';
@@ -67,8 +69,8 @@ const waitText = ([first, ...others]: readonly Patch[], seen: Seen): string => {
   return `${insideText(first, value) ?? `${first.address} on ${first.node} is ${shown(value)}`}${more}`;
 };
 
-const fields = (patch: Patch, seen: Seen): { readonly subject: string; readonly detail: string } => ({
-  subject: `node ${patch.node}`,
+const fields = (patch: Patch, seen: Seen): { readonly subject: Subject; readonly detail: string } => ({
+  subject: nodeSubject(patch.node),
   detail: `${patch.address} on ${patch.node}: expected ${canonicalJson(patch.value)}, seen ${shown(seenAt(seen, patch))}.`,
 });
 
@@ -83,8 +85,8 @@ function disagreement(patch: Patch, seen: Seen): Diagnostic {
 /** The value that cannot become the expected one any more, with what was waited for. */
 function hopeless(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic {
   return diagnose('gate/aborted', {
-    subject: `node ${hit.node}`,
-    detail: `${hit.address} on ${hit.node} is ${shown(seenAt(seen, hit))}.`,
+    subject: nodeSubject(hit.node),
+    detail: prose`${hit.address} on ${named(hit.node)} is ${shown(seenAt(seen, hit))}.`,
     related: missing.map((patch) => diagnose('gate/not-reached', fields(patch, seen))),
   });
 }

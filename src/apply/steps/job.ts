@@ -1,10 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { named, prose } from '../../model/prose.ts';
 import { launchBody } from '../../script/launch-job.ts';
 import { type JobPoll, parseJobPoll, pollJobCommand } from '../../script/poll-job.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
-import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
+import { deadlineOf, failed, interrupted, type StepContext, type StepOf, stepName, subjectOf } from './context.ts';
 import { type RootResult, sendRootScript } from './root-script.ts';
 import { scriptProblem } from './script-problem.ts';
 
@@ -27,7 +28,7 @@ export async function runJob(step: StepOf<'job'>, context: StepContext): Promise
     await pause(context.timing.retryMs, context.signal);
     if (context.signal.aborted) return interrupted;
   }
-  const detail = `${step.id}: its process on ${step.node} was gone ${maxLaunches} times without a result.`;
+  const detail = prose`${stepName(step)}: its process on ${named(step.node)} was gone ${maxLaunches} times without a result.`;
   return failed(diagnose('step/job-gone', { subject: subjectOf(step), detail }));
 }
 
@@ -70,7 +71,7 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
   if (answer.kind === 'unreached') return answer.diagnostics[0];
   const poll = parseJobPoll(Buffer.from(answer.result.stdout).toString('utf8'));
   if (poll) return poll;
-  const detail = `${step.id}: nobody could see how the job stands on ${step.node}. It goes on by itself.`;
+  const detail = prose`${stepName(step)}: nobody could see how the job stands on ${named(step.node)}. It goes on by itself.`;
   return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail, hint: 'Run it again: it finds the job.' });
 }
 
@@ -83,6 +84,6 @@ function ending(step: StepOf<'job'>, { exit, failure }: JobPoll): StepResult {
 
 function stalled(step: StepOf<'job'>, { done = 0, total }: JobPoll, deadlineMs: number): Diagnostic {
   const of = total === undefined ? '' : ` of ${total}`;
-  const detail = `${step.id}: ${done}${of} bytes, and not one more in ${Math.round(deadlineMs / 1_000)} s.`;
+  const detail = prose`${stepName(step)}: ${done}${of} bytes, and not one more in ${Math.round(deadlineMs / 1_000)} s.`;
   return diagnose('step/stalled', { subject: subjectOf(step), detail });
 }

@@ -1,3 +1,5 @@
+import { meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import type { GoldenSpeed } from '../../script/judge-golden.ts';
 import type { StepOf } from './context.ts';
 import type { Slowness } from './slowness.ts';
@@ -29,7 +31,7 @@ export function judgeSpeed({ node, act }: Prove, speed: GoldenSpeed): SpeedVerdi
   return {
     kind: 'much-slower',
     measured: `${placement} gives ${speed.perSecond} tokens in a second, and gave ${kept} after an earlier start: same file, same macOS.`,
-    hint: `Mend what is named, then start it anew: meshwright restart ${placement}. If it is to be as slow as that from now on, say so in the file: expect.tokensPerSecond.`,
+    hint: prose`Mend what is named, then start it anew: ${meshwright('restart', placement)}. If it is to be as slow as that from now on, say so in the file: expect.tokensPerSecond.`,
   };
 }
 

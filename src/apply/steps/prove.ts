@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
 import { digest } from '../../model/digest.ts';
 import { exitText } from '../../model/exit.ts';
 import type { GoldenRecord } from '../../model/golden.ts';
+import { named, prose } from '../../model/prose.ts';
+import { placementSubject, type Subject } from '../../model/subject.ts';
 import { askCommand, parseTimedAnswer, type TimedAnswer } from '../../script/ask-endpoint.ts';
 import { type GoldenSpeed, goldenSpeed, judgeGolden } from '../../script/judge-golden.ts';
 import { judgeToken } from '../../script/judge-token.ts';
@@ -141,21 +144,21 @@ async function keep(step: Prove, context: StepContext, golden: GoldenRecord): Pr
   return await sendRootScript(step, context, () => body);
 }
 
-const fieldsOf = ({ act: { placement } }: Prove): { readonly subject: string } => ({
-  subject: `placement ${placement}`,
+const fieldsOf = ({ act: { placement } }: Prove): { readonly subject: Subject } => ({
+  subject: placementSubject(placement),
 });
 
 const noAnswer = (step: Prove, reason: string): Diagnostic =>
   diagnose('ask/no-token', {
     ...fieldsOf(step),
-    detail: `${step.act.placement} on ${step.node} gave no golden answer: ${reason}.`,
+    detail: prose`${step.act.placement} on ${named(step.node)} gave no golden answer: ${reason}.`,
   });
 
 const anotherAnswer = (step: Prove): Diagnostic =>
   diagnose('mesh/another-answer', {
     ...fieldsOf(step),
-    detail: `${step.act.placement} on ${step.node} answered the golden question otherwise than after its first start: same file, same macOS, nothing left to chance.`,
-    hint: `Start it anew, which looks at every cached tensor again: meshwright restart ${step.act.placement}. If the answer stays another one, do not trust it: docs/errors.md says what to look at.`,
+    detail: prose`${step.act.placement} on ${named(step.node)} answered the golden question otherwise than after its first start: same file, same macOS, nothing left to chance.`,
+    hint: prose`Start it anew, which looks at every cached tensor again: ${meshwright('restart', step.act.placement)}. If the answer stays another one, do not trust it: docs/errors.md says what to look at.`,
   });
 
 /** A mesh that gave its token and has clients serves; a question of ours beside theirs could end it. */

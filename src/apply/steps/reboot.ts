@@ -1,6 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NodeName } from '../../model/node.ts';
+import { labelled, named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { lockedAtFileVault } from '../../remote/host-key-diagnostics.ts';
 import { restartBody } from '../../script/restart-mac.ts';
 import type { StepResult } from '../execute.ts';
@@ -24,7 +26,7 @@ export async function runReboot(step: StepOf<'reboot'>, context: StepContext): P
   const { from, to } = step.act;
   const { node } = step;
   if (from.kind === 'unknown') {
-    const detail = `${node}: the boot session was unknown when the plan was made (${from.reason}).`;
+    const detail = prose`${labelled(node)}the boot session was unknown when the plan was made (${from.reason}).`;
     return failed(diagnose('reboot/session-unknown', { subject: subjectOf(step), detail }));
   }
   const delaySeconds = context.timing.rebootDelaySeconds;
@@ -101,7 +103,7 @@ async function lockedBehind(
   const door = await lookAtDoor(way, { deadlineMs, signal }).catch(() => undefined);
   if (door?.kind !== 'locked') return undefined;
   const detail = `It shows ${door.shown.fingerprint}, which nobody has pinned yet.`;
-  return { ...lockedAtFileVault(way.target, detail), subject: `node ${node}` };
+  return { ...lockedAtFileVault(way.target, detail), subject: nodeSubject(node) };
 }
 
 const strangeKeys: ReadonlySet<string> = new Set(['ssh/host-key-changed', 'ssh/host-key-unknown']);
@@ -127,12 +129,16 @@ async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext
 function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic {
   const subject = subjectOf(step);
   if (last?.kind === 'session') {
-    const detail = `${step.node} still answers from the boot session ${last.uuid}; it was told once to restart.`;
+    const detail = prose`${named(step.node)} still answers from the boot session ${last.uuid}; it was told once to restart.`;
     return diagnose('reboot/not-rebooted', { subject, detail });
   }
   const related = last?.problems ?? [];
   const reached = related[0] ? `the last attempt ended with ${related[0].code}` : 'nothing was heard of it';
-  return diagnose('reboot/no-return', { subject, related, detail: `${step.node} did not come back: ${reached}.` });
+  return diagnose('reboot/no-return', {
+    subject,
+    related,
+    detail: prose`${named(step.node)} did not come back: ${reached}.`,
+  });
 }
 
 /** How many looks in a row have to stay without an answer: one alone may be the network. */
@@ -155,6 +161,6 @@ async function awaitSilence(step: StepOf<'reboot'>, context: StepContext): Promi
       ? { outcome: 'changed', diagnostics: [] }
       : undefined;
   });
-  const detail = `${step.node} still answers; it was told once to switch off.`;
+  const detail = prose`${named(step.node)} still answers; it was told once to switch off.`;
   return result ?? failed(diagnose('reboot/still-on', { subject: subjectOf(step), detail }));
 }

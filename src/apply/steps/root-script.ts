@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Exit } from '../../model/exit.ts';
+import { named, prose } from '../../model/prose.ts';
 import type { Step } from '../../model/step.ts';
 import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import { diagnoseSudo } from '../../remote/sudo-answer.ts';
@@ -9,7 +10,7 @@ import { mutatingCommand } from '../../script/root-script.ts';
 import { readScriptResult, type ScriptEnd } from '../../script/script-result.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
-import { deadlineOf, failed, type StepContext, subjectOf } from './context.ts';
+import { deadlineOf, failed, type StepContext, stepName, subjectOf } from './context.ts';
 import { scriptProblem } from './script-problem.ts';
 
 /** How a script of root came out, with what it said on the way. */
@@ -105,12 +106,12 @@ function judge(step: Step, context: StepContext, end: ScriptEnd & { readonly use
 const leaseLost = (step: Step): Diagnostic =>
   diagnose('lease/lost', {
     subject: subjectOf(step),
-    detail: `${step.node} turned ${step.id} away: the lease there is not held by this run any more.`,
+    detail: prose`${named(step.node)} turned ${stepName(step)} away: the lease there is not held by this run any more.`,
   });
 
 function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
   const hint = 'Run it again: it looks at the node first, and goes on from what is there.';
   const known = diagnoseExit(step.node, exit);
-  if (known) return { ...known, detail: `${step.id}: ${known.detail}`, hint };
-  return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail: `${step.id}: ${reason}.`, hint });
+  if (known) return { ...known, detail: prose`${stepName(step)}: ${known.detail}`, hint };
+  return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail: prose`${stepName(step)}: ${reason}.`, hint });
 }

@@ -1,9 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { blank, meshwright } from '../../model/command.ts';
+import { type Prose, prose } from '../../model/prose.ts';
 import type { Step } from '../../model/step.ts';
 import { doormanLog } from '../../script/doorman-paths.ts';
-import { subjectOf } from './context.ts';
+import { stepName, subjectOf } from './context.ts';
 
 /** What a script or a job on a node said of its own failure. */
 export interface ScriptFailure {
@@ -12,11 +14,11 @@ export interface ScriptFailure {
 }
 
 /** Hints that know more than that of `step/failed`. */
-const hints: ReadonlyMap<string, string> = new Map([
+const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>([
   ['no-source', 'The source in the file names a folder of the node itself: see whether it is there under this path.'],
   [
     'no-program',
-    'See what is in the archive (tar -tf), and set the path of the program in the file, or use another archive. A rollback is undone by: meshwright rollback RUNTIME --undo',
+    prose`See what is in the archive (tar -tf), and set the path of the program in the file, or use another archive. A rollback is undone by: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
   ],
   [
     'unsafe-archive',
@@ -30,7 +32,10 @@ const hints: ReadonlyMap<string, string> = new Map([
     'can-become-root',
     'Take its rules out of sudo (sudo visudo, /etc/sudoers.d), the account out of the administrators, and its write access away (ls -le shows it), or name another account in system.accounts.',
   ],
-  ['account-untested', 'Run the same command again. If that does not help, see what hangs: meshwright doctor'],
+  [
+    'account-untested',
+    prose`Run the same command again. If that does not help, see what hangs: ${meshwright('doctor')}`,
+  ],
   [
     'account-unfit',
     'Name another account in system.accounts.ranks, or set login there if you accept that ranks can become root.',
@@ -43,7 +48,7 @@ const hints: ReadonlyMap<string, string> = new Map([
     'other-account',
     'If nothing else needs that account and that group, delete both at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
   ],
-  ['ended-at-once', 'See what it said before it ended: meshwright logs'],
+  ['ended-at-once', prose`See what it said before it ended: ${meshwright('logs')}`],
 ]);
 
 /** Who has the port of a doorman, and what the doorman says, is only seen at the Mac. */
@@ -54,7 +59,7 @@ function listeningHint({ act, node }: Step): string | undefined {
 }
 
 /** An account may also be made by a person. */
-function accountHint({ act, node }: Step): { readonly hint?: string } {
+function accountHint({ act, node }: Step): { readonly hint?: Prose } {
   return act.kind === 'script' && act.name === 'make-account'
     ? {
         hint: `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or make standard accounts there, each with a group of its own, and name them in system.accounts.`,
@@ -64,7 +69,7 @@ function accountHint({ act, node }: Step): { readonly hint?: string } {
 
 /** A failure that a script or a job names itself, with what can be done about it. */
 export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagnostic {
-  const detail = `${step.id}: ${escapeText(text).trim() || 'without a word'} (${slug}).`;
+  const detail = prose`${stepName(step)}: ${escapeText(text).trim() || 'without a word'} (${slug}).`;
   const fields = { subject: subjectOf(step), detail };
   switch (slug) {
     case 'disk-full':
@@ -74,7 +79,10 @@ export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagno
     case 'no-full-disk-access':
       return diagnose('step/no-full-disk-access', { ...fields, ...accountHint(step) });
     case 'needs-reboot':
-      return diagnose('step/needs-reboot', { ...fields, hint: `Restart the Mac: meshwright reboot ${step.node}` });
+      return diagnose('step/needs-reboot', {
+        ...fields,
+        hint: prose`Restart the Mac: ${meshwright('reboot', step.node)}`,
+      });
     case 'rolled-back':
     case 'rolling-back':
       return diagnose('step/rolled-back', fields);

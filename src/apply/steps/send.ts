@@ -2,6 +2,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { exitText, isSuccess } from '../../model/exit.ts';
+import { named, prose } from '../../model/prose.ts';
+import { namedSubject } from '../../model/subject.ts';
 import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import {
   appendCommand,
@@ -170,13 +172,13 @@ async function measure<T>(
 
 /** What has arrived stays there, so nothing is lost but time. */
 function lost(step: StepOf<'send'>, problem: Diagnostic | undefined): StepResult {
-  const detail = `${step.act.source} did not arrive whole at ${step.node}: another transfer wrote to the same file.`;
+  const detail = prose`${step.act.source} did not arrive whole at ${named(step.node)}: another transfer wrote to the same file.`;
   const known = problem ?? diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail });
   return { outcome: 'unknown', diagnostics: [{ ...known, hint: 'Run it again: it goes on from what has arrived.' }] };
 }
 
 const sourceChanged = (step: StepOf<'send'>, found: string): Diagnostic =>
   diagnose('send/source-changed', {
-    subject: step.act.source,
+    subject: namedSubject(step.act.source),
     detail: `${step.act.source} has ${found}; the lock says ${step.act.sizeBytes} bytes, SHA-256 ${step.act.sha256}.`,
   });

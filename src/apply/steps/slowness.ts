@@ -2,6 +2,8 @@ import { layoutOn } from '../../desired/fallback.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { slowWords } from '../../mesh/slow-words.ts';
+import type { Prose } from '../../model/prose.ts';
+import { placementSubject } from '../../model/subject.ts';
 import { driverOf } from '../../runtimes/registry.ts';
 import { observeSessions } from '../observe.ts';
 import type { StepContext, StepOf } from './context.ts';
@@ -9,7 +11,7 @@ import type { StepContext, StepOf } from './context.ts';
 /** How a mesh was measured to be too slow: a sentence, and what to do where that is not what the code says. */
 export interface Slowness {
   readonly measured: string;
-  readonly hint?: string;
+  readonly hint?: Prose;
 }
 
 /** Says that a mesh is too slow, with what of its network can be seen to be the reason. */
@@ -22,7 +24,7 @@ export async function slownessOf(
   const own = desired.placements.find((one) => one.name === name);
   const placement = own === undefined ? undefined : layoutOn(own, [node, ...peers]);
   const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
-  const fields = { subject: `placement ${name}`, ...(hint === undefined ? {} : { hint }) };
+  const fields = { subject: placementSubject(name), ...(hint === undefined ? {} : { hint }) };
   if (placement === undefined || runtime === undefined) {
     return diagnose('mesh/too-slow', { ...fields, detail: measured });
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { namedSubject } from '../../model/subject.ts';
 
 /** Read at a time; smaller pieces make hashing slower. */
 const pieceBytes = 1024 * 1024;
@@ -59,6 +60,9 @@ async function* pieces(file: FileHandle, { path, offset, end, signal }: Part): A
 
 function unreadable(path: string, error: unknown): FleetError {
   const why = error instanceof Error ? error.message : String(error);
-  const problem = diagnose('send/source-unreadable', { subject: path, detail: `${path} cannot be read: ${why}.` });
+  const problem = diagnose('send/source-unreadable', {
+    subject: namedSubject(path),
+    detail: `${path} cannot be read: ${why}.`,
+  });
   return new FleetError([problem], { cause: error });
 }

@@ -1,8 +1,9 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { named, prose } from '../../model/prose.ts';
 import { confirmBody, transactionBody } from '../../script/transaction.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
-import { type StepContext, type StepOf, subjectOf } from './context.ts';
+import { type StepContext, type StepOf, stepName, subjectOf } from './context.ts';
 import { type RootBody, type RootResult, sendOnce } from './root-script.ts';
 
 /** How often the first half is sent when a connection breaks off before it has come to the node. */
@@ -75,7 +76,7 @@ const unconfirmed = (step: StepOf<'transaction'>, { diagnostics }: RootResult): 
   diagnostics: [
     diagnose('step/unconfirmed', {
       subject: subjectOf(step),
-      detail: `${step.id}: ${step.node} was not reached over a new connection after its network was changed.`,
+      detail: prose`${stepName(step)}: ${named(step.node)} was not reached over a new connection after its network was changed.`,
       related: diagnostics,
     }),
   ],

@@ -1,6 +1,8 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/fallback.ts';
+import { meshwright } from '../../model/command.ts';
+import { type Prose, prose } from '../../model/prose.ts';
 import { actOn } from '../act-on.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { toldToGoOff } from '../kept-stops.ts';
@@ -62,18 +64,18 @@ function notRebooted(targets: readonly string[], { works }: PlaybookReport): rea
 const stillOn = (nodes: readonly string[]): readonly string[] =>
   nodes.length === 0 ? [] : [`Not switched off: ${nodes.join(', ')}`];
 
-function wayBack(off: readonly string[], isSimulated: boolean): readonly string[] {
+function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[] {
   if (off.length === 0) return [];
   return isSimulated
     ? [
         'These Macs are simulated, and so is whoever presses their buttons:',
-        `  meshwright sim power-on ${off.join(' ')}`,
+        prose`  ${meshwright('sim power-on', ...off)}`,
         'Then bring back what served there:',
-        '  meshwright apply --sim',
+        prose`  ${meshwright('apply')}`,
       ]
     : [
         'A Mac that was switched off comes back only by hand: press its power button, or take its power away and give it back where it starts then (power.restartAfterPowerLoss). With FileVault it waits for its password.',
         'Then bring back what served there:',
-        '  meshwright apply',
+        prose`  ${meshwright('apply')}`,
       ];
 }

@@ -1,8 +1,10 @@
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/fallback.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import { prose } from '../../model/prose.ts';
 import { fleetForGoal } from '../../plan/fleet-for-goal.ts';
 import type { Goal } from '../../plan/goal.ts';
 import type { PlayScope } from '../../playbooks/expand.ts';
@@ -71,7 +73,7 @@ function endingOf(
     return { checked: wanted.length === 1 ? `${names(wanted)} serves` : `${names(wanted)} serve`, ...more };
   }
   const serving = wanted.filter(({ state }) => state === 'serving');
-  const again = `The file has ${names(serving)} serving: meshwright start ${serving.map(({ name }) => name).join(' ')}, or the next apply, starts ${serving.length === 1 ? 'it' : 'them'} again.`;
+  const again = prose`The file has ${names(serving)} serving: ${meshwright('start', ...serving.map(({ name }) => name))}, or the next apply, starts ${serving.length === 1 ? 'it' : 'them'} again.`;
   return { checked: `${names(wanted)} ${are} stopped`, ...(serving.length === 0 ? {} : { lastWords: () => [again] }) };
 }
 

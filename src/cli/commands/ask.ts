@@ -3,7 +3,10 @@ import { askedPort } from '../../desired/rank-port.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import { aside, meshwright } from '../../model/command.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import { prose } from '../../model/prose.ts';
+import { placementSubject } from '../../model/subject.ts';
 import { withQuestion } from '../../runtimes/chat-request.ts';
 import { driverOf } from '../../runtimes/registry.ts';
 import { type AnswerParts, answerParts } from '../../script/answer-parts.ts';
@@ -18,7 +21,6 @@ import { usageError } from '../options.ts';
 import { readCountOption } from '../own-options.ts';
 import { paintFor } from '../paint.ts';
 import { placementNamed } from '../placements.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays, type Ways } from '../ways.ts';
 import { fleetAsItRuns } from '../where-they-run.ts';
@@ -52,7 +54,7 @@ function readQuestion(run: Run, fleet: DesiredFleet): Question {
   const placement = placementNamed({ fleet }, word);
   const text = words.join(' ');
   if (text.trim() === '')
-    throw usageError('The question is missing.', `Put it in quotes: meshwright ask ${word} "Hello"`);
+    throw usageError('The question is missing.', prose`Put it in quotes: ${meshwright('ask', word, '"Hello"')}`);
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
   const model = fleet.models.find(({ name }) => name === placement.model);
@@ -109,14 +111,14 @@ const unanswered = (diagnostics: readonly Diagnostic[]): Answered => ({ answer: 
 
 const noAnswer = (placement: DesiredPlacement, leader: DesiredNode, reason: string): Diagnostic =>
   diagnose('ask/no-answer', {
-    subject: `placement ${placement.name}`,
+    subject: placementSubject(placement.name),
     detail: `${placement.name} on ${leader.name}, port ${askedPort(placement)}: ${reason}.`,
-    hint: `Look at it: meshwright status, meshwright logs ${placement.name}`,
+    hint: prose`Look at it: ${meshwright('status')}, ${aside(meshwright('logs', placement.name))}`,
   });
 
 function show(run: Run, { placement, leader }: Question, answered: Answered, { isSimulated }: Ways): void {
   const { answer, thought } = answered;
-  const diagnostics = isSimulated ? simulatedHints(answered.diagnostics) : answered.diagnostics;
+  const diagnostics = answered.diagnostics;
   logFindings(run, answered.diagnostics);
   if (run.options.json) {
     showJson(run.console, {
@@ -126,7 +128,7 @@ function show(run: Run, { placement, leader }: Question, answered: Answered, { i
       node: leader.name,
       ...(answer === '' ? {} : { answer }),
       ...(thought === '' ? {} : { thought }),
-      diagnostics: diagnosticsJson(diagnostics),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
     });
     return;
   }

@@ -5,6 +5,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { BenchLevel } from '../../model/bench.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import { named, prose } from '../../model/prose.ts';
+import { placementSubject } from '../../model/subject.ts';
 import { publishedFor } from '../../report/published-speeds.ts';
 import { driverOf } from '../../runtimes/registry.ts';
 import { runLevels } from '../bench-levels.ts';
@@ -17,7 +19,6 @@ import { readCountOption, textOption } from '../own-options.ts';
 import { placementNamed } from '../placements.ts';
 import { showProgress } from '../progress.ts';
 import { exitOfSignal } from '../signals.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays, type Ways } from '../ways.ts';
@@ -146,7 +147,7 @@ async function measure(run: Run, measured: Measured): Promise<ExitCode> {
     isCounted,
     published: publishedFor([placement.model, sourceText(model)], placement.nodes.length),
     isSimulated,
-    diagnostics: isSimulated ? simulatedHints(told) : told,
+    diagnostics: told,
   });
   return interrupted ?? codeFor(levels);
 }
@@ -159,7 +160,10 @@ function sourceText({ source }: DesiredModel): string {
 }
 
 const cutShort = ({ name }: DesiredPlacement): Diagnostic =>
-  diagnose('run/interrupted', { subject: `placement ${name}`, detail: `${name} was not measured to the end.` });
+  diagnose('run/interrupted', {
+    subject: placementSubject(name),
+    detail: prose`${named(name)} was not measured to the end.`,
+  });
 
 function codeFor(levels: readonly BenchLevel[]): ExitCode {
   if (levels.every(({ answered }) => answered === 0)) return exitCode.failed;

@@ -1,4 +1,4 @@
-import { type RdmaSwitches, type RdmaVisits, rdmaSwitches } from '../../doctor/rdma-switch-steps.ts';
+import { rdmaSwitches } from '../../doctor/rdma-switch-steps.ts';
 import { troublesOf } from '../../doctor/troubles.ts';
 import { unreachedOf } from '../../plan/unreached.ts';
 import { withoutVainCommands } from '../../plan/vain-commands.ts';
@@ -9,8 +9,7 @@ import { showJson } from '../diagnostics-output.ts';
 import { codeForNodes } from '../exit-codes.ts';
 import { lookForFindings } from '../look-for-findings.ts';
 import { nodeVerdict } from '../node-verdict.ts';
-import { paintFor } from '../paint.ts';
-import { simulatedText } from '../simulated-hints.ts';
+import { pageFor } from '../paint.ts';
 import type { VerbBody } from '../verb.ts';
 
 /** `doctor [NODE…]`: one cause, one action and the evidence for each broken thing, in the order of the walk. */
@@ -18,20 +17,11 @@ export const doctor: VerbBody = async (run) => {
   const look = await lookForFindings(run);
   const { names, desired, observation, budgets, isSimulated } = look;
   const troubles = withoutVainCommands(troublesOf(look), { desired: look.locked, observation });
-  const found = rdmaSwitches(troubles, observation);
-  const switches = isSimulated ? simulatedSwitches(found) : found;
+  const switches = rdmaSwitches(troubles, observation);
   const shown = { desired, observation, troubles, switches, budgets, isSimulated };
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
   const lost = names.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   if (run.options.json) {
     showJson(run.console, { ...doctorJson(shown), ...unreachedField(unreachedOf(lost, observation)) });
-  } else run.console.out(doctorText({ ...shown, columns, unicode, paint: paintFor(hasColor) }));
+  } else run.console.out(doctorText({ ...shown, ...pageFor(run.console) }));
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
-
-const simulatedVisits = ({ nodes, steps }: RdmaVisits): RdmaVisits => ({ nodes, steps: steps.map(simulatedText) });
-
-const simulatedSwitches = ({ recovery, systemSettings }: RdmaSwitches): RdmaSwitches => ({
-  ...(recovery === undefined ? {} : { recovery: simulatedVisits(recovery) }),
-  ...(systemSettings === undefined ? {} : { systemSettings: simulatedVisits(systemSettings) }),
-});

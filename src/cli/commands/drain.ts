@@ -2,7 +2,10 @@ import { leadersOf } from '../../desired/fallback.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
+import { prose } from '../../model/prose.ts';
+import { placementSubject } from '../../model/subject.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
 import { drainLines } from '../../report/drain-text.ts';
 import { doorNodes } from '../../resources/door-nodes.ts';
@@ -61,9 +64,9 @@ function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly
   if (published.length > 0 && (own['all'] === true || others.length === 0)) return published;
   const [first, ...more] = others.map(({ name }) =>
     diagnose('endpoint/nothing-to-close', {
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
       detail: `${name} answers its own node alone, without a doorman.`,
-      hint: `Stop it, which ends what is inside: meshwright stop ${name}. A doorman comes with \`listen: lan\`.`,
+      hint: prose`Stop it, which ends what is inside: ${meshwright('stop', name)}. A doorman comes with \`listen: lan\`.`,
     }),
   );
   if (first === undefined) throw new Error('no placement was named');

@@ -1,3 +1,5 @@
+import { meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import { driftText } from '../../report/drift-text.ts';
 import { pendingJson } from '../../report/pending-json.ts';
 import { unreachedField } from '../../report/unreached.ts';
@@ -5,9 +7,9 @@ import { diagnosticsJson, showJson } from '../diagnostics-output.ts';
 import type { LookedPlan } from '../look-and-plan.ts';
 import { shownOnly } from '../observe-fleet.ts';
 import { targetedNodes } from '../open-cluster.ts';
-import { paintFor } from '../paint.ts';
+import { pageFor } from '../paint.ts';
 import { codeForPending } from '../plan-verdicts.ts';
-import { sameOptions } from '../same-options.ts';
+import { sameWords } from '../same-options.ts';
 import { lookAndSettle } from '../settle-around.ts';
 import { type SettledCluster, settleCluster } from '../settle-cluster.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -38,14 +40,13 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
       ...(isSimulated ? { simulated: true } : {}),
       observed: Object.keys(plan.observed),
       ...unreachedField(plan.unreached),
-      ...pendingJson(plan),
+      ...pendingJson(plan, run.console),
       lockAdditions: additions,
-      diagnostics: diagnosticsJson(plan.diagnostics),
+      diagnostics: diagnosticsJson(run.console, plan.diagnostics),
     });
     return;
   }
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
   const lock = { shown: lockPlace.shown, additions };
-  const next = `See it: meshwright plan${sameOptions(run, run.words)}`;
-  run.console.out(driftText({ plan, isSimulated, lock, next, columns, unicode, paint: paintFor(hasColor) }));
+  const next = prose`See it: ${meshwright('plan', ...sameWords(run, run.words))}`;
+  run.console.out(driftText({ plan, lock, next, ...pageFor(run.console) }));
 }

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { mapProse, type Part } from '../../model/prose.ts';
 import { logFindings, showJson } from '../diagnostics-output.ts';
 import { showCards } from '../enroll-cards.ts';
 import { type Enrolled, enrollOne } from '../enroll-one.ts';
@@ -7,7 +8,6 @@ import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { usageError } from '../options.ts';
 import { codeOfEnrolled, enrolledJson, showEnrolled } from '../show-enrolled.ts';
 import { shownWord } from '../shown-word.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /**
@@ -27,7 +27,7 @@ export const enroll: VerbBody = async (run) => {
     const found = await enrollOne(run, { subject, ways, keeper, nodes });
     const said = withAddressOptions(run, found);
     logFindings(run, said);
-    const result = isSimulated ? { ...found, diagnostics: simulatedHints(said) } : { ...found, diagnostics: said };
+    const result = { ...found, diagnostics: said };
     results.push(result);
     if (!run.options.json) showEnrolled(run, result, { keeper, isSimulated });
   }
@@ -39,10 +39,13 @@ export const enroll: VerbBody = async (run) => {
 function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonly Diagnostic[] {
   const given = ['user', 'port', 'identity'].flatMap((name) => {
     const value = run.own[name];
-    return typeof value === 'string' ? [` --${name} ${shownWord(value)}`] : [];
+    return typeof value === 'string' ? [`--${name}`, shownWord(value)] : [];
   });
-  const command = `meshwright enroll ${label}`;
-  return diagnostics.map((one) => ({ ...one, hint: one.hint.replaceAll(command, `${command}${given.join('')}`) }));
+  const withGiven = (part: Part): Part =>
+    typeof part === 'object' && part.kind === 'command' && part.verb === 'enroll' && part.words[0] === label
+      ? { ...part, words: [label, ...given, ...part.words.slice(1)] }
+      : part;
+  return diagnostics.map((one) => ({ ...one, hint: mapProse(one.hint, withGiven) }));
 }
 
 /** The code for several nodes: partial as soon as some were enrolled and others could not be. */

@@ -1,7 +1,9 @@
 import { type CommandOutcome, runCommand } from '../../apply/run-command.ts';
 import { selectNodes } from '../../desired/select.ts';
+import { meshwright, withTail } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { isSuccess } from '../../model/exit.ts';
+import { prose } from '../../model/prose.ts';
 import { quote } from '../../script/quote.ts';
 import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../exec-output.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
@@ -9,7 +11,6 @@ import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { showProgress } from '../progress.ts';
 import { shownWord } from '../shown-word.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import { namedTargets } from '../targets.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -35,9 +36,8 @@ export const exec: VerbBody = async (run) => {
     maxBytes,
     onOutcome: (outcome) => progress.done(outcome.node),
   }).finally(() => progress.stop());
-  const told = ways.isSimulated ? outcomes.map(withSimulatedHints) : outcomes;
   const show = run.options.json ? showOutcomesJson : showOutcomes;
-  await show(run.console, told, { isSimulated: ways.isSimulated, maxBytes });
+  await show(run.console, outcomes, { isSimulated: ways.isSimulated, maxBytes });
   return codeForNodes(outcomes.map(verdictOf));
 };
 
@@ -48,17 +48,11 @@ function wantedCommand(run: Run, fleet: DesiredFleet): string {
   const first = run.words.findIndex((word) => !isNode(word));
   const targets = run.words.slice(0, Math.max(first, 0)).join(' ') || '--all';
   const command = first < 0 ? 'sw_vers' : run.words.slice(first).map(shownWord).join(' ');
-  const sim = run.options.sim ? '--sim ' : '';
   throw usageError(
     'The command is missing.',
-    `Put it behind two dashes:\n  meshwright exec ${sim}${targets} -- ${command}`,
+    prose`Put it behind two dashes:\n  ${withTail(meshwright('exec', targets), command)}`,
   );
 }
-
-const withSimulatedHints = (outcome: CommandOutcome): CommandOutcome => {
-  if (outcome.kind === 'ended') return outcome;
-  return { ...outcome, diagnostics: simulatedHints(outcome.diagnostics) };
-};
 
 function verdictOf(outcome: CommandOutcome): NodeVerdict {
   if (outcome.kind === 'unreached') return verdictOfFailures(outcome.diagnostics);

@@ -14,7 +14,6 @@ import { observeNodes, shownOnly } from '../observe-fleet.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { paintFor } from '../paint.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 
@@ -36,7 +35,7 @@ export const facts: VerbBody = async (run) => {
   const { isSimulated } = ways;
   const order = nodes.map((node) => node.name);
   const said = order.flatMap((name) => observation.failures[name] ?? []);
-  const failures = isSimulated ? simulatedHints(said) : said;
+  const failures = said;
   const seen = { observation, order, names, isSimulated };
   if (run.options.json) {
     showJson(run.console, factsDocument(seen, cluster.fleet.name, [...cluster.warnings, ...failures]));
@@ -55,7 +54,7 @@ function factsDocument(seen: Seen, cluster: string, diagnostics: readonly Diagno
     cluster,
     ...(isSimulated ? { simulated: true } : {}),
     nodes: Object.fromEntries(order.map((name) => [name, nodeJson(seen, name)])),
-    diagnostics: diagnosticsJson(diagnostics),
+    diagnostics: diagnosticsJson({ isSimulated }, diagnostics),
   };
 }
 

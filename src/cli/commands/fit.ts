@@ -3,18 +3,21 @@ import { nodeFitJson } from '../../desired/fit-json.ts';
 import { fitMesh } from '../../desired/fit-mesh.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
 import { linkEndText } from '../../model/link.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/mac-models.ts';
 import { type FitShape, isFullMesh, type MacCount, type MeshFit } from '../../model/mesh-fit.ts';
 import { canRun, type ModelFit } from '../../model/model-fit.ts';
 import { weightBytes } from '../../model/model-shape.ts';
+import { named, prose } from '../../model/prose.ts';
+import { modelSubject } from '../../model/subject.ts';
 import { fitText } from '../../report/fit-text.ts';
 import { modelFitText } from '../../report/model-fit-text.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fitModel } from '../fit-model.ts';
 import { usageError } from '../options.ts';
-import { paintFor } from '../paint.ts';
+import { pageFor } from '../paint.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /** As many Macs as a cluster file can have. */
@@ -34,7 +37,7 @@ export const fit: VerbBody = (run) => {
   const shown = strange === 'a model' ? strange : `--${strange === 'mlxLm' ? 'mlx-lm' : strange}`;
   throw usageError(
     `--mesh says nothing about ${shown}.`,
-    'Ask for cables, or for the memory of a model: meshwright fit --help',
+    prose`Ask for cables, or for the memory of a model: ${meshwright('fit', '--help')}`,
   );
 };
 
@@ -47,8 +50,7 @@ async function fitOnMacs(run: Run): Promise<ExitCode> {
   const found = await fitModel(run);
   if (run.options.json) showJson(run.console, modelDocument(found));
   else {
-    const { columns, hasUnicode: unicode, hasColor } = run.console;
-    run.console.out(modelFitText({ fit: found, columns, unicode, paint: paintFor(hasColor) }));
+    run.console.out(modelFitText({ fit: found, ...pageFor(run.console) }));
   }
   return canRun(found) ? exitCode.done : exitCode.failed;
 }
@@ -86,15 +88,14 @@ async function fitCables(run: Run): Promise<ExitCode> {
   if (run.options.json) {
     showJson(run.console, fitDocument(found, diagnostics));
   } else {
-    const { columns, hasUnicode: unicode, hasColor } = run.console;
-    run.console.out(fitText({ fit: found, columns, unicode, paint: paintFor(hasColor) }));
+    run.console.out(fitText({ fit: found, ...pageFor(run.console) }));
     if (diagnostics.length > 0) run.console.err('\n');
     showDiagnostics(run.console, diagnostics);
   }
   return fits ? exitCode.done : exitCode.failed;
 }
 
-const example = 'Say how many of which model: meshwright fit --mesh 3xMac15,14 2xMac16,11';
+const example = prose`Say how many of which model: ${meshwright('fit', '--mesh', '3xMac15,14', '2xMac16,11')}`;
 
 /** The Macs of all `--mesh`; they stand in words of their own, or in one with a plus sign or a comma between them. */
 function wantedMacs(run: Run): readonly MacCount[] {
@@ -129,9 +130,9 @@ function unknownModel(model: string): Error {
 function findings({ models, mesh, carefulSize }: MeshFit): readonly Diagnostic[] {
   const doubtful = mesh?.doubtfulModels ?? [];
   return models.flatMap(({ model, name, thunderbolt }) => {
-    const subject = `model ${model}`;
+    const subject = modelSubject(model);
     if (thunderbolt === 4) {
-      const detail = `A ${name} has Thunderbolt 4 and can never have RDMA. It is left out of the mesh.`;
+      const detail = prose`A ${named(name)} has Thunderbolt 4 and can never have RDMA. It is left out of the mesh.`;
       return [
         diagnose('topology/no-rdma', {
           subject,
@@ -167,6 +168,6 @@ function fitDocument(found: MeshFit, diagnostics: readonly Diagnostic[]): unknow
     ...(mesh === undefined ? {} : { mesh: shapeJson(mesh) }),
     carefulSize,
     ...(ring === undefined ? {} : { ring: shapeJson(ring) }),
-    diagnostics: diagnosticsJson(diagnostics),
+    diagnostics: diagnosticsJson({ isSimulated: false }, diagnostics),
   };
 }

@@ -1,7 +1,9 @@
 import { extname, resolve } from 'node:path';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { declaredGraph, rackGraph } from '../../doctor/rack-graph.ts';
+import { meshwright } from '../../model/command.ts';
 import type { NodeName } from '../../model/node.ts';
+import { prose } from '../../model/prose.ts';
 import { graphDot } from '../../report/graph-dot.ts';
 import { graphJson } from '../../report/graph-json.ts';
 import { graphSvg } from '../../report/graph-svg.ts';
@@ -18,7 +20,6 @@ import { usageError } from '../options.ts';
 import { textOption } from '../own-options.ts';
 import { shownPath } from '../read-file.ts';
 import { lockedFleet } from '../settle-cluster.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 import { replaceFile } from '../write-file.ts';
@@ -69,7 +70,7 @@ function targetOf(run: Run): Target {
   if (!options.json && format === 'svg' && console.isOutTty) {
     throw usageError(
       'A terminal shows no SVG.',
-      'Write it into a file: meshwright graph --out rack.svg\nAs text for graphviz: meshwright graph --format dot',
+      prose`Write it into a file: ${meshwright('graph', '--out', 'rack.svg')}\nAs text for graphviz: ${meshwright('graph', '--format', 'dot')}`,
     );
   }
   return { format };
@@ -112,9 +113,9 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
       graph: rackGraph(work.examination, work.acts),
       placements,
       isSimulated,
-      warnings: work.loops.map(alarmText),
+      warnings: work.loops.map((loop) => alarmText(loop, run.console)),
     },
-    failures: isSimulated ? simulatedHints(told) : told,
+    failures: told,
     warnings: cluster.warnings,
     code: codeForNodes(targets.map((name) => verdictOf(observation.failures[name] ?? []))),
   };
@@ -125,7 +126,7 @@ function show({ console, folder, options }: Run, { format, path }: Target, seen:
   const drawing = writers[format](picture);
   if (path !== undefined) replaceFile(path, drawing);
   if (options.json) {
-    showJson(console, { ...graphJson(picture), diagnostics: diagnosticsJson([...warnings, ...failures]) });
+    showJson(console, { ...graphJson(picture), diagnostics: diagnosticsJson(console, [...warnings, ...failures]) });
     return;
   }
   if (path === undefined) console.out(drawing);

@@ -2,7 +2,9 @@ import { journalFolder } from '../../apply/journal.ts';
 import { readJournals } from '../../apply/read-journals.ts';
 import type { CommandOutcome } from '../../apply/run-command.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import { prose } from '../../model/prose.ts';
 import { type Unreached, unreachedOf } from '../../plan/unreached.ts';
 import { type HistoryRun, historyText } from '../../report/history-text.ts';
 import { unreachedField } from '../../report/unreached.ts';
@@ -15,8 +17,7 @@ import { mergeHistory } from '../merge-history.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { readCountOption } from '../own-options.ts';
-import { paintFor } from '../paint.ts';
-import { simulatedHints } from '../simulated-hints.ts';
+import { pageFor } from '../paint.ts';
 import { journalName, stateFolder } from '../state-folder.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
@@ -58,7 +59,7 @@ export const history: VerbBody = async (typed) => {
   const unreached = unreachedOf(lost, { failures: failuresOf(outcomes) });
   refuseUnknown(named, runs, lost);
   const said = outcomes.flatMap(outcomeDiagnostics);
-  const diagnostics = [...problems, ...(isSimulated ? simulatedHints(said) : said)];
+  const diagnostics = [...problems, ...said];
   const seen = outcomes.length - lost.length;
   showHistory(run, { cluster: name, runs, seen, unreached, isWhole: named.length > 0, isSimulated, diagnostics });
   return codeForNodes(outcomes.map(outcomeVerdict));
@@ -73,7 +74,7 @@ function refuseUnknown(named: readonly string[], runs: readonly HistoryRun[], lo
   if (unknown === undefined) return;
   const where =
     lost.length === 0 ? 'here or on the nodes' : `here or on the nodes that were seen; not reached: ${lost.join(', ')}`;
-  throw usageError(`No run ${unknown} is recorded, ${where}.`, 'See the runs: meshwright history');
+  throw usageError(`No run ${unknown} is recorded, ${where}.`, prose`See the runs: ${meshwright('history')}`);
 }
 
 /** Some nodes were asked for: then runs that touched none of them are not told. */
@@ -102,12 +103,11 @@ function showHistory(run: Run, { diagnostics, ...shown }: Shown): void {
       // Of nodes that were not reached nobody can say that no run touched them.
       runs: runs.length === 0 && Object.keys(unreached).length > 0 ? null : runs.map(runJson),
       ...unreachedField(unreached),
-      diagnostics: diagnosticsJson(diagnostics),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
     });
     return;
   }
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
-  run.console.out(historyText({ ...shown, columns, unicode, paint: paintFor(hasColor) }));
+  run.console.out(historyText({ ...shown, ...pageFor(run.console) }));
   showDiagnostics(run.console, gatherAlike(diagnostics));
 }
 

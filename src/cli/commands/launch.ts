@@ -6,8 +6,11 @@ import { freeRankPort } from '../../desired/rank-port.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { holdsAgainst } from '../../doctor/node-holds.ts';
+import { blank, meshwright, withTail } from '../../model/command.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
 import { counted } from '../../report/counted.ts';
 import { nodesText } from '../../report/nodes-text.ts';
@@ -26,7 +29,6 @@ import { textOption } from '../own-options.ts';
 import { amongApplied, type NamedIn, placementNamed } from '../placements.ts';
 import { endOfRanks, type RanksEnd } from '../ranks-end.ts';
 import { type SettledCluster, settleFromLock } from '../settle-cluster.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays, type Ways } from '../ways.ts';
@@ -114,7 +116,10 @@ const statusOr = (code: ExitCode, status: number): number => (status === 0 ? cod
 function wantedWords({ tail, words, options }: Run): readonly string[] {
   if (tail !== undefined && tail.length > 0) return tail;
   const target = words[0] ?? `--nodes ${options.nodes?.join(',') ?? 'studio-1,studio-2'}`;
-  throw usageError('The command is missing.', `Put it behind two dashes:\n  meshwright launch ${target} -- COMMAND`);
+  throw usageError(
+    'The command is missing.',
+    prose`Put it behind two dashes:\n  ${withTail(meshwright('launch', target), blank('COMMAND'))}`,
+  );
 }
 
 /** In rank order: that of the placement, or the one in which they were typed. */
@@ -132,7 +137,7 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
   const names = word === undefined ? [...new Set(typed ?? [])] : placementNamed(among, word).nodes;
   return names.map((name) => {
     const found = fleet.nodes.find((node) => node.name === name);
-    if (found === undefined) throw usageError(`There is no node \`${name}\`.`, 'See: meshwright status');
+    if (found === undefined) throw usageError(`There is no node \`${name}\`.`, prose`See: ${meshwright('status')}`);
     return found;
   });
 }
@@ -170,8 +175,8 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Lau
   const held = holdsAgainst(nodes, observation).flatMap((one) => {
     const { node, why } = one;
     const about = {
-      subject: `node ${node}`,
-      detail: `No rank is started, and nothing was stopped: ${node}: ${why}.`,
+      subject: nodeSubject(node),
+      detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${why}.`,
     };
     return [
       one.kind === 'held'
@@ -182,7 +187,7 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Lau
   });
   const wish = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
   const problems = [...held, ...launchRefusals(wish, observation)];
-  const [first, ...others] = ways.isSimulated ? simulatedHints(problems) : problems;
+  const [first, ...others] = problems;
   if (first !== undefined) throw new FleetError([first, ...others]);
 }
 

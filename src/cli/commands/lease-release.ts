@@ -5,8 +5,11 @@ import { openSession } from '../../apply/session.ts';
 import type { NodeWay } from '../../apply/with-remote.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
+import { labelled, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { askYes } from '../ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
@@ -17,7 +20,6 @@ import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { textOption } from '../own-options.ts';
 import { showProgress } from '../progress.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import { namedTargets } from '../targets.ts';
 import { timingFor } from '../timing.ts';
 import { useLimits } from '../use-limits.ts';
@@ -136,34 +138,34 @@ const notFreed = (node: NodeName, problem: Diagnostic): Freed => ({
 
 const alive = (node: NodeName, holder: SeenHold): Diagnostic =>
   diagnose('lease/alive', {
-    subject: `node ${node}`,
-    detail: `${node}: ${holdText(holder)}; it renewed its lease just now.`,
-    hint: `Let it end, or end it where it runs. If you are sure: meshwright lease release ${node} --run ${holder.run ?? ''}`,
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${holdText(holder)}; it renewed its lease just now.`,
+    hint: prose`Let it end, or end it where it runs. If you are sure: ${meshwright('lease release', node, '--run', holder.run ?? '')}`,
   });
 
 const otherRun = (node: NodeName, seen: SeenHold, wanted: string): Diagnostic =>
   diagnose('lease/other-run', {
-    subject: `node ${node}`,
-    detail: `${node}: ${holdText(seen)}, and ${wanted} was named.`,
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${holdText(seen)}, and ${wanted} was named.`,
   });
 
 const unheard = (node: NodeName): Diagnostic =>
   diagnose('lease/not-released', {
-    subject: `node ${node}`,
-    detail: `${node}: whether the lease was released is not known: no answer came back.`,
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}whether the lease was released is not known: no answer came back.`,
   });
 
 function show(run: Run, freed: readonly Freed[], isSimulated: boolean): void {
   const said = freed.flatMap(({ diagnostics }) => diagnostics);
   logFindings(run, said);
-  const diagnostics = isSimulated ? simulatedHints(said) : said;
+  const diagnostics = said;
   if (run.options.json) {
     const nodes = freed.map(({ node, isFree, isReleased }) => [node, { held: !isFree, released: isReleased }]);
     showJson(run.console, {
       formatVersion: 1,
       ...(isSimulated ? { simulated: true } : {}),
       nodes: Object.fromEntries(nodes),
-      diagnostics: diagnosticsJson(diagnostics),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
     });
     return;
   }

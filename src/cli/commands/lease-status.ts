@@ -11,7 +11,6 @@ import { gatherAlike } from '../gather-alike.ts';
 import { holdOn, holdText } from '../leases.ts';
 import { observeNodes, shownOnly } from '../observe-fleet.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import type { VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 
@@ -24,7 +23,7 @@ export const leaseStatus: VerbBody = async (run) => {
   const asked = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
   const observation = await observeNodes(run, asked, ways, shownOnly(run));
   const said = nodes.flatMap((name) => observation.failures[name] ?? []);
-  const diagnostics = isSimulated ? simulatedHints(said) : said;
+  const diagnostics = said;
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const holds = nodes.map((name) => ({ name, hold: holdOn(observation, name) }));
   if (run.options.json) {
@@ -39,11 +38,11 @@ export const leaseStatus: VerbBody = async (run) => {
         }),
       ),
       ...unreachedField(unreachedOf(lost, observation)),
-      diagnostics: diagnosticsJson(diagnostics),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
     });
   } else {
     const { columns, hasUnicode: unicode } = run.console;
-    const page = { columns, unicode, paint: plainPaint };
+    const page = { columns, unicode, paint: plainPaint, isSimulated };
     const held = holds.filter(({ hold }) => hold.kind === 'known' && hold.value !== undefined).length;
     const known = holds.filter(({ hold }) => hold.kind === 'known').length;
     const seen = known === holds.length ? '' : `${known} of ${counted(holds.length, 'node')} seen, `;

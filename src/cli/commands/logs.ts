@@ -4,7 +4,10 @@ import type { CommandOutcome } from '../../apply/run-command.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { type Prose, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { unreachedOf } from '../../plan/unreached.ts';
 import { unreachedField } from '../../report/unreached.ts';
 import { requestPatternOf } from '../../runtimes/request-pattern.ts';
@@ -19,7 +22,6 @@ import { openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { readCountOption } from '../own-options.ts';
 import { type ElsewhereRank, findElsewhere } from '../ranks-elsewhere.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { mayRunAnywhere, type WantedRanks, wantedRanks } from '../wanted-ranks.ts';
 import { openWays, type Ways } from '../ways.ts';
@@ -68,7 +70,7 @@ export const logs: VerbBody = async (run) => {
 /** `-f` follows in other tools; here it names the cluster file. */
 function refuseShortFollow({ options: { file }, folder, words }: Run): void {
   if (file === undefined || existsSync(resolve(folder, file))) return;
-  const hint = `To follow what is printed: meshwright logs --follow ${[file, ...words].join(' ')}`;
+  const hint = prose`To follow what is printed: ${meshwright('logs', '--follow', ...[file, ...words])}`;
   throw usageError(`-f names the cluster file, and there is no file ${file}.`, hint);
 }
 
@@ -90,7 +92,7 @@ async function follow(
   }
   const { isSimulated } = ways;
   const notices = elsewhere.map(earlierRank);
-  showDiagnostics(run.console, isSimulated ? simulatedHints(notices) : notices);
+  showDiagnostics(run.console, notices);
   const pairs = wanted.flatMap(({ placement, nodes }) => nodes.map((node) => ({ placement, node })));
   const nodes = [...new Set(pairs.map(({ node }) => node))];
   const followed = (await ways.toAll(nodes)).map((way) => ({
@@ -133,13 +135,13 @@ interface Shown {
 
 /** A node whose placement is elsewhere now, and which may have something to show of it all the same. */
 const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
-  diagnose('logs/elsewhere', { subject: `node ${node}`, detail: words, hint: otherLogs(placement) });
+  diagnose('logs/elsewhere', { subject: nodeSubject(node), detail: words, hint: otherLogs(placement) });
 
-const otherLogs = (placement: string): string => `See what its ranks print: meshwright logs ${placement}`;
+const otherLogs = (placement: string): Prose => prose`See what its ranks print: ${meshwright('logs', placement)}`;
 
 function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Ways): void {
   const said = [...tails.flatMap((tail) => diagnosticsOf(tail, elsewhere)), ...found.map(({ finding }) => finding)];
-  const diagnostics = isSimulated ? simulatedHints(said) : said;
+  const diagnostics = said;
   if (run.options.json) {
     const ranks = tails.flatMap(({ placement, outcome }) =>
       isAnswered(outcome) ? [{ placement, node: outcome.node, lines: linesOf(answerText(outcome)) }] : [],
@@ -151,7 +153,12 @@ function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Way
       ranks: ranks.length === 0 && lost.length > 0 ? null : ranks,
       ...unreachedField(unreachedOf(lost, { failures })),
     };
-    showJson(run.console, { formatVersion: 1, ...mark, ...about, diagnostics: diagnosticsJson(diagnostics) });
+    showJson(run.console, {
+      formatVersion: 1,
+      ...mark,
+      ...about,
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    });
     return;
   }
   const prefix = prefixer(
@@ -180,7 +187,7 @@ const hasNoLog = ({ outcome }: RankTail): boolean =>
 function diagnosticsOf(tail: RankTail, elsewhere: readonly ElsewhereRank[]): readonly Diagnostic[] {
   const { placement, outcome } = tail;
   const other = elsewhere.find((one) => one.placement === placement && one.node === outcome.node);
-  const subject = `node ${outcome.node}`;
+  const subject = nodeSubject(outcome.node);
   if (!hasNoLog(tail)) return [...(other === undefined ? [] : [earlierRank(other)]), ...outcomeDiagnostics(outcome)];
   const detail = `${placement} has no log on ${outcome.node}.`;
   if (other === undefined) return [diagnose('logs/none', { detail, subject })];

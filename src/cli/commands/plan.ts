@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { realTiming } from '../../apply/run-timing.ts';
+import { proseText } from '../../diagnostics/prose-text.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { type Prose, prose } from '../../model/prose.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { type StepScript, stepScripts } from '../../script/step-scripts.ts';
 import { showJsonText } from '../diagnostics-output.ts';
@@ -9,7 +12,7 @@ import { targetedNodes } from '../open-cluster.ts';
 import { planDocument } from '../plan-document.ts';
 import { codeForLook, codeForPending } from '../plan-verdicts.ts';
 import { shownPath } from '../read-file.ts';
-import { mendingText, sameOptions } from '../same-options.ts';
+import { mendingText, sameWords } from '../same-options.ts';
 import { lookAndSettle } from '../settle-around.ts';
 import { settleCluster } from '../settle-cluster.ts';
 import { showPlan, showScripts } from '../show-plan.ts';
@@ -48,7 +51,7 @@ export const plan: VerbBody = async (run) => {
   else {
     showPlan(run, looked.plan, parts);
     const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
-    if (!run.options.json && isSimulated && isForHands) run.console.out(mendingText);
+    if (!run.options.json && isSimulated && isForHands) run.console.out(proseText(mendingText, run.console));
   }
   const judged = { goal: 'converge' as const, ...looked, fleet, targets };
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
@@ -78,13 +81,15 @@ function savedAt(run: Run): string | undefined {
 }
 
 /** A saved plan is mostly applied where nobody can be asked, so that its command names the effects that need consent. */
-export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: string | undefined): readonly string[] {
+export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: string | undefined): readonly Prose[] {
   if (saved !== undefined) {
     const shown = shownPath(run.folder, saved);
-    const { file, sim } = run.options;
-    const options = { ...(file === undefined ? {} : { file }), ...(sim === undefined ? {} : { sim }) };
-    const allow = effects.some(({ kind }) => kind === 'interrupt') ? ' --allow interrupt' : '';
-    return [`Saved in ${shown}.   Do exactly this: meshwright apply ${shown}${sameOptions({ options }, [])}${allow}`];
+    const { file } = run.options;
+    const options = file === undefined ? {} : { file };
+    const allow = effects.some(({ kind }) => kind === 'interrupt') ? ['--allow', 'interrupt'] : [];
+    return [
+      prose`Saved in ${shown}.   Do exactly this: ${meshwright('apply', shown, ...sameWords({ options }, []), ...allow)}`,
+    ];
   }
-  return [`Save it: --out plan.json   Do it: meshwright apply${sameOptions(run, run.words)}`];
+  return [prose`Save it: --out plan.json   Do it: ${meshwright('apply', ...sameWords(run, run.words))}`];
 }

@@ -4,9 +4,12 @@ import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/runtime-
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { NodeName } from '../../model/node.ts';
+import { named, type Prose, prose } from '../../model/prose.ts';
+import { runtimeSubject } from '../../model/subject.ts';
 import { actOn } from '../act-on.ts';
 import { changeLock } from '../lock-file.ts';
 import { observeNodes } from '../observe-fleet.ts';
@@ -101,7 +104,7 @@ function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
 /** @throws FleetError `cli/usage` when no placement uses it */
 function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime): readonly NodeName[] {
   const used = placements.filter(({ runtime }) => runtime === name).flatMap(everyNode);
-  if (used.length === 0) throw usageError(`No placement uses ${name}.`, 'See: meshwright status');
+  if (used.length === 0) throw usageError(`No placement uses ${name}.`, prose`See: ${meshwright('status')}`);
   return nodes.map((node) => node.name).filter((node) => used.includes(node));
 }
 
@@ -109,8 +112,8 @@ function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
   if (takenBackFrom !== undefined) return undefined;
   throw new FleetError([
     diagnose('rollback/not-taken-back', {
-      subject: `runtime ${name}`,
-      detail: `${name} is the version of its archive already.`,
+      subject: runtimeSubject(name),
+      detail: prose`${named(name)} is the version of its archive already.`,
     }),
   ]);
 }
@@ -134,9 +137,9 @@ function withVersion(
 function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRuntime, to: Digest): void {
   const kept = keptKeys(lock, name, to)?.driver ?? driver;
   if (kept === driver) return;
-  const detail = `Version ${shortDigest(to)} of ${name} was started by the driver ${kept}; the file has ${driver}.`;
+  const detail = prose`Version ${shortDigest(to)} of ${named(name)} was started by the driver ${kept}; the file has ${driver}.`;
   const hint = `Bring the older archive and \`driver: ${kept}\` back in the file, then apply.`;
-  throw new FleetError([diagnose('rollback/no-version', { subject: `runtime ${name}`, detail, hint })]);
+  throw new FleetError([diagnose('rollback/no-version', { subject: runtimeSubject(name), detail, hint })]);
 }
 
 function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: TakenBack | undefined): ClusterLock {
@@ -145,8 +148,8 @@ function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: 
   return entries.length === 0 ? lock : { ...lock, takenBack: Object.fromEntries(entries) };
 }
 
-function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, back: TakenBack | undefined): string {
+function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, back: TakenBack | undefined): Prose {
   return back === undefined
     ? `${lockPlace.shown} has ${listText([name])} as its archive is.`
-    : `${lockPlace.shown} keeps ${name} at this version until its archive is another one: commit it. Forward again: meshwright rollback ${name} --undo`;
+    : prose`${lockPlace.shown} keeps ${name} at this version until its archive is another one: commit it. Forward again: ${meshwright('rollback', name, '--undo')}`;
 }

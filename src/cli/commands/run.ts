@@ -1,8 +1,10 @@
 import { basename, resolve } from 'node:path';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { hasErrors } from '../../diagnostics/severity.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import { prose } from '../../model/prose.ts';
 import { needsTargets, type PlayScope, playNodes } from '../../playbooks/expand.ts';
 import { loadPlaybook } from '../../playbooks/load.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
@@ -23,7 +25,8 @@ const allowable = ['interrupt', 'reboot', 'shutdown', 'rdma-start'] as const;
 /** `run FILE [NODE…|--all]`: runs a playbook of one's own. */
 export const runFile: VerbBody = async (run) => {
   const [file, ...words] = run.words;
-  if (file === undefined) throw usageError('No playbook is named.', 'Name its file: meshwright run playbook.yaml');
+  if (file === undefined)
+    throw usageError('No playbook is named.', prose`Name its file: ${meshwright('run', 'playbook.yaml')}`);
   const opened = openCluster(run);
   const { playbook, shown } = openPlaybook(run, file, opened.fleet);
   const cluster = await settleFor(run, playbook, opened);

@@ -9,6 +9,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import { type Unreached, unreachedOf } from '../../plan/unreached.ts';
 import { unreachedField } from '../../report/unreached.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
@@ -19,7 +20,6 @@ import { type KeySourceRow, keySourceRows } from '../key-sources.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { showProgress } from '../progress.ts';
 import { secretContext } from '../secrets.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
@@ -68,7 +68,7 @@ export const secrets: VerbBody = async (run) => {
     ...sources.flatMap((source) => missingText(source, rows)),
     ...unseen.flatMap((name) => observation.failures[name] ?? []),
   ];
-  const diagnostics = run.options.sim ? simulatedHints(said) : said;
+  const diagnostics = said;
   if (run.options.json)
     showJson(
       run.console,
@@ -103,7 +103,7 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
       found.push({ ...base, state: 'asked' });
       continue;
     }
-    const subject = `node${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
+    const subject = nodesSubject(names);
     const context = secretContext(run, { subject, folder: dirname(clusterFile), question: '' });
     const resolved = await resolveSecret(source, context);
     found.push(
@@ -255,6 +255,6 @@ function documentOf(run: Run, { cluster, sources, keys, rows, unreached, diagnos
       rows.map(({ name, ...row }) => [name, row.need === 'unknown' ? { ...row, channels: null } : row]),
     ),
     ...unreachedField(unreached),
-    diagnostics: diagnosticsJson(diagnostics),
+    diagnostics: diagnosticsJson(run.console, diagnostics),
   };
 }

@@ -1,3 +1,5 @@
+import { meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import { type FaultName, faultNames, faults } from '../../sim/faults.ts';
 import type { RunFile } from '../../sim/host/run-file.ts';
 import { showJson } from '../diagnostics-output.ts';
@@ -6,7 +8,7 @@ import { usageError } from '../options.ts';
 import { askFaults, requireRun } from '../sim-control.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
-const seeList = 'See: meshwright sim fault --list';
+const seeList = prose`See: ${meshwright('sim fault', '--list')}`;
 
 /** `sim fault`: breaks something by name, mends it, or lists what can be broken. */
 export const simFault: VerbBody = async (run) => {

@@ -1,3 +1,5 @@
+import { meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import { handsForms, isHandsForm, isHandsVerb } from '../../sim/hands-words.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
@@ -24,7 +26,7 @@ function checkWords(words: readonly string[]): void {
   const isKnown = isHandsVerb(verb);
   throw usageError(
     isKnown ? `${verb} needs other words.` : `The simulated hands cannot ${JSON.stringify(verb)}.`,
-    isKnown ? `Say: meshwright sim hands ${handsForms[verb]}` : `They can ${listOf(Object.keys(handsForms))}.`,
+    isKnown ? prose`Say: ${meshwright('sim hands', handsForms[verb])}` : `They can ${listOf(Object.keys(handsForms))}.`,
   );
 }
 

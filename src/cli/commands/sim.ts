@@ -1,7 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { proseText } from '../../diagnostics/prose-text.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { type Prose, prose } from '../../model/prose.ts';
 import { requirePrograms } from '../../sim/host/required-programs.ts';
 import type { RunFile } from '../../sim/host/run-file.ts';
 import { readRun } from '../../sim/host/run-state.ts';
@@ -55,7 +58,9 @@ export const simUp: VerbBody = async (run) => {
   else if (run.options.json) showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
   else {
     const head = headLine(started.run, isNew ? 'up' : 'up already', run.console.columns);
-    run.console.out(`${head}${nodeLines(started.run)}${isFactory ? enrollText : nextText(isChanged)}\n`);
+    run.console.out(
+      `${head}${nodeLines(started.run)}${proseText(isFactory ? enrollText : nextText(isChanged), simulated)}\n`,
+    );
   }
   return exitCode.done;
 };
@@ -67,12 +72,15 @@ function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: De
   return { path: opened.path, fleet: { ...opened.fleet, thunderbolt: { ...opened.fleet.thunderbolt, networks } } };
 }
 
-/** The account is that of `newMac`, which sudo and the preboot ask for, too. */
-const enrollText = 'Enroll them (their password is "simulated"): meshwright enroll --all --sim';
+/** What is advised here is about the simulated Macs. */
+const simulated = { isSimulated: true };
 
-function nextText(isChanged: boolean): string {
-  if (!isChanged) return 'Look at them: meshwright status --sim';
-  return 'The file has changed since: these Macs are as it was then, so that you see the\ndifference. To make them anew: meshwright sim up --fresh';
+/** The account is that of `newMac`, which sudo and the preboot ask for, too. */
+const enrollText = prose`Enroll them (their password is "simulated"): ${meshwright('enroll', '--all')}`;
+
+function nextText(isChanged: boolean): Prose {
+  if (!isChanged) return prose`Look at them: ${meshwright('status')}`;
+  return prose`The file has changed since: these Macs are as it was then, so that you see the\ndifference. To make them anew: ${meshwright('sim up', '--fresh')}`;
 }
 
 function makeFolder(folder: string): void {

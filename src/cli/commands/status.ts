@@ -1,3 +1,6 @@
+import { proseText } from '../../diagnostics/prose-text.ts';
+import { aside, meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import { statusJson } from '../../report/status-json.ts';
 import { seenLines, statusText } from '../../report/status-text.ts';
 import { showJson } from '../diagnostics-output.ts';
@@ -5,21 +8,19 @@ import { codeForNodes } from '../exit-codes.ts';
 import { isLive, liveBlock } from '../live-block.ts';
 import { type FoundLook, lookForFindings } from '../look-for-findings.ts';
 import { nodeVerdict } from '../node-verdict.ts';
-import { paintFor } from '../paint.ts';
+import { pageFor } from '../paint.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /** The cures of what is broken are for real Macs; nobody needs a power button here. */
-const mending = '\n  This rack is simulated: meshwright sim fault --clear mends what was broken.\n';
+const mending = prose`\n  This rack is simulated: ${aside(meshwright('sim fault', '--clear'))} mends what was broken.\n`;
 
 /** `status [NODE…]`: placements and Macs in one table each, and what is wrong with them. */
 export const status: VerbBody = async (run) => {
   const { names, isBroken, ...shown } = await lookWithRows(run);
-  const { columns, hasUnicode, hasColor } = run.console;
   if (run.options.json) showJson(run.console, statusJson(shown));
   else {
-    const paint = paintFor(hasColor);
-    run.console.out(statusText({ ...shown, columns, unicode: hasUnicode, paint }));
-    if (shown.isSimulated && isBroken) run.console.out(mending);
+    run.console.out(statusText({ ...shown, ...pageFor(run.console) }));
+    if (shown.isSimulated && isBroken) run.console.out(proseText(mending, run.console));
   }
   return codeForNodes(names.map((name) => nodeVerdict(name, shown)));
 };
@@ -31,7 +32,6 @@ const quickMs = 1000;
 async function lookWithRows(run: Run): Promise<FoundLook> {
   if (run.options.json || !isLive(run.console)) return lookForFindings(run);
   const block = liveBlock(run.console);
-  const { columns, hasUnicode: unicode, hasColor } = run.console;
   let rows: readonly string[] = [];
   let isSlow = false;
   const show = (): void => {
@@ -43,7 +43,7 @@ async function lookWithRows(run: Run): Promise<FoundLook> {
   }, quickMs);
   try {
     return await lookForFindings(run, (seen) => {
-      rows = seenLines({ ...seen, columns, unicode, paint: paintFor(hasColor) });
+      rows = seenLines({ ...seen, ...pageFor(run.console) });
       show();
     });
   } finally {

@@ -20,7 +20,6 @@ import { settlePrebootKey } from '../preboot-pin.ts';
 import { showProgress } from '../progress.ts';
 import { shownPath } from '../read-file.ts';
 import { simLockName, simLockPath } from '../sim-lock.ts';
-import { simulatedHints } from '../simulated-hints.ts';
 import { simFolder } from '../state-folder.ts';
 import { namedTargets } from '../targets.ts';
 import { timingFor } from '../timing.ts';
@@ -71,14 +70,10 @@ export const unlock: VerbBody = async (run) => {
   const keeper = keeperOf(run, cluster);
   const trusted = await settleKeys(run, { locked, keeper }, set);
   await givePasswords(run, { cluster, attempts, trusted: await knowingPins(run, { cluster, keeper, trusted }) }, set);
-  const { sim = false } = run.options;
-  const ordered = nodes.flatMap(({ name }) => results.get(name) ?? []).map((one) => withHints(one, sim));
+  const ordered = nodes.flatMap(({ name }) => results.get(name) ?? []);
   show(run, cluster, ordered);
   return firstOfAll(ordered.map(codeOf));
 };
-
-const withHints = (result: Result, isSimulated: boolean): Result =>
-  isSimulated ? { ...result, diagnostics: simulatedHints(result.diagnostics) } : result;
 
 interface Targets {
   readonly cluster: OpenedCluster;
@@ -243,7 +238,7 @@ function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): voi
   if (run.options.json) {
     const one = ({ name: _name, diagnostics: problems, ...fields }: Result): unknown => ({
       ...fields,
-      diagnostics: diagnosticsJson(problems),
+      diagnostics: diagnosticsJson(run.console, problems),
     });
     const mark = run.options.sim ? { simulated: true } : {};
     const nodes = Object.fromEntries(results.map((result) => [result.name, one(result)]));

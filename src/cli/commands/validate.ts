@@ -25,7 +25,7 @@ export const validate: VerbBody = async (run) => {
     ...missingSources(judged, seen),
     ...placementProblems(judged, seen),
   ];
-  if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(diagnostics) });
+  if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(run.console, diagnostics) });
   else {
     answerDiagnostics(run.console, diagnostics, sources);
     showVerdict(run, shown, diagnostics);

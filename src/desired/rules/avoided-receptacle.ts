@@ -1,5 +1,6 @@
 import type { MacModel } from '../../model/mac-model.ts';
 import { avoidReason, macModel } from '../../model/mac-models.ts';
+import { linkSubject } from '../../model/subject.ts';
 import { type Draft, type DraftAvoid, type DraftEnd, draftNodesByName } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
 
@@ -18,7 +19,7 @@ export function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Find
         at: 'value',
         part: { start: end.start, end: end.end },
         detail: why,
-        subject: `link ${link.text}`,
+        subject: linkSubject(link.ends, link.text),
       };
       return [finding];
     }),

@@ -1,3 +1,4 @@
+import { nodeSubject } from '../../model/subject.ts';
 import { canonicalAddress } from '../address.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
@@ -15,7 +16,7 @@ export function badAddress(draft: Draft): readonly Finding[] {
       pointer: host.pointer,
       at: 'value',
       detail: `\`${host.text}\` looks like an IP address, and programs would not agree on which one.`,
-      subject: `node ${name}`,
+      subject: nodeSubject(name),
     };
     return [finding];
   });

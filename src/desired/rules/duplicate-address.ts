@@ -1,3 +1,4 @@
+import { nodeSubject } from '../../model/subject.ts';
 import { canonicalAddress } from '../address.ts';
 import type { Draft, DraftNode } from '../draft.ts';
 import type { DraftText } from '../draft-values.ts';
@@ -25,7 +26,7 @@ export function duplicateAddress(draft: Draft, place: PlaceText): readonly Findi
       at: 'value',
       label: `${other.node.name} has it already, ${place(otherPlace)}`,
       detail: `${node.name} and ${other.node.name} would both be reached at ${address}.`,
-      subject: `node ${node.name}`,
+      subject: nodeSubject(node.name),
       others: [{ ...otherPlace, detail: `The address of ${other.node.name}.` }],
     });
   }

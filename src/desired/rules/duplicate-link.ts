@@ -1,3 +1,4 @@
+import { linkSubject } from '../../model/subject.ts';
 import type { Draft, DraftLink } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
 import { linkText } from '../link-network.ts';
@@ -23,7 +24,7 @@ export function duplicateLink(draft: Draft, place: PlaceText): readonly Finding[
       label: `same cable as ${place(otherPlace)}`,
       detail: 'It names the same two receptacles; the order of the ends has no meaning.',
       hint: 'Remove one of the two lines.',
-      subject: `link ${link.text}`,
+      subject: linkSubject(link.ends, link.text),
       others: [{ ...otherPlace, detail: 'The first link with these ends.' }],
     });
   }

@@ -1,3 +1,4 @@
+import { nodeSubject } from '../../model/subject.ts';
 import type { Draft, DraftNode } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
 
@@ -19,7 +20,7 @@ export function duplicateNode(draft: Draft, place: PlaceText): readonly Finding[
       at: 'key',
       label: `same name as ${place(otherPlace)}`,
       detail: `\`${node.name}\` and \`${other.name}\` differ only in upper and lower case.`,
-      subject: `node ${node.name}`,
+      subject: nodeSubject(node.name),
       others: [{ ...otherPlace, detail: 'The first one.' }],
     });
   }

@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -24,7 +25,7 @@ export function endpointOfRanks({ placements }: Draft): readonly Finding[] {
       at: 'value',
       label: `${first} to ${last} are for the ranks of ${other.name}`,
       detail: `${whose} meet on ports ${first} to ${last} of these nodes.`,
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
     };
     return [finding];
   });

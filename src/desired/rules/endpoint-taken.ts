@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { type DraftPlacement, draftLayouts } from '../draft-placements.ts';
 import type { Finding, FindingPlace, PlaceText } from '../finding.ts';
@@ -28,7 +29,7 @@ export function endpointTaken({ placements }: Draft, place: PlaceText): readonly
       code: 'placement/endpoint-taken',
       label: `${other.name} has port ${endpointPort} already, ${place(otherPlace)}`,
       detail: `Both run on ${sharedNode(other, placement) ?? ''}.`,
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
       others: [{ ...otherPlace, detail: `The port of ${other.name}.` }],
     };
     return [finding];

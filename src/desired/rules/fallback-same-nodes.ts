@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
@@ -12,7 +13,7 @@ export function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
       pointer: `${fallback.pointer}/nodes`,
       at: 'key',
       detail: `It needs ${own.size === 1 ? 'the one node' : 'every node'} of ${name} itself: ${[...own].join(', ')}.`,
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
     };
     return [finding];
   });

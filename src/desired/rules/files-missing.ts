@@ -1,3 +1,4 @@
+import { modelSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
@@ -12,7 +13,7 @@ export function filesMissing(draft: Draft): readonly Finding[] {
       pointer,
       at: 'key',
       detail: `The nodes take ${name} ${where}, and nothing says what it must be.`,
-      subject: `model ${name}`,
+      subject: modelSubject(name),
     };
     return [finding];
   });

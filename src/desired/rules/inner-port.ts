@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 import { innerPorts } from '../rank-port.ts';
@@ -17,7 +18,7 @@ export const innerPort = ({ placements }: Draft): readonly Finding[] =>
         at: 'value',
         label: `${first} to ${last} are for runtimes behind a doorman`,
         detail: `Port ${endpointPort} may be that of a placement whose leader is ${name}'s, too.`,
-        subject: `placement ${name}`,
+        subject: placementSubject(name),
       },
     ];
   });

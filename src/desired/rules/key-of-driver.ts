@@ -1,3 +1,4 @@
+import { placementSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import { listText } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
 import type { DraftPlacement, DraftRuntime } from '../draft-placements.ts';
@@ -19,7 +20,7 @@ function strange({ name, pointer, driver, keys }: DraftRuntime): readonly Findin
   if (!isDriver(word)) return [];
   return keys
     .filter((key) => !driversOfKey(key).includes(word))
-    .map((key) => finding({ pointer, key, word, of: driversOfKey(key), subject: `runtime ${name}` }));
+    .map((key) => finding({ pointer, key, word, of: driversOfKey(key), subject: runtimeSubject(name) }));
 }
 
 function missing({ name, pointer, driver, keys }: DraftRuntime): readonly Finding[] {
@@ -28,7 +29,7 @@ function missing({ name, pointer, driver, keys }: DraftRuntime): readonly Findin
   if (lacking.length === 0) return [];
   const needs = listText(lacking.map((key) => `\`${key}\``));
   const detail = `A runtime with the driver ${word} needs ${needs}.`;
-  return [{ code: 'runtime/key-missing', pointer, at: 'key', detail, subject: `runtime ${name}` }];
+  return [{ code: 'runtime/key-missing', pointer, at: 'key', detail, subject: runtimeSubject(name) }];
 }
 
 function strangeInPlacement(
@@ -39,7 +40,7 @@ function strangeInPlacement(
   if (!isDriver(word)) return [];
   return keys
     .filter((key) => !driversOfPlacementKey(key).includes(word))
-    .map((key) => finding({ pointer, key, word, of: driversOfPlacementKey(key), subject: `placement ${name}` }));
+    .map((key) => finding({ pointer, key, word, of: driversOfPlacementKey(key), subject: placementSubject(name) }));
 }
 
 interface Strange {
@@ -47,7 +48,7 @@ interface Strange {
   readonly key: string;
   readonly word: string;
   readonly of: readonly string[];
-  readonly subject: string;
+  readonly subject: Subject;
 }
 
 const finding = ({ pointer, key, word, of, subject }: Strange): Finding => ({

@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
@@ -13,7 +14,7 @@ export const keyTwice = ({ placements }: Draft): readonly Finding[] =>
           pointer: `${pointer}/endpoint/apiKey/${at}`,
           at: 'value',
           detail: `Source ${at + 1} of the list is source ${first + 1} once more.`,
-          subject: `placement ${name}`,
+          subject: placementSubject(name),
         },
       ];
     }),

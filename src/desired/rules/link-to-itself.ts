@@ -1,3 +1,4 @@
+import { linkSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
@@ -13,7 +14,7 @@ export function linkToItself(draft: Draft): readonly Finding[] {
       part: { start: to.start, end: to.end },
       label: `the other end is at ${from.node} too`,
       detail: `Both ends of this link are at ${from.node}.`,
-      subject: `link ${link.text}`,
+      subject: linkSubject(link.ends, link.text),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { type DraftPlacement, draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -55,7 +56,7 @@ function finding(
     at: 'value',
     label: count,
     detail: `No link joins ${pairs.join(', ')}.`,
-    subject: `placement ${name}`,
+    subject: placementSubject(name),
   } as const;
   return sharding === 'tensor'
     ? { ...words, code: 'placement/mesh-not-complete' }

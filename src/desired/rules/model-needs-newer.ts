@@ -1,4 +1,5 @@
 import { macModel } from '../../model/mac-models.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 import { acceptsVersion, isAboveRange } from '../version-range.ts';
@@ -17,7 +18,7 @@ export function modelNeedsNewer({ nodes, version, accept }: Draft): readonly Fin
       pointer: wish.pointer,
       at: 'value',
       detail: `${name} is a ${mac.name} (${model.text}), which came with macOS ${mac.firstMacos} and starts with no older one.`,
-      subject: `node ${name}`,
+      subject: nodeSubject(name),
       others: [{ pointer: model.pointer, at: 'value', detail: 'The model is declared here.' }],
     };
     return [finding];

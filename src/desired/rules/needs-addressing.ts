@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -12,7 +13,7 @@ export function needsAddressing(draft: Draft): readonly Finding[] {
       pointer: `${pointer}/nodes`,
       at: 'key',
       detail: `${name} has ${nodes.length} ranks, and the file has no \`thunderbolt.addressing.pool\`.`,
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
     };
     return [finding];
   });

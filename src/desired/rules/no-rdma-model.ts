@@ -1,4 +1,5 @@
 import { macModel } from '../../model/mac-models.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
@@ -13,7 +14,7 @@ export function noRdmaModel(draft: Draft): readonly Finding[] {
       pointer: node.model.pointer,
       at: 'value',
       detail: `A ${model.name} has Thunderbolt ${model.thunderbolt} and can never have RDMA. Its links carry TCP only.`,
-      subject: `node ${name}`,
+      subject: nodeSubject(name),
     };
     return [finding];
   });

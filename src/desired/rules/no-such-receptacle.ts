@@ -1,4 +1,5 @@
 import { macModel } from '../../model/mac-models.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { listText } from '../did-you-mean.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import type { Finding } from '../finding.ts';
@@ -26,7 +27,7 @@ export function noSuchReceptacle(draft: Draft): readonly Finding[] {
       part: { start, end },
       label: `${node} has ${model.receptacles}`,
       detail: `${node} is a ${model.name} (${declared.text}) with receptacles ${listText(numbers)}.`,
-      subject: `node ${node}`,
+      subject: nodeSubject(node),
       others: [{ pointer: declared.pointer, at: 'value', detail: 'The model is declared here.' }],
     };
     return [finding];

@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding, PlaceText } from '../finding.ts';
@@ -16,7 +17,7 @@ export function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
         at: 'value',
         label: `rank ${rank} already, ${place(firstPlace)}`,
         detail: `${node.text} would be rank ${rank} and rank ${index} of ${name}.`,
-        subject: `placement ${name}`,
+        subject: placementSubject(name),
         others: [{ ...firstPlace, detail: 'The first time.' }],
       };
       return [finding];

@@ -1,3 +1,4 @@
+import { modelSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { pointerTo } from '../draft-values.ts';
 import type { Finding, PlaceText } from '../finding.ts';
@@ -14,7 +15,7 @@ export function pathCollision(draft: Draft, place: PlaceText): readonly Finding[
         at: 'key',
         label: `collides with ${place(otherPlace)}`,
         detail: `\`${path}\` and \`${other}\` cannot lie side by side.`,
-        subject: `model ${name}`,
+        subject: modelSubject(name),
         others: [{ ...otherPlace, detail: 'The first one.' }],
       };
     }),

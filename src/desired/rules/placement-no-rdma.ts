@@ -1,4 +1,5 @@
 import { macModel } from '../../model/mac-models.ts';
+import { placementSubject } from '../../model/subject.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -17,7 +18,7 @@ export function placementNoRdma(draft: Draft): readonly Finding[] {
         pointer: node.pointer,
         at: 'value',
         detail: `${node.text} is a ${model.name} with Thunderbolt ${model.thunderbolt}.`,
-        subject: `placement ${name}`,
+        subject: placementSubject(name),
         others: [{ pointer: declared.pointer, at: 'value', detail: 'The model is declared here.' }],
       };
       return [finding];

@@ -1,3 +1,4 @@
+import { modelSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
@@ -11,6 +12,6 @@ export const plainHttp = ({ models }: Draft): readonly Finding[] =>
         pointer: `${pointer}/source`,
         at: 'value',
         detail: `The nodes would fetch ${name} by http.`,
-        subject: `model ${name}`,
+        subject: modelSubject(name),
       }),
     );

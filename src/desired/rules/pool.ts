@@ -1,4 +1,5 @@
 import type { Ipv4Network } from '../../model/desired.ts';
+import type { Prose } from '../../model/prose.ts';
 import type { Draft } from '../draft.ts';
 import type { DraftText } from '../draft-values.ts';
 import type { Finding } from '../finding.ts';
@@ -39,7 +40,7 @@ export function pool(draft: Draft): readonly Finding[] {
 
 const here = (text: DraftText) => ({ pointer: text.pointer, at: 'value' }) as const;
 
-function notANetwork(text: DraftText, detail: string, hint?: string): Finding {
+function notANetwork(text: DraftText, detail: string, hint?: Prose): Finding {
   return { ...here(text), code: 'topology/pool-not-a-network', detail, ...(hint === undefined ? {} : { hint }) };
 }
 

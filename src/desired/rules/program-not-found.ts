@@ -1,3 +1,4 @@
+import { runtimeSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
@@ -11,7 +12,7 @@ export function programNotFound(draft: Draft): readonly Finding[] {
       pointer: program.pointer,
       at: 'value',
       detail: `\`${program.text.slice(0, 60)}\` is not a path from {runtime} or from the root.`,
-      subject: `runtime ${name}`,
+      subject: runtimeSubject(name),
     };
     return [finding];
   });

@@ -1,4 +1,5 @@
 import type { DiagnosticCode } from '../../diagnostics/codes.ts';
+import { placementSubject, runtimeSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { type DraftPlacement, draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -20,7 +21,7 @@ export function publishedEndpoint(draft: Draft): readonly Finding[] {
           pointer,
           at: 'key',
           detail: `Under the name ${name} lies the doorman itself.`,
-          subject: `runtime ${name}`,
+          subject: runtimeSubject(name),
         }),
       ),
   ];
@@ -66,7 +67,7 @@ function sameNameThere(placement: DraftPlacement, { placements }: Draft): readon
   if (other === undefined || isToldAlready) return [];
   const { pointer } = placement;
   const detail = `There ${other.name} is served as ${nameOf(other)} at the same port already.`;
-  const subject = `placement ${placement.name}`;
+  const subject = placementSubject(placement.name);
   return [{ code: 'placement/served-name-taken', pointer, at: 'key', detail, subject }];
 }
 
@@ -93,4 +94,4 @@ const at = (
   { name, pointer }: DraftPlacement,
   key: string,
   { code, detail }: { readonly code: DiagnosticCode; readonly detail: string },
-): Finding => ({ code, pointer: `${pointer}/endpoint/${key}`, at: 'key', detail, subject: `placement ${name}` });
+): Finding => ({ code, pointer: `${pointer}/endpoint/${key}`, at: 'key', detail, subject: placementSubject(name) });

@@ -1,6 +1,7 @@
 import { linkEndText } from '../../model/link.ts';
 import { macModel } from '../../model/mac-models.ts';
 import { nodeName } from '../../model/node.ts';
+import { linkSubject } from '../../model/subject.ts';
 import { listText } from '../did-you-mean.ts';
 import { type Draft, type DraftEnd, type DraftLink, draftNodesByName } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
@@ -38,7 +39,7 @@ function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText
     label: `receptacle ${receptacle} of ${node} already carries ${place(firstPlace)}`,
     detail: 'One receptacle holds one cable.',
     hint: hintFor(use.end, freeAt(node)),
-    subject: `link ${use.link.text}`,
+    subject: linkSubject(use.link.ends, use.link.text),
     others: [{ ...firstPlace, detail: 'The first link at this receptacle.' }],
   };
 }

@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -27,7 +28,7 @@ export function sameSlot({ placements }: Draft): readonly Finding[] {
       at: 'key',
       label: `same ports as ${other.name}`,
       detail: `Both run on ${sharedNode(other, placement) ?? ''}, and their ranks meet on ports ${first} to ${last}.`,
-      subject: `placement ${placement.name}`,
+      subject: placementSubject(placement.name),
       others: [{ pointer: other.pointer, at: 'key', detail: 'The other placement.' }],
     };
     return [finding];

@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -11,7 +12,7 @@ export function shardingMissing(draft: Draft): readonly Finding[] {
       pointer,
       at: 'key',
       detail: `${name} has ${nodes.length} nodes.`,
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
     };
     return [finding];
   });

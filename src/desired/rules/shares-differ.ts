@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import type { Draft } from '../draft.ts';
 import { pointerTo } from '../draft-values.ts';
 import type { Finding } from '../finding.ts';
@@ -11,7 +12,7 @@ export function sharesDiffer({ placements }: Draft): readonly Finding[] {
       pointer: pointerTo(pointer, 'shares'),
       at: 'value',
       detail: `${name} has ${nodes.length === 1 ? 'one node' : `${nodes.length} nodes`} and ${shareCount === 1 ? 'one share' : `${shareCount} shares`}.`,
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
     };
     return [finding];
   });

@@ -1,3 +1,4 @@
+import { placementSubject } from '../../model/subject.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
@@ -19,7 +20,7 @@ export function unequalMacs(draft: Draft): readonly Finding[] {
       pointer: slow?.pointer ?? pointer,
       at: 'value',
       detail: isFallback === true ? `On its fallback: ${pace.detail}` : pace.detail,
-      subject: `placement ${name}`,
+      subject: placementSubject(name),
     };
     return [finding];
   });

@@ -1,3 +1,4 @@
+import { runtimeSubject } from '../../model/subject.ts';
 import { commandFields, type FieldUse, fieldsIn, isCommandField } from '../command-fields.ts';
 import { listText, suggesterAmong } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
@@ -12,7 +13,7 @@ const ports: readonly string[] = ['port', 'endpoint'];
 export function unknownField(draft: Draft): readonly Finding[] {
   const near = suggesterAmong(names);
   return draft.runtimes.flatMap(({ name, command, listening }) => {
-    const subject = `runtime ${name}`;
+    const subject = runtimeSubject(name);
     const inWords = command.flatMap((word) =>
       fieldsIn(word.text)
         .filter((field) => !isCommandField(field.name))

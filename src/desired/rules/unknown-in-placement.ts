@@ -1,4 +1,6 @@
 import type { DiagnosticCode } from '../../diagnostics/codes.ts';
+import type { Prose } from '../../model/prose.ts';
+import { placementSubject } from '../../model/subject.ts';
 import { type Choices, choicesAmong } from '../choices.ts';
 import type { Draft } from '../draft.ts';
 import type { DraftText } from '../draft-values.ts';
@@ -50,14 +52,14 @@ function unknown(text: DraftText | undefined, named: Named, placement: string): 
     at: 'value',
     code,
     detail: `There is no ${kind} \`${text.text}\` in this file.`,
-    subject: `placement ${placement}`,
+    subject: placementSubject(placement),
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
     ...hintFor(near, named),
   };
   return [finding];
 }
 
-function hintFor(near: string | undefined, { kind, choices }: Named): { readonly hint?: string } {
+function hintFor(near: string | undefined, { kind, choices }: Named): { readonly hint?: Prose } {
   if (near !== undefined) return { hint: `Did you mean \`${near}\`?` };
   return choices.list === '' ? {} : { hint: `The ${kind}s are ${choices.list}.` };
 }

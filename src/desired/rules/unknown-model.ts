@@ -1,4 +1,5 @@
 import { macModel, macModelIds, macModelsDate } from '../../model/mac-models.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { suggesterAmong } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
@@ -15,7 +16,7 @@ export function unknownModel(draft: Draft): readonly Finding[] {
       pointer: model.pointer,
       at: 'value',
       detail: `The table of ${macModelsDate} has no ${model.text}.`,
-      subject: `node ${name}`,
+      subject: nodeSubject(name),
       ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
     };
     return [finding];

@@ -1,3 +1,4 @@
+import { nodeSubject } from '../../model/subject.ts';
 import { type Choices, choicesAmong } from '../choices.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding, FindingPlace } from '../finding.ts';
@@ -28,7 +29,7 @@ function finding(name: string, place: FindingPlace, choices: Choices): Finding {
     code: 'topology/unknown-node',
     detail: `There is no node \`${name}\` in this file.`,
     hint: near === undefined ? `The nodes are ${choices.list}.` : `Did you mean \`${near}\`?`,
-    subject: `node ${name}`,
+    subject: nodeSubject(name),
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
   };
 }

@@ -3,14 +3,15 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { NodeName } from '../../model/node.ts';
+import { named, type Prose, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { type AccountState, accountState } from '../account-state.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Why nothing can run as this account on a node; empty where it can, and where `apply` makes the account. */
 export function accountFindings(node: NodeName, account: string, state: AccountState): readonly Diagnostic[] {
-  const about = (detail: string, hint: string) => ({ subject: nodeSubject(node), detail, hint });
+  const about = (detail: string, hint: Prose) => ({ subject: nodeSubject(node), detail, hint });
   switch (state) {
     case 'made':
     case 'begun':
@@ -24,7 +25,7 @@ export function accountFindings(node: NodeName, account: string, state: AccountS
               'accounts/absent',
               about(
                 `There is no account ${account}.`,
-                `Make ${account} in System Settings > Users & Groups of ${node}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
+                prose`Make ${account} in System Settings > Users & Groups of ${named(node)}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
               ),
             ),
           ];
@@ -35,7 +36,7 @@ export function accountFindings(node: NodeName, account: string, state: AccountS
           about(
             `The account ${account} is there, and it is not the one that meshwright made.`,
             withCommands(
-              `Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${node}, in a Terminal with Full Disk Access:`,
+              prose`Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${named(node)}, in a Terminal with Full Disk Access`,
               [`sudo dscl . -delete /Users/${account}`, `sudo dscl . -delete /Groups/${account}`],
             ),
           ),
@@ -47,7 +48,7 @@ export function accountFindings(node: NodeName, account: string, state: AccountS
           'accounts/can-become-root',
           about(
             `${account} is an administrator of this Mac.`,
-            `Take ${account} out of the administrators of ${node} (System Settings > Users & Groups), or name another account in system.accounts.`,
+            prose`Take ${account} out of the administrators of ${named(node)} (System Settings > Users & Groups), or name another account in system.accounts.`,
           ),
         ),
       ];
@@ -65,7 +66,7 @@ export function accountFindings(node: NodeName, account: string, state: AccountS
           about(
             `The primary group of ${account} is staff, as that of every account of a person.`,
             withCommands(
-              `Name another account in system.accounts. Or give ${account} a group of its own on ${node}, in a Terminal with Full Disk Access, with the number of that group for NUMBER:`,
+              prose`Name another account in system.accounts. Or give ${account} a group of its own on ${named(node)}, in a Terminal with Full Disk Access, with the number of that group for NUMBER`,
               [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],
             ),
           ),

@@ -1,8 +1,9 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 const place = 'System Settings > Users & Groups > Automatically log in as';
 
@@ -18,7 +19,7 @@ function required({ name, facts }: ExaminedNode): readonly Diagnostic[] {
         diagnose('login/differs', {
           subject,
           detail: 'Nobody is logged in when it starts. The file says required.',
-          hint: `On ${name}: ${place}: the account that is to be logged in.`,
+          hint: prose`On ${named(name)}: ${place}: the account that is to be logged in.`,
         }),
       ];
 }
@@ -30,7 +31,7 @@ function off({ name, facts: { 'automatic-login': seen } }: ExaminedNode): readon
         diagnose('login/differs', {
           subject: nodeSubject(name),
           detail: `It logs ${seen.value.user} in when it starts. The file says disabled.`,
-          hint: `On ${name}: ${place}: Off.`,
+          hint: prose`On ${named(name)}: ${place}: Off.`,
         }),
       ];
 }

@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
 import { spotlightState } from '../spotlight-state.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Nodes on which something in the background uses the disk, where the file does not want that. */
 export const backgroundServices: Rule = ({ desired, nodes }) =>

@@ -1,10 +1,10 @@
 import type { SeenCable } from '../../cabling/judge-cabling.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { LinkEnd } from '../../model/link.ts';
+import { linkSubject } from '../../model/subject.ts';
 import { isBridged } from '../bridge-layers.ts';
 import type { Examination } from '../examination.ts';
 import type { Rule } from '../rule.ts';
-import { linkSubject } from '../subject.ts';
 import { thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 
 function isBridgedEnd({ nodes }: Examination, end: LinkEnd): boolean {

@@ -1,14 +1,16 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { joinProse, named, type Prose, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../bridge-layers.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { isSafeServiceName } from '../service-names.ts';
-import { nodeSubject } from '../subject.ts';
 
 const layerNames: Readonly<Record<BridgeLayer, string>> = {
   interface: 'interface',
@@ -54,27 +56,32 @@ function removal({ preferred, services }: BridgeLayers): Removal {
 }
 
 /** What nobody could see comes first: a restart, or half of the removal, brings the bridge back. */
-function cure(node: string, layers: BridgeLayers, isRemoved: boolean): string {
+function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   const { commands, isBySettings } = removal(layers);
   const isLookedAt = layers.unknown.length === 0;
   const looks = layers.unknown.map((layer) => lookUps[layer]);
   const isUp = layers.present.includes('interface');
-  const byHand = isRemoved ? `Remove it with meshwright apply, or on ${node}:` : `On ${node}:`;
-  const remove = isLookedAt ? byHand : 'Then remove what is known of it:';
+  const byHand = isRemoved
+    ? prose`Remove it with ${meshwright('apply')}, or on ${named(node)}`
+    : prose`On ${named(node)}`;
+  const remove = isLookedAt ? byHand : 'Then remove what is known of it';
   const isAlone = commands.length === 0 && !isBySettings && isLookedAt;
-  const restart = isAlone ? `Restart ${node}.` : 'Then restart it.';
+  const restart = isAlone ? prose`Restart ${named(node)}.` : 'Then restart it.';
   const perhaps = layers.unknown.includes('interface') ? ['Then restart it if the bridge was up.'] : [];
   const last = isUp ? [restart] : perhaps;
-  return [
-    ...(isLookedAt ? [] : [withCommands(`On ${node}, look first at what could not be seen:`, looks)]),
+  const parts: readonly Prose[] = [
+    ...(isLookedAt ? [] : [withCommands(prose`On ${named(node)}, look first at what could not be seen`, looks)]),
     ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever it is named there.']),
     ...(commands.length === 0 ? [] : [withCommands(remove, commands)]),
     ...(isBySettings
-      ? [`On ${node}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`]
+      ? [
+          prose`On ${named(node)}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`,
+        ]
       : []),
     ...last,
     ...(isRemoved ? [] : ['Or let apply remove it: bridge: remove, in the file.']),
-  ].join('\n');
+  ];
+  return joinProse(parts, '\n');
 }
 
 function tell(layers: BridgeLayers): { readonly code: Diagnostic['code']; readonly detail: string } {

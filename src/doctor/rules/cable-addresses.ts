@@ -1,16 +1,17 @@
 import { endAddresses } from '../../desired/link-addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { DhcpAnswer, Ipv4Address } from '../../model/fact-values.ts';
-import { linkEndText } from '../../model/link.ts';
 import type { Facts } from '../../model/observation.ts';
+import { namedEnd, type Prose, prose } from '../../model/prose.ts';
+import { nodeSubject, receptacleSubject } from '../../model/subject.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import { cableMethod } from '../cable-method.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject, receptacleSubject } from '../subject.ts';
 import { interfaceAt, thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 
 /** One receptacle with what is known of its address. */
@@ -80,11 +81,11 @@ function farNode({ cabling }: Examination, { node, receptacle }: Cable): string 
 }
 
 /** A fixed address ends a lease and the route that came with it; otherwise only who gives it out can. */
-function cure(examination: Examination, cable: Cable): string {
+function cure(examination: Examination, cable: Cable): Prose {
   const far = farNode(examination, cable) ?? 'the Mac at the far end';
   const sharing = `Internet Sharing off on ${far}: System Settings > General > Sharing.`;
   return cable.isAddressed
-    ? `Give it a fixed address with meshwright apply. It comes again with DHCP, so switch ${sharing}`
+    ? prose`Give it a fixed address with ${meshwright('apply')}. It comes again with DHCP, so switch ${sharing}`
     : `Switch ${sharing}`;
 }
 
@@ -104,7 +105,7 @@ function routeFinding(examination: Examination, cable: Cable): readonly Diagnost
   return [
     diagnose('network/default-route-over-cable', {
       subject: receptacleSubject(end),
-      detail: `${linkEndText(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
+      detail: prose`${namedEnd(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
       hint: cure(examination, cable),
     }),
   ];
@@ -117,13 +118,13 @@ function leaseFinding(examination: Examination, cable: Cable): readonly Diagnost
   const about = { subject: receptacleSubject(end), hint: cure(examination, cable) };
   const leased = leasedAddress(cable);
   if (leased !== undefined) {
-    const detail = `${linkEndText(end)} (${device}) ${leaseWords(examination, cable, leased)}`;
+    const detail = prose`${namedEnd(end)} (${device}) ${leaseWords(examination, cable, leased)}`;
     return [diagnose('network/lease-over-cable', { ...about, detail })];
   }
   const isAsked = dhcpAnswer(node.facts, device) !== undefined;
   const [given] = isAsked || isOnDhcp(examination.desired, node.facts, device) !== true ? [] : strangeAddresses(cable);
   if (given === undefined) return [];
-  const detail = `${linkEndText(end)} (${device}) is on DHCP and has ${given.address}/${given.prefixLength}, which is suspected to come from a DHCP server.`;
+  const detail = prose`${namedEnd(end)} (${device}) is on DHCP and has ${given.address}/${given.prefixLength}, which is suspected to come from a DHCP server.`;
   return [diagnose('network/suspected-lease', { ...about, detail })];
 }
 

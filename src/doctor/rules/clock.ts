@@ -1,9 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { judgeClocks, type SeenClock } from '../clocks.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject, nodesSubject } from '../subject.ts';
 import { durationText } from '../units.ts';
 
 function ownClock(seen: readonly SeenClock[]): Diagnostic {
@@ -20,9 +22,10 @@ function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Diagnostic {
   return diagnose('clock/offset', {
     subject: nodeSubject(name),
     detail: `Its clock is ${durationText(offsetMs)} ${side} this computer.`,
-    hint: withCommands(isSet ? `Set it with meshwright apply, or on ${name}:` : `On ${name}:`, [
-      'sudo sntp -sS time.apple.com',
-    ]),
+    hint: withCommands(
+      isSet ? prose`Set it with ${meshwright('apply')}, or on ${named(name)}` : prose`On ${named(name)}`,
+      ['sudo sntp -sS time.apple.com'],
+    ),
   });
 }
 

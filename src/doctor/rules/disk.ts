@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 import { diskText } from '../units.ts';
 
 const wantedFreeShare = 0.1;
@@ -17,7 +18,7 @@ export const disk: Rule = ({ nodes }) =>
       diagnose('disk/low', {
         subject: nodeSubject(name),
         detail: `Only ${diskText(freeBytes)} of ${diskText(totalBytes)} are free.`,
-        hint: `Make room on the data volume of ${name}.`,
+        hint: prose`Make room on the data volume of ${named(name)}.`,
       }),
     ];
   });

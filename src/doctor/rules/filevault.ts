@@ -1,7 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 const stateWords = {
   on: 'FileVault is on: after every reboot it waits for a password.',
@@ -26,7 +27,7 @@ export const filevault: Rule = ({ desired, nodes }) =>
         hint:
           seen.value === 'converting'
             ? 'Wait until it is done.'
-            : withCommands(`On ${name}, at a terminal:`, [`sudo fdesetup ${verb}`]),
+            : withCommands(prose`On ${named(name)}, at a terminal`, [`sudo fdesetup ${verb}`]),
       }),
     ];
   });

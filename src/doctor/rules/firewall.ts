@@ -1,9 +1,9 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 const words = {
   on: 'The application firewall is on',

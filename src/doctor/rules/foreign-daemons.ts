@@ -2,11 +2,12 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { knownDaemons } from '../../facts/known-daemons.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { named, prose } from '../../model/prose.ts';
 import type { ForeignDaemon } from '../../model/strange-records.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 interface Told {
   readonly code: Diagnostic['code'];
@@ -53,7 +54,7 @@ function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly 
     : [
         diagnose('network/cables-adopted', {
           subject: nodeSubject(name),
-          detail: `${waiting.map((one) => one.name).join(', ')} would meet over cables that ${label} sets.`,
+          detail: prose`${waiting.map((one) => one.name).join(', ')} would meet over cables that ${named(label)} sets.`,
         }),
       ];
 }

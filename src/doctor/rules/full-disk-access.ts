@@ -1,13 +1,15 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { aside, meshwright } from '../../model/command.ts';
+import { mapWords, named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import { isLeftToKeeper } from '../left-to-keeper.ts';
 import type { Rule } from '../rule.ts';
 import { misplacedServices, orderWords } from '../service-order.ts';
-import { nodeSubject } from '../subject.ts';
 
 const theSwitch =
   'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.';
@@ -18,12 +20,14 @@ function tell({ name, facts }: ExaminedNode, hasPool: boolean): Diagnostic {
   const order = isMisplaced ? ` Nobody mends the order of its services: ${orderWords(misplaced.value)}.` : '';
   return diagnose('network/no-full-disk-access', {
     subject: nodeSubject(name),
-    detail: escapeText(
-      `networksetup was refused on ${name}: its interfaces have their addresses from ifconfig, and the keeper puts them back.${order}`,
+    detail: mapWords(
+      prose`networksetup was refused on ${named(name)}: its interfaces have their addresses from ifconfig, and the keeper puts them back.${order}`,
+      escapeText,
     ),
-    hint: withCommands(`${theSwitch} Before the next meshwright apply, take the mark of this away there:`, [
-      'sudo rm "/Library/Application Support/meshwright/no-full-disk-access"',
-    ]),
+    hint: withCommands(
+      prose`${theSwitch} Before the next ${aside(meshwright('apply'))}, take the mark of this away there`,
+      ['sudo rm "/Library/Application Support/meshwright/no-full-disk-access"'],
+    ),
   });
 }
 

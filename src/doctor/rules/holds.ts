@@ -1,10 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { blank, meshwright } from '../../model/command.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { type Held, holdsOf, releaseText } from '../node-holds.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 function told({ name }: ExaminedNode, held: Held): Diagnostic {
   const { reason, until, isOver, by } = held;
@@ -13,15 +15,15 @@ function told({ name }: ExaminedNode, held: Held): Diagnostic {
   if (isOver) {
     return diagnose('hold/expired', {
       subject: nodeSubject(name),
-      detail: `${name} was held ${who} until ${until}: ${why}. That day is over, so it is changed again as any other.`,
-      hint: `Say that it may: ${releaseText(name, held)}. Or hold it for longer: meshwright hold ${name} --until DATE`,
+      detail: prose`${named(name)} was held ${who} until ${until ?? ''}: ${why}. That day is over, so it is changed again as any other.`,
+      hint: prose`Say that it may: ${releaseText(name, held)}. Or hold it for longer: ${meshwright('hold', name, '--until', blank('DATE'))}`,
     });
   }
   const end = until === undefined ? '' : ` until ${until}`;
   return diagnose('hold/held', {
     subject: nodeSubject(name),
-    detail: `${name} is held ${who}${end}: ${why}.`,
-    hint: `When it may be changed again: ${releaseText(name, held)}`,
+    detail: prose`${named(name)} is held ${who}${end}: ${why}.`,
+    hint: prose`When it may be changed again: ${releaseText(name, held)}`,
   });
 }
 

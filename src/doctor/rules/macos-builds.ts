@@ -1,9 +1,10 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { joinProse, namedList, prose } from '../../model/prose.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { groupBy } from '../group-by.ts';
 import { macosOf, versionText } from '../macos.ts';
 import type { Rule } from '../rule.ts';
-import { nodesSubject } from '../subject.ts';
 
 function modelAndVersion(node: ExaminedNode): string | undefined {
   const { hardware } = node.facts;
@@ -21,11 +22,13 @@ export const macosBuilds: Rule = (examination) =>
       return [];
     }
     const told = [...builds].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    const each = told.map(([build, same]) => `${build} on ${same.map((node) => node.name).join(', ')}`);
+    const each = told.map(
+      ([build, same]) => prose`${build ?? 'undefined'} on ${namedList(same.map((node) => node.name))}`,
+    );
     return [
       diagnose('macos/builds-differ', {
         subject: nodesSubject(nodes.map((node) => node.name)),
-        detail: `${what} comes in several builds: ${each.join('; ')}.`,
+        detail: prose`${what} comes in several builds: ${joinProse(each, '; ')}.`,
         hint: 'Install the same update on all of them; a beta shows as another build.',
       }),
     ];

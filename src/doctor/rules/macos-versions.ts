@@ -1,11 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { joinProse, mapWords, namedList, type Prose, prose } from '../../model/prose.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { cabledNodesByVersion, compareVersions, macosOf, noWayBack } from '../macos.ts';
 import { offersHint } from '../macos-offers.ts';
 import type { Rule } from '../rule.ts';
-import { nodesSubject } from '../subject.ts';
 
 /** The nodes that run one version; `text` has the extra of a background security improvement behind it. */
 interface Group {
@@ -25,10 +26,10 @@ function rank(wish: string | undefined): (a: Group, b: Group) => number {
 }
 
 /** macOS only goes forward, so the newest version that is there is the oldest that all can have. */
-function hint(wanted: DesiredFleet['macos'], groups: readonly Group[]): string {
+function hint(wanted: DesiredFleet['macos'], groups: readonly Group[]): Prose {
   const { version: wish } = wanted;
   const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || (a.text < b.text ? 1 : -1));
-  const offersOf = (version: string): string =>
+  const offersOf = (version: string): Prose =>
     offersHint(
       groups.flatMap(({ nodes }) => nodes),
       { ...wanted, version },
@@ -36,11 +37,11 @@ function hint(wanted: DesiredFleet['macos'], groups: readonly Group[]): string {
   const isPast = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
   if (isPast) {
     const names = newest.nodes.map(({ name }) => name).join(', ');
-    return `Write ${newest.version} as macos.version into the file (and into macos.accept), then bring all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, ${noWayBack}.${offersOf(newest.version)}`;
+    return prose`Write ${newest.version} as macos.version into the file (and into macos.accept), then bring all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, ${noWayBack}.${offersOf(newest.version)}`;
   }
   const target = wish ?? newest?.version;
   const offers = target === undefined ? '' : offersOf(target);
-  return `Bring all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
+  return prose`Bring all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
 }
 
 const namesOf = ({ nodes }: Group): readonly string[] => nodes.map(({ name }) => name);
@@ -61,12 +62,12 @@ export const macosVersions: Rule = (examination) => {
   if (groups.length < 2) {
     return [];
   }
-  const told = groups.map((group) => `${group.text} on ${namesOf(group).join(', ')}`);
+  const told = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
   return [
     diagnose('macos/versions-differ', {
       subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
-      detail: `Cabled nodes run different macOS versions: ${told.join('; ')}. RDMA peers may not see each other.`,
-      hint: escapeText(hint(examination.desired.macos, groups)),
+      detail: prose`Cabled nodes run different macOS versions: ${joinProse(told, '; ')}. RDMA peers may not see each other.`,
+      hint: mapWords(hint(examination.desired.macos, groups), escapeText),
     }),
   ];
 };

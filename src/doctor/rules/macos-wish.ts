@@ -1,11 +1,12 @@
 import { acceptsVersion } from '../../desired/version-range.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { mapWords, prose } from '../../model/prose.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import { groupBy } from '../group-by.ts';
 import { cabledNodesByVersion, compareVersions, isOutsideAccept, macosOf, noWayBack } from '../macos.ts';
 import { offersHint } from '../macos-offers.ts';
 import type { Rule } from '../rule.ts';
-import { nodesSubject } from '../subject.ts';
 
 /** Usable macOS versions that are not the wished one. Silent while cabled nodes differ: that is told, with the same cure. */
 export const macosWish: Rule = (examination) => {
@@ -24,10 +25,11 @@ export const macosWish: Rule = (examination) => {
     diagnose('macos/not-the-wish', {
       subject: nodesSubject(nodes.map((node) => node.name)),
       detail: `macOS ${version} is usable; the file wishes for ${wish}.`,
-      hint: escapeText(
+      hint: mapWords(
         compareVersions(version, wish) > 0
           ? `Write ${version} as macos.version into the file; ${noWayBack}.`
-          : `Bring macOS to ${wish} when it suits you, on all cabled nodes together.${offersHint(nodes, examination.desired.macos)}`,
+          : prose`Bring macOS to ${wish} when it suits you, on all cabled nodes together.${offersHint(nodes, examination.desired.macos)}`,
+        escapeText,
       ),
     }),
   );

@@ -1,9 +1,10 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { bridgeLayers, madeBridges } from '../bridge-layers.ts';
 import { isMarked } from '../bridges.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** From bridge100 on macOS makes them for Internet Sharing and virtual machines. */
 const wayOut = (bridge: string, receptacles: string): string =>
@@ -26,7 +27,7 @@ export const madeBridgesRule: Rule = ({ desired, nodes }) =>
             detail: isMarked(facts, bridge)
               ? `The bridge of macOS has a Thunderbolt receptacle and a member that is no receptacle: ${bridge} (${inside}).`
               : `A Thunderbolt receptacle is in a bridge that macOS does not mark as its own: ${bridge} (${inside}).`,
-            hint: escapeText(`On ${name}, ${wayOut(bridge, receptacles.join(' and '))}`),
+            hint: prose`On ${named(name)}, ${escapeText(wayOut(bridge, receptacles.join(' and ')))}`,
           });
         }),
       );

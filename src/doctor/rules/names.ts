@@ -1,9 +1,10 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { MacNames } from '../../model/mac-settings.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { isRenamed } from '../renamed.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 const nameWords = {
   computerName: 'computer name',
@@ -23,7 +24,7 @@ function judge(node: string, names: MacNames): readonly Diagnostic[] {
   return [
     ...(differ.length === 0
       ? []
-      : [diagnose('names/differ', { subject, detail: `Not "${node}": ${differ.join('; ')}.` })]),
+      : [diagnose('names/differ', { subject, detail: prose`Not "${named(node)}": ${differ.join('; ')}.` })]),
     ...(renamed
       ? [diagnose('names/renamed', { subject, detail: `Its Bonjour name is ${shown(names.localHostName)}.` })]
       : []),

@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** RDMA devices that belong to no receptacle: told, and never counted. */
 export const otherRdmaDevices: Rule = ({ nodes }) =>

@@ -3,9 +3,9 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { mostPanicReports } from '../../model/node-records.ts';
 import type { PanicReport } from '../../model/strange-records.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /**
  * Whether the report was written in this boot session, however late: with FileVault macOS writes it only when somebody has

@@ -2,11 +2,11 @@ import { linkText } from '../../desired/link-network.ts';
 import { isPoolLeft } from '../../desired/settle-links.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import { groupBy } from '../group-by.ts';
 import { networkText, overlaps } from '../ipv4.ts';
 import { type OfficeNetwork, officeNetworks } from '../office-networks.ts';
 import type { Rule } from '../rule.ts';
-import { nodesSubject } from '../subject.ts';
 
 /** The network of a link that this one gets into the way of, in words; undefined where it hits none. */
 function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: OfficeNetwork): string | undefined {

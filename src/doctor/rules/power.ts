@@ -1,9 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { PowerSettings } from '../../model/mac-settings.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 interface Difference {
   readonly words: string;
@@ -47,7 +49,9 @@ export const power: Rule = ({ desired, nodes }) =>
             diagnose('power/settings', {
               subject,
               detail: `The power settings differ: ${found.map((one) => one.words).join('; ')}.`,
-              hint: withCommands(`Set it with meshwright apply, or on ${node.name}:`, [`sudo pmset -c ${settings}`]),
+              hint: withCommands(prose`Set it with ${meshwright('apply')}, or on ${named(node.name)}`, [
+                `sudo pmset -c ${settings}`,
+              ]),
             }),
           ]),
       ...(cannot

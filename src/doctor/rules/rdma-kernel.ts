@@ -2,15 +2,17 @@ import { layoutsOf } from '../../desired/fallback.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { meshwright, withTail } from '../../model/command.ts';
 import { isStuck, kernelObjects } from '../../model/kernel-objects.ts';
 import { rankPlacement } from '../../model/launchd-service.ts';
+import { named, type Prose, prose } from '../../model/prose.ts';
 import type { RdmaHolders, RdmaProcess } from '../../model/rdma-values.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import { rdmaObjectWords } from '../rdma-object-words.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
 
@@ -41,14 +43,16 @@ function heldFinding(examination: Examination, node: ExaminedNode, process: Rdma
   const whose = placement === undefined ? '' : `, a rank of ${placement},`;
   const hint =
     placement === undefined
-      ? withCommands('If it is not needed, end it:', [`meshwright exec ${node.name} -- env kill ${process.pid}`])
-      : withCommands('The file does not have it run here; apply stops it:', ['meshwright apply']);
+      ? withCommands('If it is not needed, end it', [
+          withTail(meshwright('exec', node.name), 'env', 'kill', String(process.pid)),
+        ])
+      : withCommands('The file does not have it run here; apply stops it', [meshwright('apply')]);
   const detail = `${nameOf(process)}${whose} ${what}.`;
   return [diagnose('rdma/held', { subject: nodeSubject(node.name), detail, hint })];
 }
 
-const rebootHint = ({ name }: ExaminedNode, gain: string): string =>
-  withCommands(`Restart ${name}: only that ${gain}.`, [`meshwright reboot ${name}`]);
+const rebootHint = ({ name }: ExaminedNode, gain: string): Prose =>
+  withCommands(prose`Restart ${named(name)}: only that ${gain}`, [meshwright('reboot', name)], '.');
 
 function stuckFinding(examination: Examination, node: ExaminedNode, stuck: readonly RdmaProcess[]): Diagnostic {
   const names = stuck.map(nameOf).join(' and ');

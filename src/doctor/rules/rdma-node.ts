@@ -1,7 +1,10 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
 import { macModel, neverHasRdma } from '../../model/mac-models.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject, type Subject } from '../../model/subject.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from '../macos.ts';
@@ -9,10 +12,9 @@ import { endsAtRestart, nodeRdma } from '../rdma-node.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import { settingsKeys } from '../rdma-switch-steps.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** A Mac that can never have RDMA, whatever `rdma_ctl` says of it. */
-function withoutThunderbolt5(node: ExaminedNode, about: { subject: string; severity: Severity }): Diagnostic {
+function withoutThunderbolt5(node: ExaminedNode, about: { subject: Subject; severity: Severity }): Diagnostic {
   const { hardware, 'rdma-devices': devices } = node.facts;
   const model = hardware.kind === 'known' ? hardware.value.model : undefined;
   const name = model ?? 'This Mac';
@@ -22,7 +24,7 @@ function withoutThunderbolt5(node: ExaminedNode, about: { subject: string; sever
   const declare = isListed ? `declare its model: hardware: { model: "${model}" }` : 'write thunderbolt.rdma: auto';
   const hint =
     about.severity === 'error'
-      ? `Take ${node.name} out of the placements over RDMA. If only thunderbolt.rdma: required asks for it, ${declare}`
+      ? prose`Take ${named(node.name)} out of the placements over RDMA. If only thunderbolt.rdma: required asks for it, ${declare}`
       : 'Nothing to do while no placement needs RDMA here: TCP runs at 40 Gb/s, and no cable makes it faster.';
   if (modified.length === 0) {
     const detail = `${name} has ${thunderbolt} and can never have RDMA, whatever rdma_ctl says.`;
@@ -32,7 +34,7 @@ function withoutThunderbolt5(node: ExaminedNode, about: { subject: string; sever
     ...about,
     severity: about.severity === 'error' ? 'error' : 'warning',
     detail: `${name} has ${thunderbolt}, but lists ${modified.join(', ')}. That device comes from a modified driver; macOS itself refuses RDMA on this Mac.`,
-    hint: about.severity === 'error' ? hint : `Use TCP on the links of ${node.name}.`,
+    hint: about.severity === 'error' ? hint : prose`Use TCP on the links of ${named(node.name)}.`,
   });
 }
 
@@ -41,8 +43,11 @@ const isCapable = ({ facts: { hardware } }: ExaminedNode): boolean =>
   hardware.kind === 'known' && macModel(hardware.value.model)?.thunderbolt === 5;
 
 function withoutDevice(node: ExaminedNode, detail: string) {
-  const doubt = isCapable(node) ? '' : ' If it has no device after that either, its hardware cannot do RDMA.';
-  return { detail, hint: withCommands(`Restart ${node.name}.${doubt}`, [`meshwright reboot ${node.name}`]) };
+  const doubt = isCapable(node) ? '' : '. If it has no device after that either, its hardware cannot do RDMA';
+  return {
+    detail,
+    hint: withCommands(prose`Restart ${named(node.name)}${doubt}`, [meshwright('reboot', node.name)], '.'),
+  };
 }
 
 function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
@@ -62,8 +67,8 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
           detail: 'RDMA over Thunderbolt is disabled.',
           ...(hasRdmaInSettings(node.facts)
             ? {
-                hint: withCommands(`At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it:`, [
-                  `meshwright reboot ${node.name}`,
+                hint: withCommands(`At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it`, [
+                  meshwright('reboot', node.name),
                 ]),
               }
             : {}),

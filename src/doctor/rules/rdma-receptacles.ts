@@ -1,7 +1,10 @@
 import { linkAt } from '../../cabling/judge-cabling.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/command.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { named, type Prose, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { addressHint, interfaceHint } from '../address-hint.ts';
 import { cableMethod } from '../cable-method.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
@@ -11,7 +14,6 @@ import { nodeRdma } from '../rdma-node.ts';
 import { type ReceptacleRdma, receptacleRdma } from '../rdma-receptacle.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 interface Trouble {
   readonly end: LinkEnd;
@@ -41,14 +43,14 @@ function places(troubles: readonly Trouble[]): string {
 }
 
 /** The cure that a kernel needs which lost track of a cable; the verb does it in order, and at most once. */
-const restart = (sentence: string, nodes: readonly string[]): string =>
-  withCommands(sentence, [`meshwright reboot ${nodes.join(' ')}`]);
+const restart = (sentence: Prose, nodes: readonly string[]): Prose =>
+  withCommands(sentence, [meshwright('reboot', ...nodes)]);
 
 function portDown(
   node: string,
   troubles: readonly Trouble[],
   place: string,
-): { readonly detail: string; readonly hint: string } {
+): { readonly detail: string; readonly hint: Prose } {
   const far = troubles.flatMap(({ rdma }) => (rdma.kind === 'port-down' ? [rdma] : []));
   const told = far.map((one) => linkEndText(one.far)).join(', ');
   const farNodes = [...new Set(far.map((one) => one.far.node))];
@@ -56,11 +58,11 @@ function portDown(
   return far.every((one) => one.farRdma === 'ready')
     ? {
         detail: `${place}: the RDMA port is down, although the cable to ${told} is there and RDMA is enabled at both ends.`,
-        hint: restart(`Restart both Macs, this one and ${nodes}:`, [node, ...farNodes]),
+        hint: restart(`Restart both Macs, this one and ${nodes}`, [node, ...farNodes]),
       }
     : {
         detail: `${place}: the RDMA port is down; whether RDMA is enabled at ${told} is unknown.`,
-        hint: withCommands(`Look at the far end first. On ${nodes}:`, ['rdma_ctl status']),
+        hint: withCommands(`Look at the far end first. On ${nodes}`, ['rdma_ctl status']),
       };
 }
 
@@ -77,7 +79,7 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
         diagnose('rdma/no-device', {
           ...about,
           detail: `${place}: no RDMA device, although RDMA is enabled.`,
-          hint: restart(`Restart ${node.name}:`, [node.name]),
+          hint: restart(prose`Restart ${named(node.name)}`, [node.name]),
         }),
       ];
     case 'port-down':
@@ -112,7 +114,7 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
         diagnose('rdma/no-gid', {
           ...about,
           detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
-          hint: restart(`Look again in a minute; if it stays so, restart ${node.name}:`, [node.name]),
+          hint: restart(prose`Look again in a minute; if it stays so, restart ${named(node.name)}`, [node.name]),
         }),
       ];
   }

@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** A Mac that was reached, though launchd would start no sshd for the next one who comes. */
 export const remoteLogin: Rule = ({ nodes }) =>

@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
-import { nodesSubject } from '../subject.ts';
 
 /** Ranks and gateways that the file lets run as the ssh user, who can become root. */
 export const runsAsLogin: Rule = ({ desired: { system, placements } }) => {

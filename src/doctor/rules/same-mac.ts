@@ -1,8 +1,9 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { joinProse, named, prose } from '../../model/prose.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { hardwareDifferences, nodesOfOneMac } from '../identity.ts';
 import type { Rule } from '../rule.ts';
-import { nodesSubject } from '../subject.ts';
 
 /** Where the hardware sections of the file fit one of the nodes only, the addresses of the others are the wrong ones. */
 function hint(same: readonly ExaminedNode[]): string {
@@ -19,10 +20,10 @@ function hint(same: readonly ExaminedNode[]): string {
 /** Nodes that answer with one hardware UUID, so that they are one Mac under several addresses. */
 export const sameMac: Rule = (examination) =>
   nodesOfOneMac(examination).map((same) => {
-    const hosts = same.map((node) => `${node.name} (${node.desired.host})`);
+    const hosts = same.map((node) => prose`${named(node.name)} (${node.desired.host})`);
     return diagnose('identity/same-mac', {
       subject: nodesSubject(same.map((node) => node.name)),
-      detail: `${hosts.join(' and ')} are one and the same Mac.`,
+      detail: prose`${joinProse(hosts, ' and ')} are one and the same Mac.`,
       hint: hint(same),
     });
   });

@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
 import { screenSharingWords, wantedScreenSharing } from '../screen-sharing-words.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Screen Sharing that is otherwise than the file wants, now or after the next start. */
 export const screenSharing: Rule = ({ desired, nodes }) =>

@@ -1,9 +1,9 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import { isLeftToKeeper } from '../left-to-keeper.ts';
 import type { Rule } from '../rule.ts';
 import { misplacedServices, orderWords } from '../service-order.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Cables that macOS would use before the office network, where their addresses are ours. */
 export const serviceOrder: Rule = ({ desired, nodes }) =>

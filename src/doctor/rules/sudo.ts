@@ -1,7 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { meshwright } from '../../model/command.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Nodes on which `sudo -n` does not answer, so that nothing could be changed there. */
 export const sudo: Rule = ({ nodes }) =>
@@ -19,7 +20,7 @@ export const sudo: Rule = ({ nodes }) =>
       diagnose(code, {
         subject: nodeSubject(name),
         detail,
-        hint: withCommands('See the line to add:', [`meshwright enroll ${name}`]),
+        hint: withCommands('See the line to add', [meshwright('enroll', name)]),
       }),
     ];
   });

@@ -6,10 +6,11 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
 import { avoidReason, macModel } from '../../model/mac-models.ts';
+import { namedEnd, prose } from '../../model/prose.ts';
+import { linkSubject, receptacleSubject } from '../../model/subject.ts';
 import type { Examination } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { linkSubject, receptacleSubject } from '../subject.ts';
 
 const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
 
@@ -29,13 +30,15 @@ function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEn
 }
 
 /** A cable in a receptacle to avoid is not worth declaring as it is. */
-function keepOrNot(examination: Examination, ends: SeenCable['ends']): string {
+function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Diagnostic, 'hint' | 'handsAt'> {
   const [bad] = ends.filter((end) => avoidance(examination, end) !== undefined);
   if (bad === undefined) {
-    return withCommands('Take it out, or declare it:', [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`]);
+    const lines = [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`];
+    return { hint: withCommands('Take it out, or declare it', lines) };
   }
   const why = avoidance(examination, bad) ?? '';
-  return `Take it out; or move its end in ${endWords(bad)} to a free receptacle, and declare it so. ${why}`;
+  const hint = `Take it out; or move its end in ${endWords(bad)} to a free receptacle, and declare it so. ${why}`;
+  return { hint, handsAt: [bad.node] };
 }
 
 function undeclared(examination: Examination): readonly Diagnostic[] {
@@ -47,9 +50,9 @@ function undeclared(examination: Examination): readonly Diagnostic[] {
       const detail =
         twin === undefined
           ? 'There is a cable that the file does not declare.'
-          : `The file declares ${linkEndText(twin.ends[0])} <-> ${linkEndText(twin.ends[1])} between these nodes, and not this cable.`;
+          : prose`The file declares ${namedEnd(twin.ends[0])} <-> ${namedEnd(twin.ends[1])} between these nodes, and not this cable.`;
       const code = twin === undefined ? 'cabling/undeclared' : 'cabling/doubled';
-      return diagnose(code, { subject: linkSubject(ends), detail, hint: keepOrNot(examination, ends) });
+      return diagnose(code, { subject: linkSubject(ends), detail, ...keepOrNot(examination, ends) });
     });
 }
 

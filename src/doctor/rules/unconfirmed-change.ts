@@ -1,11 +1,13 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { meshwright } from '../../model/command.ts';
 import type { NodeRollback } from '../../model/node-records.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import { utcText } from '../../model/utc-text.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
 
@@ -20,11 +22,16 @@ function endText({ state, fields: { since, seconds } }: NodeRollback): string {
 function told(node: string, rollback: NodeRollback): Diagnostic {
   const { run = 'unknown', by, step } = rollback.fields;
   const who = by === undefined ? '' : ` (${escapeText(by)})`;
-  const what = step === undefined ? '' : `, ${escapeText(step)},`;
+  const own = `${node}/`;
+  const name =
+    step?.startsWith(own) === true
+      ? prose`${named(node)}/${escapeText(step.slice(own.length))}`
+      : escapeText(step ?? '');
+  const what = step === undefined ? '' : prose`, ${name},`;
   return diagnose('network/unconfirmed-change', {
     subject: nodeSubject(node),
-    detail: `A network change of run ${escapeText(run)}${who}${what} is not confirmed. ${endText(rollback)}`,
-    hint: withCommands('Unless that run still goes on, settle it now:', [`meshwright apply ${node}`]),
+    detail: prose`A network change of run ${escapeText(run)}${who}${what} is not confirmed. ${endText(rollback)}`,
+    hint: withCommands('Unless that run still goes on, settle it now', [meshwright('apply', node)]),
   });
 }
 

@@ -1,6 +1,7 @@
 import { layoutsOf } from '../../desired/fallback.ts';
 import { paceOf } from '../../desired/pace.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { placementSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
 
 /** Which Macs set the pace of a placement, where the file does not declare all their models and the Macs report them. */
@@ -20,7 +21,7 @@ export const unequalMacs: Rule = ({ desired, nodes }) =>
       ? []
       : [
           diagnose('placement/unequal-macs', {
-            subject: `placement ${name}`,
+            subject: placementSubject(name),
             detail: home === undefined ? pace.detail : `On its fallback: ${pace.detail}`,
           }),
         ];

@@ -1,6 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { meshwright } from '../../model/command.ts';
 import type { FactName } from '../../model/fact-values.ts';
 import type { UnknownReason } from '../../model/known.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { groupBy } from '../group-by.ts';
 import { withCommands } from '../hint-lines.ts';
@@ -8,7 +10,6 @@ import { isTooOldForRdma } from '../macos.ts';
 import { isOptionalFact } from '../optional-facts.ts';
 import { reasonWords } from '../reason-words.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 import { thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 
 const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports', 'other-rdma-devices'];
@@ -69,7 +70,7 @@ export const unknownFactsRule: Rule = ({ nodes, failures }) =>
       diagnose('fact/unknown', {
         subject: nodeSubject(node.name),
         detail: `Unknown: ${told.join('; ')}.`,
-        hint: withCommands('See why:', [`meshwright facts ${node.name}`]),
+        hint: withCommands('See why', [meshwright('facts', node.name)]),
       }),
     ];
   });

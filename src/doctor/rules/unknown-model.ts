@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { macModel, macModelsDate } from '../../model/mac-models.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Macs whose model is in neither the file nor the table of Macs. A declared model is reported with the file. */
 export const unknownModel: Rule = ({ nodes, desired }) =>

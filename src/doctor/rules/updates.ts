@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Nodes that install updates of macOS by themselves, where the file does not want that. */
 export const updates: Rule = ({ desired, nodes }) =>

@@ -2,11 +2,13 @@ import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/wired-megaby
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { isKeeperDue } from '../../facts/keeper.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredWiredLimit } from '../../model/desired.ts';
+import { named, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 import { memoryText } from '../units.ts';
 
 const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
@@ -49,7 +51,7 @@ function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly
     diagnose('memory/wired-limit', {
       subject,
       detail,
-      hint: withCommands(`Set it with meshwright apply, or on ${name} until its next boot:`, [
+      hint: withCommands(prose`Set it with ${meshwright('apply')}, or on ${named(name)} until its next boot`, [
         `sudo sysctl iogpu.wired_limit_mb=${wanted}`,
       ]),
     }),

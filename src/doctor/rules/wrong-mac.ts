@@ -1,29 +1,31 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { meshwright } from '../../model/command.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { identityDigest } from '../../model/mac-identity.ts';
+import { named, type Prose, prose } from '../../model/prose.ts';
+import { nodeSubject } from '../../model/subject.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import { hardwareDifferences, isOtherMac, nodesOfOneMac } from '../identity.ts';
 import type { Rule } from '../rule.ts';
-import { nodeSubject } from '../subject.ts';
 
 /** Whether the lock knows the Mac that answered as this node. */
 const isSeenAs = ({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean =>
   identity !== undefined && facts.identity.kind === 'known' && identityDigest(facts.identity.value) === identity;
 
-function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedNode): string {
+function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedNode): Prose {
   const serial = facts.identity.kind === 'known' ? facts.identity.value.serial : undefined;
   const meant = desired.nodes.find((node) => node.name !== name && node.hardware.serial === serial);
   const known = desired.nodes.find((node) => node.name !== name && isSeenAs(node, facts));
   if (known !== undefined)
-    return `This is the Mac of ${known.name}: correct the addresses of ${name} and ${known.name} in the file.`;
+    return prose`This is the Mac of ${known.name}: correct the addresses of ${named(name)} and ${known.name} in the file.`;
   if (isOtherMac({ desired: own, facts })) {
-    const replace = withCommands('If another Mac stands there now:', [`meshwright replace ${name}`]);
-    return `${replace}\nElse correct the address (${own.host}) in the file.`;
+    const replace = withCommands('If another Mac stands there now', [meshwright('replace', name)]);
+    return prose`${replace}\nElse correct the address (${own.host}) in the file.`;
   }
   return serial !== undefined && meant !== undefined
-    ? `This is the Mac of ${meant.name}: correct the addresses of ${name} and ${meant.name} in the file.`
-    : `Correct the address (${own.host}) or the hardware section of ${name} in the file.`;
+    ? prose`This is the Mac of ${meant.name}: correct the addresses of ${named(name)} and ${meant.name} in the file.`
+    : prose`Correct the address (${own.host}) or the hardware section of ${named(name)} in the file.`;
 }
 
 /** Nodes behind whose address another Mac answers than the file describes; one that is also another node is told as that. */
@@ -36,7 +38,7 @@ export const wrongMac: Rule = (examination) => {
       : [
           diagnose('identity/wrong-mac', {
             subject: nodeSubject(node.name),
-            detail: `Another Mac answers as ${node.name}: ${found.join('; ')}.`,
+            detail: prose`Another Mac answers as ${named(node.name)}: ${found.join('; ')}.`,
             hint: hint(examination, node),
           }),
         ];

@@ -1,3 +1,5 @@
+import { aside, meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import type { FailureSignature } from '../driver.ts';
 import { gpuSignatures, jacclSignatures } from '../jaccl-signatures.ts';
 
@@ -9,7 +11,7 @@ const ofRdma: readonly FailureSignature[] = [
     pattern: /Changing queue pair to RTR failed with errno 22\b/,
     meaning: 'An RDMA port has no IPv4-mapped GID: its interface has no IPv4 address, or a bridge owns it.',
     action: 'apply',
-    cure: 'Let apply put the addresses of the cables back; if it comes back, restart all members (`meshwright reboot`).',
+    cure: prose`Let apply put the addresses of the cables back; if it comes back, restart all members (\`${aside(meshwright('reboot'))}\`).`,
   },
   {
     // exo issue 1973.
@@ -17,7 +19,7 @@ const ofRdma: readonly FailureSignature[] = [
     pattern: /Changing queue pair to RTR failed with errno 96\b/,
     meaning: 'The RDMA ports are stale: links that worked for hours fail at every load.',
     action: 'reboot',
-    cure: 'Restart all members (`meshwright reboot`); a new start of exo alone did not help.',
+    cure: prose`Restart all members (\`${aside(meshwright('reboot'))}\`); a new start of exo alone did not help.`,
   },
   {
     // exo issue 1847.
@@ -25,7 +27,7 @@ const ofRdma: readonly FailureSignature[] = [
     pattern: /\[jaccl\] Recv failed with errno=60\b/,
     meaning: 'A rank did not answer over RDMA in time.',
     action: 'restart',
-    cure: 'Start the placement again; when it comes back, restart all members (`meshwright reboot`).',
+    cure: prose`Start the placement again; when it comes back, restart all members (\`${aside(meshwright('reboot'))}\`).`,
   },
   {
     // exo issue 1847.
@@ -33,7 +35,7 @@ const ofRdma: readonly FailureSignature[] = [
     pattern: /\[jaccl\] Recv failed with errno=2\b/,
     meaning: 'Another rank went away in the middle of its work; the number itself is a leftover.',
     action: 'read-other-ranks',
-    cure: 'Read the log of the rank that failed first (`meshwright logs`), then start the placement again.',
+    cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
   {
     // mlx pull request 4209, measured on macOS 26.5.1: a device gives ten. Since then mlx names the error as well.
@@ -57,7 +59,7 @@ const ofRdma: readonly FailureSignature[] = [
     pattern: /Terminated \(signal=11 \(Segmentation fault: 11\)\)/,
     meaning: 'Over RDMA: the device is not there, as on a Mac with Thunderbolt 4 or with RDMA switched off.',
     action: 'change-file',
-    cure: 'See that RDMA is on at every member (`meshwright doctor`), or declare transport: tcp.',
+    cure: prose`See that RDMA is on at every member (\`${aside(meshwright('doctor'))}\`), or declare transport: tcp.`,
   },
 ];
 
@@ -68,14 +70,14 @@ const ofExo: readonly FailureSignature[] = [
     pattern: /\[METAL\].*GPU Timeout/,
     meaning: 'The GPU did not come back from a command.',
     action: 'restart',
-    cure: 'Start the placement again; when the GPU stays at 100 percent, restart that Mac (`meshwright reboot`).',
+    cure: prose`Start the placement again; when the GPU stays at 100 percent, restart that Mac (\`${aside(meshwright('reboot'))}\`).`,
   },
   {
     id: 'ring-recv',
     pattern: /\[ring\] Receiving from socket/,
     meaning: 'A rank of the ring lost its neighbour.',
     action: 'read-other-ranks',
-    cure: 'Read the log of the rank that failed first (`meshwright logs`), then start the placement again.',
+    cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
   {
     id: 'ring-abort',
@@ -83,7 +85,7 @@ const ofExo: readonly FailureSignature[] = [
     pattern: /\[ring\] Too many send\/recv errors\./,
     meaning: 'A rank of the ring lost its neighbour for good.',
     action: 'read-other-ranks',
-    cure: 'Read the log of the rank that failed first (`meshwright logs`), then start the placement again.',
+    cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
   {
     // Captured: exo issues 1972, 1348 and 1872.
@@ -106,14 +108,14 @@ const ofExo: readonly FailureSignature[] = [
     pattern: /exceeded 5 retries, requesting deletion/,
     meaning: 'exo took the placement away by itself after five tries to start its runners.',
     action: 'read-other-ranks',
-    cure: 'Read what the runners said before that (`meshwright logs`).',
+    cure: prose`Read what the runners said before that (\`${aside(meshwright('logs'))}\`).`,
   },
   {
     id: 'node-removed',
     pattern: /Manually removing node.*due to inactivity/,
     meaning: 'Nothing came from a node for 30 seconds.',
     action: 'check-cable',
-    cure: 'See whether that Mac and its cables are there (`meshwright doctor`).',
+    cure: prose`See whether that Mac and its cables are there (\`${aside(meshwright('doctor'))}\`).`,
   },
   {
     id: 'ns-removed',
@@ -135,7 +137,7 @@ const ofExo: readonly FailureSignature[] = [
     pattern: /No route to host/,
     meaning: 'macOS did not let exo reach its neighbours, or the network was not up yet; exo then stays alone.',
     action: 'restart',
-    cure: 'Start the placement again; if it comes back, see that the cables have their addresses (`meshwright doctor`).',
+    cure: prose`Start the placement again; if it comes back, see that the cables have their addresses (\`${aside(meshwright('doctor'))}\`).`,
   },
 ];
 

@@ -1,3 +1,4 @@
+import type { Prose } from '../../model/prose.ts';
 import type { ReservedWord, ReservedWords } from '../reserved-words.ts';
 
 const ownPorts = 'Each start of a placement has ports of its own; `endpoint.port` is that of its API.';
@@ -5,7 +6,7 @@ const ownMesh = 'Each placement is a mesh of its own, under its name.';
 const ownRunners = 'exo makes a group of its runners at every start, from what it sees of the cables.';
 const ownFiles = 'exo reads the files of the model that apply brought, and fetches none.';
 
-const reserve = (use: string, ...words: readonly string[]): readonly ReservedWord[] =>
+const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   words.map((word) => ({ word, use }));
 
 /** What the driver sets of exo by itself. */

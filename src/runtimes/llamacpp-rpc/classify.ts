@@ -1,3 +1,5 @@
+import { aside, meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import type { FailureSignature } from '../driver.ts';
 
 /** What a server and its workers say when they lose each other. */
@@ -7,7 +9,7 @@ const ofTheMesh: readonly FailureSignature[] = [
     pattern: /Failed to connect to \S+:\d+/,
     meaning: 'A worker did not listen when the server started, so the server ended.',
     action: 'read-other-ranks',
-    cure: 'Read the log of that worker (`meshwright logs`) and look at the cable to it, then restart the placement.',
+    cure: prose`Read the log of that worker (\`${aside(meshwright('logs'))}\`) and look at the cable to it, then restart the placement.`,
     isUnreached: true,
   },
   {
@@ -43,7 +45,7 @@ const ofTheMesh: readonly FailureSignature[] = [
     pattern: /^(?:\S+ \S )?(?:send|recv) failed \(bytes_/,
     meaning: 'A connection between the server and a worker broke.',
     action: 'restart',
-    cure: 'Look at the cable (`meshwright cables`), then restart the placement.',
+    cure: prose`Look at the cable (\`${aside(meshwright('cables'))}\`), then restart the placement.`,
   },
 ];
 
@@ -75,7 +77,7 @@ const ofRdma: readonly FailureSignature[] = [
     pattern: /RDMA activate failed, staying on TCP/,
     meaning: 'RDMA was there and did not come up, so this mesh runs over TCP.',
     action: 'apply',
-    cure: 'Look at RDMA on both Macs (`meshwright doctor`), then restart the placement.',
+    cure: prose`Look at RDMA on both Macs (\`${aside(meshwright('doctor'))}\`), then restart the placement.`,
   },
 ];
 
@@ -87,7 +89,7 @@ const ofTheModel: readonly FailureSignature[] = [
       /unable to allocate \S+ buffer|failed to allocate (?:\S+ )?buffer|failed to allocate compute |kIOGPUCommandBufferCallbackErrorOutOfMemory/,
     meaning: 'The weights, or the cache of the context, do not fit where the shares put them.',
     action: 'change-file',
-    cure: 'Give the placement less context, other shares, or more nodes (`meshwright fit`).',
+    cure: prose`Give the placement less context, other shares, or more nodes (\`${aside(meshwright('fit'))}\`).`,
   },
   {
     id: 'unknown-architecture',
@@ -116,7 +118,7 @@ const ofTheModel: readonly FailureSignature[] = [
     pattern: /failed to load model|error loading model/,
     meaning: 'The server could not load the model; the lines before this one say why.',
     action: 'read-other-ranks',
-    cure: 'Read the lines before it, and the logs of the workers (`meshwright logs`).',
+    cure: prose`Read the lines before it, and the logs of the workers (\`${aside(meshwright('logs'))}\`).`,
   },
   {
     id: 'unknown-word',

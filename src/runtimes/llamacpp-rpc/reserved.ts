@@ -1,3 +1,5 @@
+import { aside, meshwright } from '../../model/command.ts';
+import { type Prose, prose } from '../../model/prose.ts';
 import type { ReservedWord, ReservedWords } from '../reserved-words.ts';
 
 const ownModel = 'The model is that of `model`, from the folder that apply brought.';
@@ -9,15 +11,15 @@ const ownLayers = 'Every layer is on the GPUs.';
 const ownFit = 'Nothing is changed to make a model fit: use `shares` and `context`.';
 const ownMemory = 'The memory of a placement is counted with it.';
 const ownLog = 'Its log says what lies where, and no prompt.';
-const ownLogFile = 'Its log is where `meshwright logs` looks.';
+const ownLogFile = prose`Its log is where \`${aside(meshwright('logs'))}\` looks.`;
 
 const ownFiles = 'What apply has not brought is neither checked nor counted.';
 
-const reserve = (use: string, ...words: readonly string[]): readonly ReservedWord[] =>
+const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   words.map((word) => ({ word, use }));
 
 /** What the driver does not set, and cannot have. */
-const refuse = (because: string, use: string, ...words: readonly string[]): readonly ReservedWord[] =>
+const refuse = (because: string, use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   reserve(use, ...words).map((one) => ({ ...one, because }));
 
 const prompts = 'writes every prompt into a file';

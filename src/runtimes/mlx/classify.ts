@@ -1,3 +1,5 @@
+import { aside, meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import type { FailureSignature } from '../driver.ts';
 import { gpuSignatures, jacclSignatures } from '../jaccl-signatures.ts';
 import { oldestVersion } from './model-classes.ts';
@@ -41,7 +43,7 @@ const ofTheModel: readonly FailureSignature[] = [
     pattern: /Fatal Python error: Segmentation fault|\bibv_reg_mr\b/,
     meaning: 'The rank crashed, as it does where RDMA is not there.',
     action: 'apply',
-    cure: 'Look at RDMA on this Mac (`meshwright doctor`).',
+    cure: prose`Look at RDMA on this Mac (\`${aside(meshwright('doctor'))}\`).`,
   },
   {
     id: 'cannot-split',

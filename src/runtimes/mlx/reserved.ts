@@ -1,3 +1,4 @@
+import type { Prose } from '../../model/prose.ts';
 import type { ReservedWord, ReservedWords } from '../reserved-words.ts';
 
 const ownGroup = 'Every start makes the group anew, from the cables and the nodes of the placement.';
@@ -6,7 +7,7 @@ const ownPackages = 'Put it into the requirements of the runtime.';
 
 const ownFiles = 'What apply has not brought is neither checked nor counted.';
 
-const reserve = (use: string, ...words: readonly string[]): readonly ReservedWord[] =>
+const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   words.map((word) => ({ word, use }));
 
 /** What the driver sets of mlx and of mlx_lm.server by itself. */

@@ -1,5 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 
 /** Sends a signal to a process, as `process.kill` does. */
 export type SendSignal = (pid: number, signal: 'SIGKILL') => void;
@@ -23,7 +25,7 @@ export function endProcess(pid: number, send: SendSignal = sendSignal): void {
     if (codeOf(error) === 'ESRCH') return;
     if (codeOf(error) !== 'EPERM') throw error;
     const detail = `Process ${pid} runs it for another user and cannot be ended from here.`;
-    const hint = 'Let the user who started it stop it: meshwright sim down';
+    const hint = prose`Let the user who started it stop it: ${meshwright('sim down')}`;
     throw new FleetError([diagnose('sim/no-answer', { detail, hint })]);
   }
 }

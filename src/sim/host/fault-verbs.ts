@@ -1,6 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import { meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import { type ActiveFault, faults, parseFault } from '../faults.ts';
 import type { SimulatedFleet } from '../fleet.ts';
 import { append, faultsIn, faultsInForce, type History, withoutFaults } from '../history.ts';
@@ -32,7 +34,7 @@ function named(history: History, words: readonly string[]): ((one: ActiveFault) 
   const isNamed = (one: ActiveFault): boolean => one.fault === name && (target === '' || one.target === wanted);
   if (faultsIn(history).some(isNamed)) return isNamed;
   const detail = `${words.join(' ')} is not in force on the simulated fleet.`;
-  return [diagnose('sim/bad-fault-target', { detail, hint: 'See what is: meshwright sim status' })];
+  return [diagnose('sim/bad-fault-target', { detail, hint: prose`See what is: ${meshwright('sim status')}` })];
 }
 
 /** One fault more. One that is in force already at this target is set anew, since it may have been mended in part. */

@@ -2,6 +2,8 @@ import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { meshwright } from '../../model/command.ts';
+import { prose } from '../../model/prose.ts';
 import { type ControlAnswer, type ControlRequest, chooseSocketPath, serveControl } from './control.ts';
 import type { FaultAnswer, FleetModel } from './fleet-model.ts';
 import { isSameProcess, processStart } from './process-identity.ts';
@@ -59,7 +61,9 @@ async function claim(folder: string, owner: string): Promise<void> {
     }
   }
   const detail = `Another process already runs a simulated fleet in ${folder}.`;
-  throw new FleetError([diagnose('sim/start-failed', { detail, hint: 'Look at it: meshwright sim status' })]);
+  throw new FleetError([
+    diagnose('sim/start-failed', { detail, hint: prose`Look at it: ${meshwright('sim status')}` }),
+  ]);
 }
 
 /** Ports of the run before, so that known_hosts entries of a rehearsal stay true. */
@@ -79,7 +83,7 @@ async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlA
     if (await fleet.powerOn(name)) {
       if (fleet.power()[name] !== 'down') continue;
       const detail = `There is no current at ${name}, so its button does nothing.`;
-      const hint = `Bring the current back: meshwright sim fault --clear power-cut ${name}`;
+      const hint = prose`Bring the current back: ${meshwright('sim fault', '--clear', 'power-cut', name)}`;
       return { simulated: true, ok: false, diagnostics: [diagnose('sim/impossible-act', { detail, hint })] };
     }
     const detail = `There is no node ${JSON.stringify(name)} in this rack.`;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import { canonicalJson } from '../../../src/model/digest.ts';
 import type { Patch } from '../../../src/model/step.ts';
@@ -46,7 +47,7 @@ function runProblems({ works, isStopped, isDeclined }: PlaybookReport): readonly
       refusals.map(({ node, holder }) => `${node} is held by ${JSON.stringify(holder)}`),
     ),
     ...bad.map(({ step, outcome }) => `${step.id} ${outcome}`),
-    ...works.flatMap(({ diagnostics }) => diagnostics.map(({ code, detail }) => `${code}: ${detail}`)),
+    ...works.flatMap(({ diagnostics }) => diagnostics.map(({ code, detail }) => `${code}: ${plainText(detail)}`)),
   ];
 }
 

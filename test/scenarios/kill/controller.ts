@@ -10,6 +10,7 @@ import { observeFleet } from '../../../src/apply/observe.ts';
 import type { PlaybookOptions } from '../../../src/apply/playbook-report.ts';
 import { runPlaybook } from '../../../src/apply/run-playbook.ts';
 import type { NodeWay } from '../../../src/apply/with-remote.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { trustFor } from '../../../src/remote/host-key-trust.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 import type { KillOrder, KillReport } from './order.ts';
@@ -84,7 +85,7 @@ async function obey(order: KillOrder): Promise<KillReport> {
       (run?.steps ?? []).map(({ step, outcome, diagnostics }) => ({
         id: step.id,
         outcome,
-        problems: diagnostics.map(({ code, detail }) => `${code}: ${detail}`).join(' '),
+        problems: diagnostics.map(({ code, detail }) => `${code}: ${plainText(detail)}`).join(' '),
       })),
     ),
   };

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { ranksAccount } from '../../../src/model/account.ts';
 import type { Act, StepClass } from '../../../src/model/step.ts';
 import { type FileValue, filePart, first, second } from '../converge-file.ts';
@@ -29,7 +30,7 @@ async function remove({ at }: KillRack, node: string, ...paths: readonly string[
 
 async function fault({ rack }: KillRack, ...words: readonly string[]): Promise<void> {
   const answer = await rack.fleet().setFault(words);
-  if (answer.kind === 'refused') throw new Error(answer.diagnostics[0].detail);
+  if (answer.kind === 'refused') throw new Error(plainText(answer.diagnostics[0].detail));
 }
 
 async function asRoot({ rack }: KillRack, node: string, script: string): Promise<void> {

@@ -6,6 +6,7 @@ import { withFailingRank } from '../../../src/apply/steps/failing-rank.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { stepId } from '../../../src/model/step.ts';
+import { asText } from '../as-text.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
 
 const leader = nodeName('studio-1');
@@ -111,13 +112,13 @@ describe('a request to a mesh that loads', () => {
     const { context, commands, ended } = meshThat(['rss=1048576\nlog=0\n'], []);
     const { outcome, diagnostics } = await runAsk(step(60, 180_000), context);
     expect([outcome, diagnostics[0]?.code, commands.length, ended.length]).toEqual(['failed', 'ask/no-token', 1, 1]);
-    expect(diagnostics[0]?.detail).toContain('its ranks got no further');
+    expect(diagnostics.map(asText)[0]?.detail).toContain('its ranks got no further');
   });
 
   it('ends at once when the processes of a rank are gone', async () => {
     const { context, ended } = meshThat(['rss=1048576\nlog=0\n', 'rss=0\nlog=0\n'], []);
     const { diagnostics } = await runAsk(step(600_000, 900_000), context);
-    expect([ended.length, diagnostics[0]?.detail]).toEqual([
+    expect([ended.length, diagnostics.map(asText)[0]?.detail]).toEqual([
       1,
       expect.stringContaining('processes of a rank are gone'),
     ]);

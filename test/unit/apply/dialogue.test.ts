@@ -6,6 +6,7 @@ import { runStep } from '../../../src/apply/steps/run-step.ts';
 import type { NodeName } from '../../../src/model/node.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type Step, stepId } from '../../../src/model/step.ts';
+import { placementSubject } from '../../../src/model/subject.ts';
 import { exoCase, ids } from '../runtimes/exo/exo-case.ts';
 
 const [first, second] = [nodeName('studio-1'), nodeName('studio-2')];
@@ -122,7 +123,7 @@ describe('a dialogue with the nodes of a placement', () => {
       diagnostics: [
         {
           code: 'exo/no-identity',
-          subject: 'placement kimi',
+          subject: placementSubject('kimi'),
           detail: `kimi on studio-1: studio-2 and studio-1 are one and the same to exo: ${ids[0]}.`,
         },
       ],
@@ -143,7 +144,7 @@ describe('a dialogue with the nodes of a placement', () => {
       ...stepWith(60_000),
       act: { kind: 'dialogue', placement: 'kimi', name: 'exo-farewell', args: { node: first, port: 52_500 } },
     };
-    const told = { severity: 'warning', code: 'exo/no-farewell', subject: 'placement kimi' };
+    const told = { severity: 'warning', code: 'exo/no-farewell', subject: placementSubject('kimi') };
     expect(await talkWith(() => refused, {}).run(farewell)).toEqual({ outcome: 'changed', diagnostics: [] });
     expect(await talkWith(() => '\n000', {}).run(farewell)).toMatchObject({
       outcome: 'unchanged',

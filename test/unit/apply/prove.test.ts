@@ -5,6 +5,7 @@ import { runProve } from '../../../src/apply/steps/prove.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { stepId } from '../../../src/model/step.ts';
+import { asText } from '../as-text.ts';
 
 const text = 'one, two, three';
 const sha256 = digest(createHash('sha256').update(text).digest('hex'));
@@ -206,7 +207,7 @@ describe('the proof of a started mesh', () => {
       const { context, asked, scripts } = nodeThat(first, at(10), first, at(8), first, at(19));
       const result = await runProve(kept(), context);
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
-      expect(result.diagnostics[0]).toMatchObject({
+      expect(result.diagnostics.map(asText)[0]).toMatchObject({
         detail: expect.stringContaining('gives 19 tokens in a second, and gave 100 after an earlier start'),
         hint: expect.stringContaining('expect.tokensPerSecond'),
       });

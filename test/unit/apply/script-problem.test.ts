@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { scriptProblem as scriptProblemItself } from '../../../src/apply/steps/script-problem.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
+import { asText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { aStep } from './step-builder.ts';
 
-const scriptProblem = onPage(scriptProblemItself);
+const scriptProblem = onPage((...given: Parameters<typeof scriptProblemItself>) =>
+  asText(scriptProblemItself(...given)),
+);
 
 const step = aStep('studio-1/runtime', { node: 'studio-1' });
 
@@ -22,7 +26,7 @@ describe('the problem that a script names', () => {
   ])('%s is %s', (slug, code) => {
     expect(scriptProblem(step, { slug, text: 'said so' })).toMatchObject({
       code,
-      subject: 'node studio-1',
+      subject: nodeSubject('studio-1'),
       detail: `studio-1/runtime: said so (${slug}).`,
     });
   });

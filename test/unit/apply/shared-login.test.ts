@@ -4,6 +4,7 @@ import { type LogIn, type Reached, withRemote } from '../../../src/apply/with-re
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { makeSshCase } from '../../sshd/ssh-case.ts';
 
 const sshCase = makeSshCase('mesh');
@@ -18,7 +19,8 @@ function counted(fails = false): { readonly logIn: LogIn; readonly counts: { mad
   const counts = { made: 0, ended: 0 };
   const logIn: LogIn = async () => {
     counts.made += 1;
-    if (fails) throw new FleetError([diagnose('ssh/password-refused', { detail: 'no', subject: 'node studio-1' })]);
+    if (fails)
+      throw new FleetError([diagnose('ssh/password-refused', { detail: 'no', subject: nodeSubject('studio-1') })]);
     const exec = (): never => {
       throw new Error('nothing is run here');
     };

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { StepOf } from '../../../src/apply/steps/context.ts';
 import { stopWords as stopWordsItself } from '../../../src/apply/steps/stop-words.ts';
 import type { ScriptArgs } from '../../../src/model/node-script.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
+import { asText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { aStep } from './step-builder.ts';
 
-const stopWords = onPage(stopWordsItself);
+const stopWords = onPage((...given: Parameters<typeof stopWordsItself>) => stopWordsItself(...given).map(asText));
 
 function stopStep(more: Partial<ScriptArgs['stop-rank']> = {}): StepOf<'script'> {
   const act = { kind: 'script', name: 'stop-rank', args: { placement: 'kimi', graceMs: 1, ...more } } as const;
@@ -41,7 +43,11 @@ describe('what is told of a stop that went well', () => {
   it('never calls killed what KILL did not end, and shows nothing that a terminal would obey', () => {
     const said = ['sample=sample-kimi-3.txt', 'processes=71 \u001b[2J', 'ended=needs-reboot'];
     expect(stopWords(stopStep({ beforeReboot: true }), said)).toMatchObject([
-      { code: 'mesh/left-to-restart', subject: 'node studio-1', detail: expect.stringContaining('(71 \\u{1b}[2J)') },
+      {
+        code: 'mesh/left-to-restart',
+        subject: nodeSubject('studio-1'),
+        detail: expect.stringContaining('(71 \\u{1b}[2J)'),
+      },
     ]);
     expect(codes(stopStep({ beforeReboot: true }), said)).toEqual(['mesh/left-to-restart']);
   });

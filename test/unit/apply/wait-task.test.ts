@@ -3,6 +3,7 @@ import { realTiming } from '../../../src/apply/run-timing.ts';
 import { waitFor } from '../../../src/apply/wait-task.ts';
 import { onFallback } from '../../../src/desired/fallback.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { expandTask } from '../../../src/playbooks/expand.ts';
 import { taskText } from '../../../src/report/task-text.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
@@ -42,7 +43,7 @@ async function wait(members: MeshRack['members'], away: readonly string[], layou
   );
   const options = { scope, timing: realTiming, observe: () => Promise.resolve({ ...observation, failures }) };
   const { failed = [], diagnostics = [] } = await waitFor(work, { options, forget: () => undefined });
-  return { failed, told: diagnostics.map(({ detail }) => detail.split(',')[0]) };
+  return { failed, told: diagnostics.map(({ detail }) => plainText(detail).split(',')[0]) };
 }
 
 describe('a wait for a Mac', () => {

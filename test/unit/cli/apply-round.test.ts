@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isWaiting } from '../../../src/cli/apply-round.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { desiredFleet, observedFleet, type RackChanges, unknownNode } from '../doctor/fleet-builder.ts';
 import { onOnePage } from '../one-page.ts';
 import { makePlan } from '../plan/made-plan.ts';
@@ -35,7 +36,7 @@ describe('apply --wait-for-hands', () => {
   it.each(['ssh/dropped', 'ssh/unreachable'] as const)(
     'waits for a Mac with a manual step whose look ended with %s, and lists nothing but its cables',
     (code) => {
-      const failures = { [node]: [diagnose(code, { detail: 'It went down.', subject: `node ${node}` })] };
+      const failures = { [node]: [diagnose(code, { detail: 'It went down.', subject: nodeSubject(node) })] };
       const away = code === 'ssh/dropped' ? 'truncated' : 'unreachable';
       expect(waitsAfter({ failures }, [node], away)).toEqual({ isWaiting: true, aboutNode: [] });
       expect(waitsAfter({ failures }, [], away).isWaiting).toBe(false);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { questionBody } from '../../../src/cli/bench-request.ts';
 import { type BenchSubject, benchWish, beyondParallel } from '../../../src/cli/bench-wish.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { chatRequest } from '../../../src/runtimes/chat-request.ts';
 
 const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens = 8_192): BenchSubject => ({
@@ -20,7 +21,7 @@ describe('what a placement is asked', () => {
     expect(typed.requests).toEqual([1, 4, 8]);
     const [told] = beyondParallel(typed, subject('mlx', 2));
     expect([told?.code, told?.severity]).toEqual(['bench/beyond-parallel', 'notice']);
-    expect(told?.detail).toContain('asked 4 and 8 at once');
+    expect(told && plainText(told.detail)).toContain('asked 4 and 8 at once');
     expect(beyondParallel(typed, subject('command', 1))).toEqual([]);
     expect(beyondParallel(benchWish({}, subject('mlx', 2)), subject('mlx', 2))).toEqual([]);
   });
@@ -34,7 +35,7 @@ describe('what a placement is asked', () => {
         return JSON.stringify(benchWish(typed, subject('mlx', 1, 512)));
       } catch (error) {
         if (!(error instanceof FleetError)) throw error;
-        return `${error.diagnostics[0].code} ${error.diagnostics[0].hint}`;
+        return `${error.diagnostics[0].code} ${plainText(error.diagnostics[0].hint)}`;
       }
     };
     expect(refused({ words: 145 })).toBe('cli/usage With this answer at most: --words 144');

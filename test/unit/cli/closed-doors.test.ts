@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import type { StepReport } from '../../../src/apply/run-report.ts';
 import { closedDoorLines } from '../../../src/cli/closed-doors.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { doorAddress, insideAddress } from '../../../src/mesh/doors.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
@@ -49,7 +50,7 @@ function linesOf(...steps: readonly StepReport[]): readonly string[] {
     diagnostics: [],
     run,
   };
-  return closedDoorLines({ works: [work] });
+  return closedDoorLines({ works: [work] }).map(plainText);
 }
 
 const opening = 'What opens it: meshwright start kimi, or the next apply.';

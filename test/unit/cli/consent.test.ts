@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allowedEffects, type ConsentPolicy, createConsent } from '../../../src/cli/consent.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { EffectTotal } from '../../../src/plan/plan.ts';
 import { planOf } from '../report/plan-builder.ts';
@@ -74,7 +75,9 @@ describe('consent where nobody can be asked', () => {
       try {
         return await ask();
       } catch (error) {
-        return error instanceof FleetError ? [error.diagnostics[0].detail, error.diagnostics[0].hint] : error;
+        return error instanceof FleetError
+          ? [error.diagnostics[0].detail, error.diagnostics[0].hint].map(plainText)
+          : error;
       }
     };
     const consent = createConsent(fakeRun().run, agreed);
@@ -102,7 +105,7 @@ describe('consent where nobody can be asked', () => {
     const plan = planOf({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
     const refusal = await createConsent(fakeRun().run, { ...agreed, allowable: [] })
       .give(plan, 'Do it?')
-      .catch((error: unknown) => (error instanceof FleetError ? error.diagnostics[0].hint : error));
+      .catch((error: unknown) => (error instanceof FleetError ? plainText(error.diagnostics[0].hint) : error));
     expect(refusal).toBe(`This verb does so only where somebody is asked. Look at the plan, then: ${command}`);
   });
 

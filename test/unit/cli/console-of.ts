@@ -28,6 +28,7 @@ export function fakeRun(changes: Partial<Run> = {}): FakeRun {
     hasColor: false,
     hasErrColor: false,
     hasUnicode: false,
+    isSimulated: false,
   };
   const run: Run = {
     console,

@@ -30,6 +30,7 @@ function makeConsole() {
     hasColor: false,
     hasErrColor: false,
     hasUnicode: true,
+    isSimulated: false,
   };
   return { console, seen };
 }

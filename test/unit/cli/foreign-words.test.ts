@@ -3,6 +3,7 @@ import { parseCommandLine } from '../../../src/cli/command-line.ts';
 import { meantCommand } from '../../../src/cli/foreign-words.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 
 const names = verbs.map(({ name }) => name);
 
@@ -11,7 +12,7 @@ function hintFor(...words: string[]): string {
   try {
     parseCommandLine(verbs, { out: () => undefined, columns: 80 }, words);
   } catch (error) {
-    if (error instanceof FleetError) return error.diagnostics[0].hint.replace(/ ?See: .*$/, '');
+    if (error instanceof FleetError) return plainText(error.diagnostics[0].hint).replace(/ ?See: .*$/, '');
   }
   return 'accepted';
 }

@@ -1,24 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import { gatherAlike } from '../../../src/cli/gather-alike.ts';
+import { parseLinkEnd } from '../../../src/desired/link-text.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import {
+  linkSubject,
+  nodeSubject,
+  nodesSubject,
+  placementSubject,
+  type Subject,
+  subjectText,
+} from '../../../src/model/subject.ts';
 
-const about = (...subjects: readonly string[]) =>
+const link = (a: string, b: string): Subject => {
+  const [from, to] = [a, b].map((text) => parseLinkEnd(text));
+  if (from === undefined || to === undefined) throw new Error('no link');
+  return linkSubject([from, to]);
+};
+
+const about = (...subjects: readonly Subject[]) =>
   subjects.map((subject) => diagnose('ssh/refused', { subject, detail: 'Nobody answers.' }));
 
 describe('what gathered diagnostics are about', () => {
   it.each([
-    [['node studio-1'], 'node studio-1'],
-    [['node studio-1', 'node studio-1'], 'node studio-1'],
-    [['node studio-1', 'node studio-2'], 'nodes studio-1, studio-2'],
-    [['nodes studio-1, studio-2'], 'nodes studio-1, studio-2'],
-    [['placement chat'], 'placement chat'],
-    [['link studio-1:2 <-> studio-2:2'], 'link studio-1:2 <-> studio-2:2'],
+    [[nodeSubject('studio-1')], 'node studio-1'],
+    [[nodeSubject('studio-1'), nodeSubject('studio-1')], 'node studio-1'],
+    [[nodeSubject('studio-1'), nodeSubject('studio-2')], 'nodes studio-1, studio-2'],
+    [[nodesSubject(['studio-1', 'studio-2'])], 'nodes studio-1, studio-2'],
+    [[placementSubject('chat')], 'placement chat'],
+    [[link('studio-1:2', 'studio-2:2')], 'link studio-1:2 <-> studio-2:2'],
     [
-      ['link studio-1:2 <-> studio-2:2', 'link studio-1:3 <-> studio-3:2'],
+      [link('studio-1:2', 'studio-2:2'), link('studio-1:3', 'studio-3:2')],
       'links studio-1:2 <-> studio-2:2, studio-1:3 <-> studio-3:2',
     ],
-    [['node studio-1', 'placement chat'], 'studio-1, placement chat'],
+    [[nodeSubject('studio-1'), placementSubject('chat')], 'studio-1, placement chat'],
   ])('is of %j: %s', (subjects, gathered) => {
-    expect(gatherAlike(about(...subjects)).map(({ subject }) => subject)).toEqual([gathered]);
+    expect(gatherAlike(about(...subjects)).map(({ subject }) => subjectText(subject))).toEqual([gathered]);
   });
 });

@@ -3,6 +3,7 @@ import type { OpenedCluster } from '../../../src/cli/open-cluster.ts';
 import { judgedFleet } from '../../../src/cli/settle-cluster.ts';
 import type { Run } from '../../../src/cli/verb.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
@@ -22,7 +23,7 @@ const saidOfPool = (links: ClusterLock['links']): readonly string[] => {
   const routes = [{ destination: first, gateway: '10.8.0.1', flags: 'UGSc', device: 'utun3' }];
   const seen = observedFleet({ values: { 'studio-3': { routes } } });
   return diagnoseFleet(judgedFleet(run, opened(links)), seen).flatMap(({ code, detail }) =>
-    code === 'address/pool-overlap' ? [detail] : [],
+    code === 'address/pool-overlap' ? [plainText(detail)] : [],
   );
 };
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { launchRefusals } from '../../../src/cli/launch-refusals.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import { observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 
 const nodes = ['studio-4', 'studio-3'].map(nodeName);
@@ -14,8 +16,8 @@ const spent = {
 const told = (changes: RackChanges, isOverRdma = true) =>
   launchRefusals({ nodes, isOverRdma }, observedFleet(changes)).map(({ code, subject, detail }) => [
     code,
-    subject,
-    detail.replace('No rank is started, and nothing was stopped: ', ''),
+    subjectText(subject),
+    plainText(detail).replace('No rank is started, and nothing was stopped: ', ''),
   ]);
 
 describe('what launch refuses before it stops anything', () => {
@@ -58,7 +60,9 @@ describe('what launch refuses before it stops anything', () => {
       ],
       ['launch/reboot-unseen', 'node studio-3', 'studio-3: nobody knows whether its launch budget has room (a test).'],
     ]);
-    const hints = launchRefusals({ nodes, isOverRdma: true }, observedFleet(changes)).map(({ hint }) => hint ?? '');
+    const hints = launchRefusals({ nodes, isOverRdma: true }, observedFleet(changes)).map(({ hint }) =>
+      plainText(hint),
+    );
     expect(
       hints.map((hint) => ['meshwright doctor', '--nodes', 'meshwright reboot'].map((said) => hint.includes(said))),
     ).toEqual([

@@ -3,6 +3,7 @@ import type { Released } from '../../../src/apply/release-lease.ts';
 import { freedBy } from '../../../src/cli/commands/lease-release.ts';
 import { holdText } from '../../../src/cli/leases.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { asText } from '../as-text.ts';
 
 const holder = { run: 'run-a', owner: 'ana@desk', verb: 'apply', phase: 'studio-1/power/set', since: '2026-11-20' };
 const node = nodeName('studio-1');
@@ -23,7 +24,7 @@ describe('a lease that was to be released', () => {
   it('names the run that is alive, and how to release it all the same', () => {
     const released: Released = { kind: 'alive', holder };
     const [problem] = freedBy(node, holder, released).diagnostics;
-    expect(problem).toMatchObject({
+    expect(problem && asText(problem)).toMatchObject({
       code: 'lease/alive',
       hint: expect.stringContaining('meshwright lease release studio-1 --run run-a'),
     });

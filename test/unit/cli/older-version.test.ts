@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { olderVersion } from '../../../src/cli/older-version.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredRuntime } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { KeptTree } from '../../../src/model/fact-values.ts';
@@ -33,7 +34,7 @@ function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, 
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
     const [{ code, detail, hint }] = error.diagnostics;
-    return `${code}: ${detail} ${hint}`;
+    return `${code}: ${plainText(detail)} ${plainText(hint)}`;
   }
 }
 

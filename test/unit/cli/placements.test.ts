@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { namedPlacements, placementNamed } from '../../../src/cli/placements.ts';
 import type { Run } from '../../../src/cli/verb.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { rack } from '../playbooks/rack.ts';
 import { fakeRun } from './console-of.ts';
 
@@ -13,7 +14,8 @@ function hintFor(act: () => unknown): string {
   try {
     act();
   } catch (error) {
-    if (error instanceof FleetError) return error.diagnostics.map(({ code, hint }) => `${code}: ${hint}`).join('\n');
+    if (error instanceof FleetError)
+      return error.diagnostics.map(({ code, hint }) => `${code}: ${plainText(hint)}`).join('\n');
   }
   return 'nothing was refused';
 }

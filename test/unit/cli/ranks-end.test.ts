@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { endOfRanks } from '../../../src/cli/ranks-end.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { fakeRun } from './console-of.ts';
 
 const held = new AbortController().signal;
@@ -15,7 +16,7 @@ describe('the end of ranks', () => {
 
   it('is 255 with what went wrong where they could not be run', async () => {
     const { run, err } = fakeRun();
-    const problem = diagnose('launch/not-seen', { subject: 'node studio-1', detail: 'No device was seen.' });
+    const problem = diagnose('launch/not-seen', { subject: nodeSubject('studio-1'), detail: 'No device was seen.' });
     const ranks = () => Promise.reject(new FleetError([problem]));
     expect(await endOfRanks(run.console, held, ranks)).toEqual({ kind: 'ended', status: 255 });
     expect(err()).toContain('launch/not-seen');

@@ -16,6 +16,8 @@ import type { LogEvent, LogLevel } from '../../../src/cli/event-lines.ts';
 import { openRunLog, type RunLog } from '../../../src/cli/run-log.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-log-'));
@@ -34,7 +36,7 @@ const linesOf = (name: string): readonly Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 const finding = (detail: string): LogEvent => ({
   kind: 'finding',
-  diagnostic: diagnose('ssh/dropped', { detail, subject: 'node studio-1' }),
+  diagnostic: diagnose('ssh/dropped', { detail, subject: nodeSubject('studio-1') }),
 });
 
 function problemOf(act: () => void): string {
@@ -42,7 +44,9 @@ function problemOf(act: () => void): string {
     act();
     return 'none';
   } catch (error) {
-    return error instanceof FleetError ? `${error.diagnostics[0].code}: ${error.diagnostics[0].detail}` : String(error);
+    return error instanceof FleetError
+      ? `${error.diagnostics[0].code}: ${plainText(error.diagnostics[0].detail)}`
+      : String(error);
   }
 }
 

@@ -17,6 +17,7 @@ const silent: Console = {
   hasColor: false,
   hasErrColor: false,
   hasUnicode: false,
+  isSimulated: false,
 };
 
 describe('the signal of a run', () => {

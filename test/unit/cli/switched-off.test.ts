@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../src/apply/journal-record.ts';
-import { shutdownOf } from '../../../src/cli/switched-off.ts';
+import { shutdownOf as shutdownItself } from '../../../src/cli/switched-off.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { EffectKind, StepOutcome } from '../../../src/model/step.ts';
+
+const shutdownOf = (...asked: Parameters<typeof shutdownItself>): string | undefined => {
+  const told = shutdownItself(...asked);
+  return told && plainText(told);
+};
 
 const run = (effect: EffectKind, outcome: StepOutcome, more: readonly JournalEntry[] = []) => {
   const entries: readonly JournalEntry[] = [

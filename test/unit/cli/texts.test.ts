@@ -1,14 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asciiJson, asciiText } from '../../../src/cli/ascii.ts';
+import { showDiagnostics } from '../../../src/cli/diagnostics-output.ts';
 import { gatherAlike } from '../../../src/cli/gather-alike.ts';
 import { parseDuration } from '../../../src/cli/parse-duration.ts';
 import { sentence } from '../../../src/cli/program.ts';
 import { progressLine } from '../../../src/cli/progress.ts';
 import { shownWord } from '../../../src/cli/shown-word.ts';
-import { simulatedHints } from '../../../src/cli/simulated-hints.ts';
 import { wrap } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { meshwright } from '../../../src/model/command.ts';
+import { prose } from '../../../src/model/prose.ts';
+import { nodeSubject, nodesSubject } from '../../../src/model/subject.ts';
+import { planText } from '../../../src/report/plan-text.ts';
+import { blocker, planOf, step } from '../report/plan-builder.ts';
+import { fakeRun } from './console-of.ts';
 
 describe('a duration', () => {
   it.each([
@@ -112,42 +118,51 @@ describe('a word to type', () => {
   });
 });
 
-describe('hints of a rehearsal', () => {
-  const hinted = (hint: string): string | undefined =>
-    simulatedHints([diagnose('ssh/host-key-changed', { detail: 'x', hint })])[0]?.hint;
-
-  it('send nobody to a real node', () => {
-    expect(hinted('Compare:\n  ssh-keygen -lf x.pub\nIf they agree:\n  meshwright enroll studio-2 --replace')).toBe(
-      'Compare:\n  ssh-keygen -lf x.pub\nIf they agree:\n  meshwright enroll studio-2 --replace --sim',
-    );
-    expect(hinted('See why: meshwright facts studio-1; or look again.')).toBe(
-      'See why: meshwright facts studio-1 --sim; or look again.',
-    );
-    expect(hinted('Let it go: meshwright release NODE')).toBe('Let it go: meshwright release NODE --sim');
-    expect(hinted('meshwright launch --nodes a -- COMMAND x')).toBe('meshwright launch --nodes a --sim -- COMMAND x');
-    expect(hinted('Name its file: meshwright run night.yaml')).toBe('Name its file: meshwright run night.yaml --sim');
-    expect(hinted('Read it (`meshwright logs`), then wait.')).toBe('Read it (`meshwright logs --sim`), then wait.');
-    expect(hinted('Two: meshwright start --nodes a,b.')).toBe('Two: meshwright start --nodes a,b --sim.');
+describe('a rehearsal', () => {
+  const words = ['meshwright reboot studio-1', 'meshwright facts studio-1', 'meshwright validate'];
+  const isReal = (text: string) => words.map((one) => new RegExp(`${one}(?! --sim)`).test(text));
+  const reboot = prose`Restart it: ${meshwright('reboot', 'studio-1')}`;
+  const finding = diagnose('ssh/host-key-changed', {
+    detail: prose`Seen by ${meshwright('facts', 'studio-1')}.`,
+    hint: prose`Restart it:\n  ${meshwright('reboot', 'studio-1')}\nThen: ${meshwright('validate')}`,
   });
 
-  it('leave alone what reaches no node', () => {
-    expect(hinted('Start it: meshwright sim up')).toBe('Start it: meshwright sim up');
-    expect(hinted('meshwright validate shows its line')).toBe('meshwright validate shows its line');
+  it.each([
+    [true, [false, false, true]],
+    [false, [true, true, true]],
+  ])('that is one: %s, sends nobody to a real node with its diagnostics', (isSimulated, real) => {
+    const { run, err } = fakeRun();
+    showDiagnostics({ ...run.console, isSimulated }, [finding]);
+    expect(isReal(err())).toEqual(real);
+  });
+
+  it.each([
+    [true, [false, false, true]],
+    [false, [true, true, true]],
+  ])('that is one: %s, sends nobody to a real node with its plan', (isSimulated, real) => {
+    const plan = planOf({
+      steps: [step('studio-1', 'power/set')],
+      blockers: [blocker('studio-1', { action: reboot })],
+      diagnostics: [finding],
+    });
+    const next = [prose`Then: ${meshwright('facts', 'studio-1')}, ${meshwright('validate')}`];
+    const lock = { shown: 'cluster.lock', additions: [] };
+    expect(isReal(planText({ plan, isSimulated, lock, next, columns: 80, unicode: false }))).toEqual(real);
   });
 });
 
 describe('diagnostics of many nodes', () => {
   const missing = (name: string) =>
-    diagnose('ssh/no-key', { subject: `node ${name}`, detail: `Nothing can be offered to ${name}.` });
+    diagnose('ssh/no-key', { subject: nodeSubject(name), detail: `Nothing can be offered to ${name}.` });
 
   it('with one cause and one cure are told once', () => {
     const told = gatherAlike([missing('a-1'), missing('a-2'), missing('a-3')]);
     expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({ code: 'ssh/no-key', subject: 'nodes a-1, a-2, a-3' });
+    expect(told[0]).toMatchObject({ code: 'ssh/no-key', subject: nodesSubject(['a-1', 'a-2', 'a-3']) });
   });
 
   it('keep apart what differs, and a single one as it is', () => {
-    const locked = diagnose('ssh/locked-at-filevault', { subject: 'node b-1', detail: 'b-1 is up.' });
+    const locked = diagnose('ssh/locked-at-filevault', { subject: nodeSubject('b-1'), detail: 'b-1 is up.' });
     expect(gatherAlike([missing('a-1'), locked])).toEqual([missing('a-1'), locked]);
     expect(gatherAlike([])).toEqual([]);
   });

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 
 const hintsFor = (text: string): readonly string[] =>
-  loadCluster(text, 'cluster.yaml').diagnostics.map(({ hint }) => hint);
+  loadCluster(text, 'cluster.yaml').diagnostics.map(({ hint }) => plainText(hint));
 const hintsOf = (name: string): readonly string[] => hintsFor(readFileSync(`test/cases/rules/${name}.yaml`, 'utf8'));
 
 const links = (link: string): string =>

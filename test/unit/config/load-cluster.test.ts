@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 
 const load = (text: string | Uint8Array) => loadCluster(text, 'cluster.yaml');
 const places = (text: string) => load(text).diagnostics.map((one) => [one.code, one.where?.line, one.where?.column]);
@@ -161,7 +162,7 @@ thunderbolt:
   avoid:
 ${avoid}
   links: [ 'a:3 <-> b:1' ]
-`).diagnostics.map(({ code, detail }) => [code, /\((.*)\)/.exec(detail)?.[1]]);
+`).diagnostics.map(({ code, detail }) => [code, /\((.*)\)/.exec(plainText(detail))?.[1]]);
     expect(told('    - a:3\n    - 3\n    - 3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
     expect(told('    - a:4\n    - a:3\n    - a:3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
   });

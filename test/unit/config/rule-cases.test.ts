@@ -6,6 +6,8 @@ import { parseLock } from '../../../src/config/lock.ts';
 import { fileCodes } from '../../../src/diagnostics/codes-file.ts';
 import { settleCodes } from '../../../src/diagnostics/codes-placement.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import { type MarkedPlace, markedPlaces } from './marked-places.ts';
 import { writtenCases } from './written-cases.ts';
 
@@ -47,7 +49,12 @@ describe('what is said of a wrong file', () => {
   const lines = (about: string, found: readonly Diagnostic[]): readonly string[] => [
     about,
     ...found.map(({ code, where, subject, detail, hint }) =>
-      [`  ${where?.line ?? '-'}:${where?.column ?? '-'} ${code}`, subject ?? '', detail, hint].join(' | '),
+      [
+        `  ${where?.line ?? '-'}:${where?.column ?? '-'} ${code}`,
+        subjectText(subject),
+        plainText(detail),
+        plainText(hint),
+      ].join(' | '),
     ),
   ];
 

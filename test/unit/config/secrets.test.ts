@@ -10,6 +10,7 @@ function shown(text: string): string {
     sources: new Map([['cluster.yaml', text]]),
     columns: 100,
     color: false,
+    isSimulated: false,
   });
   return `${rendered}\n${JSON.stringify(diagnostics)}`;
 }

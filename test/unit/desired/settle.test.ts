@@ -13,6 +13,8 @@ import { type SourceFacts, sourcesToRead } from '../../../src/desired/source-fac
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digest, digestOf } from '../../../src/model/digest.ts';
+import { nodeSubject, runtimeSubject } from '../../../src/model/subject.ts';
+import { diagnosticsAsText } from '../as-text.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 
 const nothing: SourceFacts = { archives: {}, folders: {} };
@@ -168,7 +170,7 @@ describe('a runtime', () => {
     const settled = settle({ more: runtimes }, first.lock, sources);
     expect([settled.fleet.runtimes, settled.lock, settled.diagnostics]).toEqual([first.fleet.runtimes, first.lock, []]);
     const unlocked = settle({ more: runtimes }, lock, sources);
-    expect(unlocked.diagnostics).toMatchObject([{ code, subject: 'runtime ref', detail: 'No.' }]);
+    expect(unlocked.diagnostics).toMatchObject([{ code, subject: runtimeSubject('ref'), detail: 'No.' }]);
     expect(unlocked.fleet.runtimes[0]?.sha256).toBeUndefined();
   });
 
@@ -283,11 +285,11 @@ describe('a model', () => {
 describe('a node of the lock', () => {
   it('that left the file stops everything and names forget', () => {
     const settled = settle({}, withNodes(lock, ['c', 'a', 'gone']));
-    expect(settled.diagnostics).toMatchObject([
+    expect(diagnosticsAsText(settled.diagnostics)).toMatchObject([
       {
         code: 'lock/node-left-file',
         severity: 'error',
-        subject: 'node gone',
+        subject: nodeSubject('gone'),
         hint: expect.stringMatching(/meshwright forget gone$/),
       },
     ]);

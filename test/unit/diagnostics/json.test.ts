@@ -3,10 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { loadCluster } from '../../../src/config/load-cluster.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { diagnosticJson } from '../../../src/diagnostics/json.ts';
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { diagnosticJson as diagnosticJsonFor } from '../../../src/diagnostics/json.ts';
 import { countText, hasErrors } from '../../../src/diagnostics/severity.ts';
 
 const schema: object = JSON.parse(readFileSync('schemas/diagnostics.schema.json', 'utf8'));
+const diagnosticJson = (one: Diagnostic) => diagnosticJsonFor(one, { isSimulated: false });
 const validate = new Ajv2020({ strict: true }).compile(schema);
 
 describe('a diagnostic as JSON', () => {

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { docsAnchor, renderDiagnostics } from '../../../src/diagnostics/render.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 
 const file = 'cluster.yaml';
 
 /** Draws one diagnostic over one text. */
 function draw(text: string, one: Diagnostic, columns = 80, color = false): readonly string[] {
-  return renderDiagnostics([one], { sources: new Map([[file, text]]), columns, color }).split('\n');
+  return renderDiagnostics([one], { sources: new Map([[file, text]]), columns, color, isSimulated: false }).split('\n');
 }
 
 const at = (line: number, column: number, endColumn: number) => ({ file, line, column, endLine: line, endColumn });
@@ -81,10 +82,10 @@ describe('a diagnostic as text', () => {
   });
 
   it('names the subject when there is no file', () => {
-    const one = diagnose('ssh/unreachable', { detail: 'Nobody answered.', subject: 'node studio-2' });
-    expect(renderDiagnostics([one], { sources: new Map(), columns: 80, color: false }).split('\n')[0]).toBe(
-      'node studio-2  error  ssh/unreachable',
-    );
+    const one = diagnose('ssh/unreachable', { detail: 'Nobody answered.', subject: nodeSubject('studio-2') });
+    expect(
+      renderDiagnostics([one], { sources: new Map(), columns: 80, color: false, isSimulated: false }).split('\n')[0],
+    ).toBe('node studio-2  error  ssh/unreachable');
   });
 
   it('marks an empty file and a place at the end of a line', () => {
@@ -102,7 +103,7 @@ describe('a diagnostic as text', () => {
   });
 
   it('is nothing for no diagnostics', () => {
-    expect(renderDiagnostics([], { sources: new Map(), columns: 80, color: false })).toBe('');
+    expect(renderDiagnostics([], { sources: new Map(), columns: 80, color: false, isSimulated: false })).toBe('');
   });
 
   it('has an explanation in the documents', () => {

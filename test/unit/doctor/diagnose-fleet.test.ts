@@ -2,14 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { rules } from '../../../src/doctor/registry.ts';
-import { subjectNodes } from '../../../src/doctor/subject.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import {
+  linkSubject,
+  namedSubject,
+  nodeSubject,
+  nodesSubject,
+  receptacleSubject,
+  type Subject,
+  subjectNodes,
+  subjectText,
+} from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';
 import { desiredFleet, observedFleet, unknownNode } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
 const unreachable = diagnose('ssh/unreachable', {
   detail: 'studio-4.lan:22 did not answer.',
-  subject: 'node studio-4',
+  subject: nodeSubject('studio-4'),
 });
 
 describe('diagnosis of a fleet', () => {
@@ -21,7 +31,7 @@ describe('diagnosis of a fleet', () => {
   it('gives a failure without subject the node that it belongs to', () => {
     const { subject: _, ...bare } = unreachable;
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [bare] } });
-    expect(found.map((one) => one.subject)).toEqual(['node studio-4']);
+    expect(found.map((one) => subjectText(one.subject))).toEqual(['node studio-4']);
   });
 
   it('lists unknown facts once per node with their reasons', () => {
@@ -32,14 +42,14 @@ describe('diagnosis of a fleet', () => {
   });
 
   it('does not list what was cut off when the connection broke: that is told', () => {
-    const dropped = diagnose('ssh/unreachable', { detail: 'It broke off.', subject: 'node studio-2' });
+    const dropped = diagnose('ssh/unreachable', { detail: 'It broke off.', subject: nodeSubject('studio-2') });
     const unknown = { 'studio-2': { filevault: 'truncated', power: 'tool-missing' } } as const;
     const found = findingsOf({ unknown, failures: { 'studio-2': [dropped] } });
     expect(found.map((one) => one.detail)).toEqual(['It broke off.', 'Unknown: power (the tool is not there).']);
   });
 
   it('says of a Mac whose connection broke off that it is away, and nothing of the facts that did not arrive', () => {
-    const dropped = diagnose('ssh/dropped', { detail: 'It broke off.', subject: 'node studio-2' });
+    const dropped = diagnose('ssh/dropped', { detail: 'It broke off.', subject: nodeSubject('studio-2') });
     const unknown = { 'studio-2': { filevault: 'truncated', power: 'tool-missing' } } as const;
     expect(findingsOf({ unknown, failures: { 'studio-2': [dropped] } })).toEqual([dropped]);
   });
@@ -96,11 +106,20 @@ describe('diagnosis of a fleet', () => {
 
 describe('subject of a finding', () => {
   it('names its nodes in every form', () => {
-    expect(subjectNodes('node studio-1')).toEqual(['studio-1']);
-    expect(subjectNodes('nodes studio-1, studio-3')).toEqual(['studio-1', 'studio-3']);
-    expect(subjectNodes('link studio-1:2 <-> studio-4:1')).toEqual(['studio-1', 'studio-4']);
-    expect(subjectNodes('receptacle studio-1:2')).toEqual(['studio-1']);
-    expect(subjectNodes('something else')).toEqual([]);
+    const ends = [
+      { node: nodeName('studio-1'), receptacle: 2 },
+      { node: nodeName('studio-4'), receptacle: 1 },
+    ] as const;
+    const nodesOf = (one: Subject): readonly unknown[] => [subjectText(one), ...subjectNodes(one)];
+    expect(nodesOf(nodeSubject('studio-1'))).toEqual(['node studio-1', 'studio-1']);
+    expect(nodesOf(nodesSubject(['studio-1', 'studio-3']))).toEqual([
+      'nodes studio-1, studio-3',
+      'studio-1',
+      'studio-3',
+    ]);
+    expect(nodesOf(linkSubject(ends))).toEqual(['link studio-1:2 <-> studio-4:1', 'studio-1', 'studio-4']);
+    expect(nodesOf(receptacleSubject(ends[0]))).toEqual(['receptacle studio-1:2', 'studio-1']);
+    expect(nodesOf(namedSubject('a file'))).toEqual(['a file']);
   });
 });
 

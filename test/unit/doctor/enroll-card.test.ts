@@ -33,7 +33,7 @@ it.each([
   const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
   if (fleet === undefined) throw new Error('no cluster');
-  for (const node of fleet.nodes) say(enrollCardText(enrollCard(fleet, node), 200));
+  for (const node of fleet.nodes) say(enrollCardText(enrollCard(fleet, node), { columns: 200, isSimulated: false }));
 });
 
 onOnePage('enroll-card');

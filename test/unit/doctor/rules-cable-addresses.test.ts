@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues, Ipv4Address, Route } from '../../../src/model/fact-values.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject, receptacleSubject } from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
@@ -72,7 +74,7 @@ describe('a default route over a cable', () => {
     expect(finding).toMatchObject({
       code: 'network/default-route-over-cable',
       severity: 'error',
-      subject: 'receptacle studio-3:2',
+      subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
       detail: 'studio-3:2 (en3) has a default route by 192.168.2.1, beside that of the other interfaces.',
     });
     expect(finding?.hint).toBe(
@@ -166,7 +168,7 @@ describe('the address of a cable', () => {
     expect(finding).toMatchObject({
       code: 'network/lease-over-cable',
       severity: 'warning',
-      subject: 'receptacle studio-3:2',
+      subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
       detail: 'studio-3:2 (en3) was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
     });
     expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
@@ -209,7 +211,7 @@ describe('the address of a cable', () => {
       expect(finding).toMatchObject({
         code: 'network/suspected-lease',
         severity: 'warning',
-        subject: 'receptacle studio-3:2',
+        subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
         detail: 'studio-3:2 (en3) is on DHCP and has 192.168.2.7/24, which is suspected to come from a DHCP server.',
       });
       expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
@@ -221,7 +223,7 @@ describe('the address of a cable', () => {
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
       code: 'address/by-dhcp',
-      subject: 'node studio-3',
+      subject: nodeSubject('studio-3'),
       detail: 'On DHCP: receptacle 2 (en3, now 169.254.31.7).',
     });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';
 import { desiredFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
@@ -16,7 +17,11 @@ describe('a network daemon of somebody else', () => {
   it('of which the file says nothing is an error that names the three words', () => {
     const [finding, ...others] = findingsOf(loaded);
     expect(others).toEqual([]);
-    expect(finding).toMatchObject({ code: 'network/foreign-daemon', severity: 'error', subject: 'node studio-3' });
+    expect(finding).toMatchObject({
+      code: 'network/foreign-daemon',
+      severity: 'error',
+      subject: nodeSubject('studio-3'),
+    });
     expect(finding?.detail).toContain('io.exo.networksetup of exo is loaded; it takes the Thunderbolt Bridge away');
     for (const word of ['stop', 'remove', 'adopt']) expect(finding?.hint).toContain(word);
     expect(told(comesBack)).toEqual(['error network/foreign-daemon node studio-3']);

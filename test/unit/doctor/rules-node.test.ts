@@ -5,6 +5,7 @@ import type { Digest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { identityDigest } from '../../../src/model/mac-identity.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';
 import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
@@ -236,7 +237,7 @@ describe('ranks and gateways', () => {
       const system = { ...desiredFleet().system, accounts };
       return findingsOf({}, { placements: [{ ...kimi, ...placement }], system })
         .filter(({ code }) => code === 'accounts/login')
-        .map(({ subject, detail }) => `${subject}: ${detail}`);
+        .map(({ subject, detail }) => `${subjectText(subject)}: ${detail}`);
     };
     expect(warned({})).toEqual([
       'node studio-2: The gateway of kimi runs as the ssh user, who can become root (system.accounts.gateway: login).',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';
 import { findingsOf } from './told.ts';
 
@@ -6,7 +7,7 @@ describe('an RDMA device that belongs to no receptacle', () => {
   it('is told, and counts for nothing', () => {
     const [finding, ...others] = findingsOf({ values: { 'studio-3': { 'other-rdma-devices': ['mlx5_0'] } } });
     expect(others).toEqual([]);
-    expect(finding).toMatchObject({ code: 'rdma/other-device', severity: 'notice', subject: 'node studio-3' });
+    expect(finding).toMatchObject({ code: 'rdma/other-device', severity: 'notice', subject: nodeSubject('studio-3') });
     expect(finding?.detail).toBe('It also has mlx5_0.');
   });
 });

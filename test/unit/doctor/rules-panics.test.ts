@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PanicReport } from '../../../src/model/strange-records.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';
 import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
@@ -25,7 +26,7 @@ describe('reports of kernel panics', () => {
   it('are reported when one was written in this boot session, with what the kernel said and their number', () => {
     const [finding, ...others] = findingsOf(seen(report({ atEpochSeconds: 1_700_000_000 }), report()));
     expect(others).toEqual([]);
-    expect(finding).toMatchObject({ code: 'macos/panicked', severity: 'notice', subject: 'node studio-3' });
+    expect(finding).toMatchObject({ code: 'macos/panicked', severity: 'notice', subject: nodeSubject('studio-3') });
     expect(finding?.detail).toBe(
       'macOS has written the report of a kernel panic since this Mac started: panic-full-2026-09-21-131320.0002.panic. The kernel said: panic(cpu 4 caller 0x1): Kernel data abort. Its backtrace goes through com.apple.iokit.IOThunderboltFamily. There are 2 reports of panics on this Mac.',
     );

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codes } from '../../../src/diagnostics/codes.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
 import {
@@ -13,6 +14,7 @@ import {
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { RdmaPort } from '../../../src/model/rdma-values.ts';
+import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../src/model/subject.ts';
 import { findingRoles } from '../../../src/resources/finding-roles.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 import {
@@ -43,7 +45,7 @@ function portsDown(name: string, ...devices: readonly string[]): readonly RdmaPo
 const severityOf = (code: string): string | undefined =>
   Object.entries(codes).find(([one]) => one === code)?.[1].severity;
 
-const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${finding.subject}`;
+const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${subjectText(finding.subject)}`;
 
 describe('troubles', () => {
   it('are none in a healthy rack', () => {
@@ -66,15 +68,16 @@ describe('troubles', () => {
   });
 
   it('leave nothing else to advise for a placement that a cause already holds up', () => {
-    const cause = diagnose('rdma/disabled', { subject: 'node studio-3', detail: 'It is off.' });
-    const hung = diagnose('mesh/not-serving', { subject: 'placement chat', detail: 'It is hung.' });
+    const cause = diagnose('rdma/disabled', { subject: nodeSubject('studio-3'), detail: 'It is off.' });
+    const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is hung.' });
     expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
     expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
   });
 
   it('of a cable that a plan refuses leave no start to advise, though they are warnings', () => {
-    const subject = 'link studio-1:2 <-> studio-2:2';
-    const hung = diagnose('mesh/not-serving', { subject: 'placement chat', detail: 'It is stopped.' });
+    const end = (name: string) => ({ node: nodeName(name), receptacle: 2 });
+    const subject = linkSubject([end('studio-1'), end('studio-2')]);
+    const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is stopped.' });
     for (const code of holdingWarnings) {
       const cause = diagnose(code, { subject, detail: 'A hub is between.' });
       expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause]);
@@ -188,7 +191,7 @@ describe('the work list of the RDMA switch', () => {
     const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
     expect(systemSettings).toBeUndefined();
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);
-    expect(recovery?.steps[0]).toBe('From here: meshwright shutdown studio-2 studio-4');
+    expect(plainText(recovery?.steps[0] ?? '')).toBe('From here: meshwright shutdown studio-2 studio-4');
     expect(recovery?.steps).toContain('Type: rdma_ctl enable');
   });
 
@@ -198,7 +201,7 @@ describe('the work list of the RDMA switch', () => {
     });
     expect(recovery?.nodes).toEqual(['studio-4']);
     expect(systemSettings?.nodes).toEqual(['studio-2', 'studio-3']);
-    expect(systemSettings?.steps.at(-1)).toBe(
+    expect(plainText(systemSettings?.steps.at(-1) ?? '')).toBe(
       'From here, when it is on everywhere: meshwright reboot studio-2 studio-3',
     );
   });

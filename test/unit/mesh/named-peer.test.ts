@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failingRankFinding as failingRankFindingItself } from '../../../src/mesh/failing-rank-finding.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { asText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { meshFleet } from './rack-with-mesh.ts';
 
@@ -15,7 +16,7 @@ const findingFor = (...lines: string[]) => {
   }));
   const [kimi] = fleet.placements;
   if (kimi === undefined) throw new Error('the fleet of these tests has kimi');
-  return failingRankFinding(kimi, undefined, ranks, fleet);
+  return asText(failingRankFinding(kimi, undefined, ranks, fleet));
 };
 
 describe('the failing rank of a start that no signature explains', () => {

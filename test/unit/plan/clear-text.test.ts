@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Publication } from '../../../src/model/desired.ts';
 import { known } from '../../../src/model/known.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import { doorPlan, published } from './rack-with-doors.ts';
 import { own } from './rack-with-fallback.ts';
 
@@ -8,7 +9,7 @@ const keyed: Publication = { servedName: 'kimi', apiKeys: [{ kind: 'env', name: 
 const toldOf = (publication: Publication): readonly unknown[] =>
   doorPlan({ of: published({ publication }), members: own, closed: [] })
     .diagnostics.filter(({ code }) => code === 'endpoint/clear-text')
-    .map(({ severity, subject, detail }) => [severity, subject, detail]);
+    .map(({ severity, subject, detail }) => [severity, subjectText(subject), detail]);
 
 it('tells each time that keys cross the network in clear text, unless clients come through proxies or need none', () => {
   expect(toldOf(keyed)).toEqual([

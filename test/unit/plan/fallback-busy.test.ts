@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { onFallback } from '../../../src/desired/fallback.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { shortDigest } from '../../../src/model/digest.ts';
 import type { TokenSight } from '../../../src/model/fact-values.ts';
@@ -100,7 +101,7 @@ describe('a fallback that runs and does not serve', () => {
     const of = fleetWith(4, 1);
     const { diagnostics } = planOf({ of, members: members(of), away });
     const found = diagnostics.find(({ code }) => code === 'mesh/on-fallback');
-    return [found?.detail, found?.hint];
+    return [found?.detail, found?.hint].map((text = '') => plainText(text));
   };
 
   it('is told so, with what restarts it there', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { onFallback } from '../../../src/desired/fallback.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
@@ -33,7 +34,7 @@ function outcomeOf(plan: Plan) {
   const refused = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
   const started = plan.steps.flatMap(({ id }) => /\/placement\/([^/]+)\/kick$/.exec(id)?.slice(1) ?? []);
   return {
-    refused: refused.map(({ action }) => /^placement ([^:]+):/.exec(action)?.[1]),
+    refused: refused.map(({ action }) => /^placement ([^:]+):/.exec(plainText(action))?.[1]),
     started: [...new Set(started)].toSorted(),
   };
 }
@@ -61,7 +62,7 @@ describe('the memory beside a fallback that runs', () => {
     const [refused] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
     const release = 'held' in one ? 'studio-3 is no longer held (meshwright release studio-3) and ' : '';
     const room = `${release}kimi is back on its own nodes (meshwright apply)`;
-    expect(refused?.action).toContain(`It fits once ${room}, which this plan`);
+    expect(plainText(refused?.action ?? '')).toContain(`It fits once ${room}, which this plan`);
   });
 
   it('is not free for a move back of another placement either', () => {

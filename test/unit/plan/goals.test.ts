@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject, subjectText } from '../../../src/model/subject.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
@@ -67,7 +68,7 @@ describe('goal reboot', () => {
   it('says before which Macs will wait at FileVault, and says it of no other goal', () => {
     const values = { 'studio-1': { filevault: 'on' as const }, 'studio-2': { filevault: 'on' as const } };
     const codes = (goal: Goal): readonly string[] =>
-      plan(goal, { values }).diagnostics.map(({ code, subject }) => `${code} ${subject}`);
+      plan(goal, { values }).diagnostics.map(({ code, subject }) => `${code} ${subjectText(subject)}`);
     expect(codes(reboot)).toEqual(['reboot/ends-at-filevault node studio-1']);
     expect(codes({ ...reboot, kind: 'shutdown' })).toEqual([]);
   });
@@ -93,7 +94,7 @@ describe('goal converge', () => {
   it('has the password of a locked FileVault on its work list', () => {
     const locked = diagnose('ssh/locked-at-filevault', {
       detail: 'It waits for a password.',
-      subject: 'node studio-4',
+      subject: nodeSubject('studio-4'),
     });
     const made = plan({ kind: 'converge' }, { unreachable: ['studio-4'], failures: { 'studio-4': [locked] } });
     expect(made.blockers).toMatchObject([{ code: 'ssh/locked-at-filevault', node: 'studio-4', isHands: true }]);
@@ -104,7 +105,7 @@ describe('goal converge', () => {
   it('tells why other nodes could not be observed', () => {
     const lost = diagnose('ssh/unreachable', { detail: 'Nobody answered.' });
     const made = plan({ kind: 'converge' }, { unreachable: ['studio-4'], failures: { 'studio-4': [lost] } });
-    expect(made.diagnostics).toMatchObject([{ code: 'ssh/unreachable', subject: 'node studio-4' }]);
+    expect(made.diagnostics).toMatchObject([{ code: 'ssh/unreachable', subject: nodeSubject('studio-4') }]);
     expect(Object.keys(made.observed)).toEqual(['studio-1', 'studio-2', 'studio-3']);
   });
 });

@@ -6,6 +6,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import type { NodeHold } from '../../../src/model/node-records.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { asText } from '../as-text.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
@@ -41,7 +42,7 @@ describe('a held node', () => {
     expect(plan.waiting).toMatchObject([
       { resource: 'power/sleep', node: 'studio-2', for: [{ text: 'hold/held on studio-2' }], isUnknown: false },
     ]);
-    expect(plan.blockers).toMatchObject([
+    expect(plan.blockers.map((one) => asText(one))).toMatchObject([
       {
         code: 'hold/held',
         node: 'studio-2',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSight } from '../../../src/model/fact-values.ts';
+import { placementSubject } from '../../../src/model/subject.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { diagnosticsAsText } from '../as-text.ts';
 import { type MeshRack, meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { type Case, nodes, planOf } from './rack-with-fallback.ts';
@@ -21,7 +23,8 @@ const stopOfRestart: Goal = { ...stop, back: ['kimi'] };
 const plan = (one: Case): Plan => planOf({ of: meshFleet(), ...one });
 const stopsIn = ({ steps }: Plan): readonly string[] =>
   steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ node }) => node);
-const lost = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === 'mesh/lost-member');
+const lost = ({ diagnostics }: Plan) =>
+  diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-member');
 
 describe('a stop while a member is away', () => {
   it.each([
@@ -125,7 +128,7 @@ describe('apply while a member is away', () => {
     expect(made.steps).toEqual([]);
     expect(lost(made)).toEqual([
       expect.objectContaining({
-        subject: 'placement kimi',
+        subject: placementSubject('kimi'),
         detail: 'Nobody can see studio-3. Its ranks on studio-1, studio-2 run, and it gives no token.',
         hint: 'It cannot be started again before studio-3 is back. To stop what runs of it:\n  meshwright stop kimi',
       }),

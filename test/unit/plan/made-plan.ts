@@ -1,3 +1,5 @@
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import { makePlan as make } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { jsonText, say } from '../one-page.ts';
@@ -20,6 +22,6 @@ const linesOf = ({ changes, steps, waiting, blockers, effects, diagnostics }: Pl
   ...blockers.map((one) => `blocker ${jsonText(one)}`),
   ...effects.map((one) => `effect ${JSON.stringify(one)}`),
   ...diagnostics.map(({ severity, code, subject, detail, hint }) =>
-    [`${severity} ${code}`, subject ?? '', detail, hint].join(' | '),
+    [`${severity} ${code}`, subjectText(subject), plainText(detail), plainText(hint)].join(' | '),
   ),
 ];

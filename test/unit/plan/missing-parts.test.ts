@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
@@ -22,7 +23,7 @@ describe('what a placement lacks that is stopped to be started again', () => {
     });
     const action = 'Bring runtime/reference, model/tiny to what the file says first: meshwright apply';
     const kimi = 'studio-1 placement/kimi';
-    expect(made.blockers.map((one) => [one.code, one.node, one.action, one.blocks])).toEqual(
+    expect(made.blockers.map((one) => [one.code, one.node, plainText(one.action), one.blocks])).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => ['plan/not-converged', node, action, [kimi]]),
     );
     expect(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { planJson } from '../../../src/plan/plan-json.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
@@ -12,7 +13,7 @@ import { planFor } from './plan-builder.ts';
 
 const check = schemaCheck('plan');
 
-const lost = diagnose('ssh/unreachable', { detail: 'Nobody answered.', subject: 'node studio-4' });
+const lost = diagnose('ssh/unreachable', { detail: 'Nobody answered.', subject: nodeSubject('studio-4') });
 const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
 const fleet = meshFleet();
 const targets = fleet.nodes.map(({ name }) => name);
@@ -56,14 +57,16 @@ const plans: Readonly<Record<string, Plan>> = {
   'that switches Macs off': planFor({ goal: { kind: 'shutdown', nodes: [nodeName('studio-1')] } }),
 };
 
+const reader = { isSimulated: false };
+
 describe('a plan as JSON', () => {
   it.each(Object.keys(plans))('%s is as the schema says', (name) => {
     const plan = plans[name];
-    expect(plan === undefined ? ['no such plan'] : check(planJson(plan))).toEqual([]);
+    expect(plan === undefined ? ['no such plan'] : check(planJson(plan, reader))).toEqual([]);
   });
 
   it('has its fields in the order in which a person reads them', () => {
-    expect(Object.keys(planJson(planFor({})) ?? {})).toEqual([
+    expect(Object.keys(planJson(planFor({}), reader) ?? {})).toEqual([
       'formatVersion',
       'cluster',
       'configHash',
@@ -79,14 +82,14 @@ describe('a plan as JSON', () => {
   });
 
   it('has addresses as texts only, in every step that plans make', () => {
-    const texts = Object.values(plans).map((plan) => JSON.stringify(planJson(plan)));
+    const texts = Object.values(plans).map((plan) => JSON.stringify(planJson(plan, reader)));
     expect(texts.join('')).toContain('"expect":[{"node":"studio-1","address":"');
     expect(texts.filter((text) => text.includes('"about"'))).toEqual([]);
   });
 
   it('keeps every field of a step, and says what nobody can know before', () => {
     const plan = planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } });
-    expect(planJson(plan)).toMatchObject({
+    expect(planJson(plan, reader)).toMatchObject({
       steps: [
         {
           id: 'studio-1/reboot',

@@ -32,7 +32,7 @@ describe('a ring of bridged Macs in a plan', () => {
     const plan = planFor({ desired: fleet('remove'), rack });
     expect(plan.diagnostics[0]).toMatchObject({
       code: 'bridge/loop',
-      subject: 'link studio-2:3 <-> studio-3:3',
+      subject: { kind: 'link', text: 'studio-2:3 <-> studio-3:3' },
       hint: expect.stringContaining('Take this cable out now'),
     });
     expect(plan.blockers.map(({ code }) => code)).not.toContain('bridge/loop');

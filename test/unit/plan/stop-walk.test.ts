@@ -8,6 +8,7 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
+import { nodesSubject } from '../../../src/model/subject.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import { expandTask } from '../../../src/playbooks/expand.ts';
 import type { Playbook } from '../../../src/playbooks/playbook.ts';
@@ -58,7 +59,7 @@ function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): 
   const all = settled.map(([name, own]) => [name, name === 'studio-2' ? { ...own, ...obstacle.values } : own]);
   const unknown = obstacle.unknown === undefined ? {} : { 'studio-2': { [obstacle.unknown]: 'timed-out' as const } };
   const seen = observeMesh(fleet, { members, values: Object.fromEntries(all), unknown });
-  const subject = 'nodes studio-2, studio-1';
+  const subject = nodesSubject(['studio-2', 'studio-1']);
   const failures =
     obstacle.code === undefined ? {} : { 'studio-2': [diagnose(obstacle.code, { detail: 'It is so.', subject })] };
   // A bridge that apply takes away keeps nothing waiting.

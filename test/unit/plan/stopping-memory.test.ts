@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
@@ -44,7 +45,9 @@ function outcomeOf(one: Case): Refused {
   const step = (name: string): readonly string[] =>
     plan.steps.flatMap(({ id }) => new RegExp(`/placement/([^/]+)/${name}$`).exec(id)?.slice(1) ?? []);
   return {
-    refused: plan.blockers.filter(({ code }) => code === 'placement/does-not-fit').map(({ action }) => action),
+    refused: plan.blockers
+      .filter(({ code }) => code === 'placement/does-not-fit')
+      .map(({ action }) => plainText(action)),
     started: step('kick'),
     stopped: [...new Set(step('stop'))],
   };

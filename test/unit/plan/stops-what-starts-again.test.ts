@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { plainText, proseText } from '../../../src/diagnostics/prose-text.ts';
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import { withCommands } from '../../../src/doctor/hint-lines.ts';
+import { commandVerbs, meshwright } from '../../../src/model/command.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
+import { placementSubject } from '../../../src/model/subject.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { withoutVainCommands } from '../../../src/plan/vain-commands.ts';
@@ -94,7 +97,7 @@ describe('a reboot of a Mac whose placement answers', () => {
     const made = plan(reboot('studio-1'), spent);
     expect(touched(made)).toEqual([]);
     const [blocker] = made.blockers.filter(({ code }) => code === 'mesh/launch-budget');
-    expect(blocker?.action).toMatch(/meshwright reboot studio-1 studio-2$/);
+    expect(plainText(blocker?.action ?? '')).toMatch(/meshwright reboot studio-1 studio-2$/);
   });
 
   it('gives the Macs that it restarts their starts again', () => {
@@ -129,12 +132,18 @@ describe('a reboot of a Mac whose placement answers', () => {
 
 describe('a command in a hint of doctor', () => {
   const idle = threeMembers(['stopped', 'stopped', 'stopped']);
+  const typed = (command: string) => {
+    const [, verb, ...words] = command.split(' ').filter((word) => word !== '--sim');
+    return meshwright(commandVerbs.find((one) => one === verb) ?? expect.fail(`there is no ${verb}`), ...words);
+  };
   const shown = (sentence: string, command: string, ...seen: Parameters<typeof observed>) => {
-    const hint = withCommands(sentence, [command]);
-    const finding = diagnose('mesh/needs-reboot', { subject: 'placement kimi', detail: 'x', hint });
+    const hint = withCommands(sentence, [typed(command)]);
+    const finding = diagnose('mesh/needs-reboot', { subject: placementSubject('kimi'), detail: 'x', hint });
     const trouble = { finding, stage: 'nodes', evidence: [], hanging: [] } as const;
     const [one] = withoutVainCommands([trouble], { desired: fleet, observation: observed(...seen) });
-    return one?.refused === undefined ? undefined : one.finding.hint;
+    return one?.refused === undefined
+      ? undefined
+      : proseText(one.finding.hint, { isSimulated: command.endsWith(' --sim') });
   };
 
   it.each([
@@ -157,7 +166,7 @@ describe('a command in a hint of doctor', () => {
       'mesh/launch-budget',
     ],
   ] as const)('is left out where it is a %s of %s', (_, __, command, values, rack, code) => {
-    expect(shown('Try a start first:', command, values, rack)).toBe(
+    expect(shown('Try a start first', command, values, rack)).toBe(
       `First resolve ${code} on studio-2 (until then ${command} is refused). Try a start first.`,
     );
   });
@@ -169,7 +178,7 @@ describe('a command in a hint of doctor', () => {
     ['command', 'another kind', 'meshwright apply', off, serving],
     ['start', 'a placement that serves', 'meshwright start kimi', {}, serving],
   ] as const)('stays where it is a %s of %s', (_, __, command, values, rack) => {
-    expect(shown('Try a start first:', command, values, rack)).toBeUndefined();
+    expect(shown('Try a start first', command, values, rack)).toBeUndefined();
   });
 });
 

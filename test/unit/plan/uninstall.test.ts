@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
@@ -90,7 +91,7 @@ function plan({ wish = {}, facts = mine, unknown = {}, unreachable = [] }: Case 
 const argsOf = ({ steps }: Plan, name: string): unknown =>
   steps.flatMap(({ act }) => ('name' in act && act.name === name ? [act.args] : []))[0];
 const told = ({ diagnostics }: Plan): Readonly<Record<string, string>> =>
-  Object.fromEntries(diagnostics.map(({ code, detail }) => [code, detail]));
+  Object.fromEntries(diagnostics.map(({ code, detail }) => [code, plainText(detail)]));
 
 describe('goal uninstall', () => {
   it('takes addresses, services, trees and then the access away, each after the one before', () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { askSsh, type SshQuestion } from '../../../src/remote/ask-ssh.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 
@@ -60,7 +61,7 @@ describe('the ssh of this computer', () => {
     expect(await rejection(ask(script))).toMatchObject({
       code: 'ssh/config-unreadable',
       detail: `ssh -G -- mac: ${said}`,
-      subject: 'node studio-1',
+      subject: nodeSubject('studio-1'),
     });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import {
   type ConnectFailure,
   diagnoseConnect,
@@ -7,6 +8,7 @@ import {
   saysUnlocked,
 } from '../../../src/remote/connect-failure.ts';
 import type { Target } from '../../../src/remote/remote.ts';
+import { asText } from '../as-text.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 
 const target: Target = {
@@ -30,7 +32,8 @@ const nothing: ConnectFailure = {
   leftOut: 0,
   keyProblems: [],
 };
-const judge = (failure: Partial<ConnectFailure>) => sayValue(diagnoseConnect(target, { ...nothing, ...failure }));
+const judge = (failure: Partial<ConnectFailure>) =>
+  asText(sayValue(diagnoseConnect(target, { ...nothing, ...failure })));
 const socketError = (...codes: readonly string[]) => [
   { level: 'client-socket', codes, message: `connect ${codes[0]}` },
 ];
@@ -50,7 +53,7 @@ describe('a connection that failed', () => {
     ['ssh/unreachable', socketError('ETIMEDOUT')],
     ['ssh/unreachable', []],
   ] as const)('before TCP stood is %s for %j', (code, errors) => {
-    expect(judge({ errors })).toMatchObject({ code, subject: 'node studio-3' });
+    expect(judge({ errors })).toMatchObject({ code, subject: nodeSubject('studio-3') });
   });
 
   it('says how long it waited for a node that does not answer', () => {

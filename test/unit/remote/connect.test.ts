@@ -9,7 +9,7 @@ import { connectWithPassword, seeWhetherLocked, unlockWithPassword } from '../..
 import type { ConnectLimits, Target } from '../../../src/remote/remote.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../../sshd/fault-server.ts';
 import { makeSshCase } from '../../sshd/ssh-case.ts';
-import { onOnePage, say } from '../one-page.ts';
+import { jsonText, onOnePage, say } from '../one-page.ts';
 import { edKey } from './wire.ts';
 
 const ssh = makeSshCase('mesh');
@@ -31,7 +31,7 @@ const afterGreeting = 200;
 
 /** What is said, with names in place of what is another one in each run. */
 function told(value: unknown, port = 65_536): unknown {
-  const text = (JSON.stringify(value) ?? 'undefined')
+  const text = (jsonText(value) ?? 'undefined')
     .replaceAll(ssh.folder, 'FOLDER')
     .replaceAll(`${port}`, 'PORT')
     .replaceAll(/SHA256:[\w+/]{43}/g, 'FINGERPRINT');

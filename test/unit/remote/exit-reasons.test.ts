@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { diagnoseExit as diagnoseExitItself, type UnknownExit, unknownExit } from '../../../src/remote/exit-reasons.ts';
+import { diagnosticsAsText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const diagnoseExit = onPage(diagnoseExitItself);
@@ -17,10 +19,10 @@ describe('an unknown exit', () => {
   });
 
   it('says who and why', () => {
-    expect(diagnoseExit('studio-1', unknownExit.late(1_500))).toMatchObject({
-      subject: 'node studio-1',
-      detail: 'studio-1: the command did not end within 1.5 s.',
-    });
+    const late = [diagnoseExit('studio-1', unknownExit.late(1_500)) ?? []].flat();
+    expect(diagnosticsAsText(late)).toMatchObject([
+      { subject: nodeSubject('studio-1'), detail: 'studio-1: the command did not end within 1.5 s.' },
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { diagnoseHostKey, lockedAtFileVault } from '../../../src/remote/host-key-diagnostics.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 import { onOnePage, say, sayValue } from '../one-page.ts';
@@ -29,7 +30,7 @@ describe('a host key that stops a connection', () => {
       sayValue(diagnoseHostKey(target, { kind: 'certificate-authority', seen, known }));
     }
     sayValue(lockedAtFileVault({ ...bare, port: 22 }, 'It said so.'));
-    expect(lockedAtFileVault(ofFile, '').detail).toBe(
+    expect(plainText(lockedAtFileVault(ofFile, '').detail)).toBe(
       'mac.lan is up, but its disk is still locked; no password was sent.',
     );
   });
@@ -37,7 +38,7 @@ describe('a host key that stops a connection', () => {
   it('is compared with the file of its type', () => {
     for (const type of types) {
       const { hint } = diagnoseHostKey(ofFile, { kind: 'unknown', seen: { ...seen, type } });
-      say(`${type}: ${hint.split('\n')[1]}`);
+      say(`${type}: ${plainText(hint).split('\n')[1]}`);
     }
   });
 });

@@ -4,6 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import type { ReachEnv } from '../../../src/remote/reach-env.ts';
 import { createReachResolver, localReachEnv, type ReachWish } from '../../../src/remote/resolve-reach.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
@@ -96,8 +98,8 @@ describe('how a node is reached', () => {
     ['ProxyCommand nc %h %p', 'ProxyCommand nc'],
   ])('refuses %j by name', async (line, shown) => {
     const problem = await rejection(resolve(configFile(line)));
-    expect(problem).toMatchObject({ code: 'ssh/proxyjump', subject: 'node studio-1' });
-    expect(problem.detail).toContain(shown);
+    expect(problem).toMatchObject({ code: 'ssh/proxyjump', subject: nodeSubject('studio-1') });
+    expect(plainText(problem.detail)).toContain(shown);
   });
 
   it('refuses revoked keys that it cannot read', async () => {
@@ -109,7 +111,7 @@ describe('how a node is reached', () => {
   it('says what ssh says about a broken configuration', async () => {
     const problem = await rejection(resolve(configFile('Nonsense yes')));
     expect(problem.code).toBe('ssh/config-unreadable');
-    expect(problem.detail.toLowerCase()).toContain('nonsense');
+    expect(plainText(problem.detail).toLowerCase()).toContain('nonsense');
   });
 
   it('says how ssh ended where it says nothing itself', async () => {
@@ -143,7 +145,7 @@ describe('how a node is reached', () => {
     const more = { command: 'no-such-ssh-here' };
     const resolver = createReachResolver(env(configFile('Host studio-1', 'ProxyJump bastion'), more));
     const problem = await rejection(resolver.resolve(wish));
-    expect(problem).toMatchObject({ code: 'ssh/config-unreadable', subject: 'node studio-1' });
+    expect(problem).toMatchObject({ code: 'ssh/config-unreadable', subject: nodeSubject('studio-1') });
     expect(problem.detail).toContain('no-such-ssh-here');
     expect((await createReachResolver(env(configFile(''), more)).resolve(wish)).target.port).toBe(22);
   });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { diagnoseSudo as diagnoseSudoItself } from '../../../src/remote/sudo-answer.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
@@ -9,7 +11,7 @@ const exited = (code: number) => ({ kind: 'exited', code }) as const;
 describe('what keeps sudo from working', () => {
   it('becomes a diagnostic with the exact line to add (case 40)', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: a password is required\n');
-    expect(problem).toMatchObject({ code: 'ssh/sudo-needs-password', subject: 'node studio-1' });
+    expect(problem).toMatchObject({ code: 'ssh/sudo-needs-password', subject: nodeSubject('studio-1') });
     expect(problem?.hint).toContain('mesh ALL=(root) NOPASSWD: /bin/sh -s');
     expect(diagnoseSudo('studio-1', 'mesh', exited(1), 'mesh is not in the sudoers file.')?.code).toBe(
       'ssh/sudo-denied',
@@ -26,7 +28,7 @@ describe('what keeps sudo from working', () => {
 
 it('is quoted by its last line', () => {
   const said = 'lecture\nsudo: a password is required\n';
-  expect(diagnoseSudo('studio-1', 'mesh', exited(1), said)?.detail).toBe(
+  expect(plainText(diagnoseSudo('studio-1', 'mesh', exited(1), said)?.detail ?? '')).toBe(
     'studio-1: sudo -n said "sudo: a password is required" to mesh.',
   );
 });

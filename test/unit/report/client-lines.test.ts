@@ -29,7 +29,7 @@ const busy = doorSight({
 const idle = doorSight({ closed: 'it is stopped\u001b[31m.' });
 const of = (sight: ClientCounts['sight']): ClientCounts => ({ placement: 'kimi', sight });
 const lines = (sight: ClientCounts['sight'], columns = 80) =>
-  clientLines([of(sight)], { columns, unicode: false, paint: plainPaint });
+  clientLines([of(sight)], { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
 describe('what came through a door', () => {
   it('stands in a paragraph of the page, with since when', () => {

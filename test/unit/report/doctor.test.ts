@@ -5,6 +5,7 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
 import { troublesOf } from '../../../src/doctor/troubles.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { doctorJson } from '../../../src/report/doctor-json.ts';
 import { doctorText } from '../../../src/report/doctor-text.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
@@ -59,7 +60,9 @@ describe('the page of the doctor', () => {
   });
 
   it('says which nodes were not asked, and why one could not be observed', () => {
-    const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: 'node studio-2' })] };
+    const failures = {
+      'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: nodeSubject('studio-2') })],
+    };
     const text = show({ unreachable: ['studio-2'], failures, names: ['studio-1', 'studio-2', 'studio-3'] });
     expect(text).toContain('Not looked at: studio-4.');
     expect(text).toContain('studio-2: No answer.');
@@ -90,7 +93,7 @@ describe('the doctor as JSON', () => {
       doctorJson(input({ values: { 'studio-1': { ...power, sudo } } })).troubles.find(
         ({ code }) => code === 'power/settings',
       )?.commands;
-    expect([commandsWith('allowed'), commandsWith('denied')]).toEqual([['meshwright apply'], []]);
+    expect([commandsWith('allowed'), commandsWith('denied')]).toEqual([['meshwright apply --sim'], []]);
   });
 
   it('has every fact behind a trouble with what it said', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { drainLines } from '../../../src/report/drain-text.ts';
+import { drainLines as drainProse } from '../../../src/report/drain-text.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { rack } from '../playbooks/rack.ts';
@@ -9,6 +10,9 @@ import { settledValues } from '../resources/settled-rack.ts';
 
 const qwen = rack.placements.find(({ name }) => name === 'qwen') ?? expect.fail('the rack has no qwen');
 const closed = '/Library/Application Support/meshwright/doorman/8080/closed/qwen';
+
+const drainLines = (...about: Parameters<typeof drainProse>): readonly string[] =>
+  drainProse(...about).map((line) => plainText(line));
 
 /** What is said when this is seen of the leader. */
 function said(seen: Partial<FactValues>): string {

@@ -52,7 +52,7 @@ const fleetOf = ({ count, declared }: DrawnRack) =>
 export function seenPicture(rack: DrawnRack): GraphPicture {
   const observation = observedFleet({ cables: rack.declared, ...rack, names: studios(rack.count) });
   const { examination, acts, loops } = cableWork(fleetOf(rack), observation);
-  const warnings = loops.map(alarmText);
+  const warnings = loops.map((loop) => alarmText(loop, { isSimulated: true }));
   return { graph: rackGraph(examination, acts), placements: serving(rack.count), isSimulated: true, warnings };
 }
 

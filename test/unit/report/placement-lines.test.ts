@@ -33,7 +33,7 @@ const unknown: PlacementSurvey = {
 };
 
 const lines = (placements: readonly PlacementSurvey[], columns = 80): readonly string[] =>
-  placementLines(placements, { columns, unicode: false, paint: plainPaint });
+  placementLines(placements, { columns, unicode: false, paint: plainPaint, isSimulated: false });
 
 describe('lines of placements', () => {
   it('stand in columns, with what is known only', () => {
@@ -98,7 +98,7 @@ describe('lines of placements', () => {
         found.push(tone);
         return text;
       };
-      placementLines([one], { columns: 80, unicode: false, paint });
+      placementLines([one], { columns: 80, unicode: false, paint, isSimulated: false });
       return found;
     };
     const stopped: PlacementSurvey = { ...silent, state: 'stopped', wanted: 'stopped' };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextLines } from '../../../src/cli/commands/plan.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { transferTexts } from '../../../src/report/effect-lines.ts';
 import { plainPaint } from '../../../src/report/page.ts';
 import { waitingLines } from '../../../src/report/waiting-lines.ts';
@@ -23,14 +24,19 @@ describe('what waits in a plan', () => {
     const names = ['studio-1', 'studio-2', 'studio-3'];
     const blockers = names.map((name) => blocker(name, { blocks: ['studio-1 placement/kimi'] }));
     const waiting = [waits('placement/kimi', 'studio-1', blockers.toReversed())];
-    const lines = waitingLines({ waiting, blockers }, { columns: 80, unicode: false, paint: plainPaint });
+    const lines = waitingLines(
+      { waiting, blockers },
+      { columns: 80, unicode: false, paint: plainPaint, isSimulated: false },
+    );
     expect(lines[1]).toMatch(/: needs 1, 2, 3$/);
   });
 });
 
 describe('the command for a saved plan', () => {
   const commandFor = (kind: 'interrupt' | 'start') =>
-    nextLines(fakeRun().run, { effects: [{ kind, nodes: [], placements: ['kimi'] }] }, '/nowhere/p.json')[0];
+    nextLines(fakeRun().run, { effects: [{ kind, nodes: [], placements: ['kimi'] }] }, '/nowhere/p.json').map((line) =>
+      plainText(line),
+    )[0];
 
   it('allows what the plan interrupts, and nothing else', () => {
     expect(commandFor('interrupt')).toMatch(/meshwright apply p\.json --allow interrupt$/);

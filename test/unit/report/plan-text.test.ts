@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { neededFor } from '../../../src/report/blocker-lines.ts';
 import { denialText, effectTexts } from '../../../src/report/effect-lines.ts';
@@ -70,7 +71,10 @@ const full = planOf({
     { kind: 'interrupt', nodes: names('studio-1', 'studio-2'), placements: ['qwen'], seconds: 95 },
   ],
   diagnostics: [
-    diagnose('ssh/unreachable', { subject: 'node studio-4', detail: 'studio-4.lan:22 did not answer within 10 s.' }),
+    diagnose('ssh/unreachable', {
+      subject: nodeSubject('studio-4'),
+      detail: 'studio-4.lan:22 did not answer within 10 s.',
+    }),
   ],
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { type StatusJson, statusJson } from '../../../src/report/status-json.ts';
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
@@ -37,7 +38,9 @@ function showMesh(members: Parameters<typeof threeMembers>[0], targets: readonly
 
 describe('status as JSON', () => {
   it('follows its schema for racks that are healthy, broken and out of reach', () => {
-    const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: 'node studio-2' })] };
+    const failures = {
+      'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: nodeSubject('studio-2') })],
+    };
     expect(validate(show({}))).toEqual([]);
     expect(validate(show({ cables: [], values: { 'studio-1': { sudo: 'denied' } } }, true))).toEqual([]);
     expect(

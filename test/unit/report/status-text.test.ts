@@ -3,6 +3,7 @@ import { sshCodes } from '../../../src/diagnostics/codes-ssh.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { type StatusInput, statusText } from '../../../src/report/status-text.ts';
 import {
   cabledReceptacle,
@@ -52,7 +53,10 @@ const unreachable: RackChanges = {
   unreachable: ['studio-4'],
   failures: {
     'studio-4': [
-      diagnose('ssh/unreachable', { subject: 'node studio-4', detail: 'studio-4.lan:22 did not answer within 10 s.' }),
+      diagnose('ssh/unreachable', {
+        subject: nodeSubject('studio-4'),
+        detail: 'studio-4.lan:22 did not answer within 10 s.',
+      }),
     ],
   },
 };
@@ -170,7 +174,11 @@ describe('status of the largest rack', () => {
 describe('finding of several lines', () => {
   it('keeps its lines, each escaped by itself', () => {
     const detail = 'The host key changed:\nknown SHA256:a\nseen SHA256:b\u001b[2J';
-    const one = diagnose('ssh/unreachable', { subject: 'node studio-4', detail, hint: 'Compare:\nssh-keygen -lf' });
+    const one = diagnose('ssh/unreachable', {
+      subject: nodeSubject('studio-4'),
+      detail,
+      hint: 'Compare:\nssh-keygen -lf',
+    });
     const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } });
     expect(text).toContain('  error    studio-4: The host key changed:\n           known SHA256:a\n');
     expect(text).toContain('SHA256:b\\u{1b}[2J\n           -> Compare:\n              ssh-keygen -lf\n');
@@ -179,7 +187,7 @@ describe('finding of several lines', () => {
   it('keeps a command on a line of its own, whole on any page', () => {
     const command = `  sudo /usr/libexec/PlistBuddy -c "Delete :a:b" ${'/Library/Preferences'.repeat(6)}`;
     const hint = `On studio-4:\n${command}\nThen restart it.`;
-    const one = diagnose('ssh/unreachable', { subject: 'node studio-4', detail: 'It is.', hint });
+    const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: 'It is.', hint });
     for (const columns of [40, 80, 120]) {
       const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns });
       const lines = text.split('\n');
@@ -192,13 +200,13 @@ describe('finding of several lines', () => {
 
   it('shows no line break of a finding as an escape', () => {
     const text = show({ values: { 'studio-3': { sudo: 'denied' } } });
-    expect(text).toMatch(/See the line to add:\n +meshwright enroll studio-3\n/);
+    expect(text).toMatch(/See the line to add:\n +meshwright enroll studio-3 --sim\n/);
     expect(text).not.toContain('\\u{');
   });
 
   it('keeps a path whole, however narrow the page', () => {
     const path = `/Users/mesh/.local/state/meshwright/${'runs/'.repeat(8)}host:22/known_hosts`;
-    const one = diagnose('ssh/unreachable', { subject: 'node studio-4', detail: `See ${path} for it.` });
+    const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: `See ${path} for it.` });
     expect(show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns: 60 })).toContain(path);
   });
 
@@ -216,7 +224,7 @@ describe('finding of several lines', () => {
 describe('row of a node that was not reached', () => {
   it('has a reason that fits for every code of the connection', () => {
     for (const code of Object.keys(sshCodes) as (keyof typeof sshCodes)[]) {
-      const one = diagnose(code, { subject: 'node studio-4', detail: 'It is so.' });
+      const one = diagnose(code, { subject: nodeSubject('studio-4'), detail: 'It is so.' });
       const changes = { unreachable: ['studio-4'], failures: { 'studio-4': [one] } };
       const row = show(changes)
         .split('\n')
@@ -228,7 +236,7 @@ describe('row of a node that was not reached', () => {
 
   it('has a short reason where no node was reached at all', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
-    const locked = (name: string) => diagnose('ssh/locked-at-filevault', { subject: `node ${name}`, detail: 'x' });
+    const locked = (name: string) => diagnose('ssh/locked-at-filevault', { subject: nodeSubject(name), detail: 'x' });
     const failures = Object.fromEntries(names.map((name) => [name, [locked(name)]]));
     const text = show({ unreachable: names, failures }, { columns: 60 });
     expect(text).toContain('studio-2   locked at FileVault');

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { diskText, durationText, memoryText, speedText } from '../../../src/doctor/units.ts';
+import { meshwright } from '../../../src/model/command.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { named, prose } from '../../../src/model/prose.ts';
+import { linkSubject, nodeSubject } from '../../../src/model/subject.ts';
 import { utcText } from '../../../src/model/utc-text.ts';
 import { fitLines, sideBySide } from '../../../src/report/layout.ts';
 import { mergeFindings } from '../../../src/report/merge-findings.ts';
@@ -81,14 +86,18 @@ describe('layout', () => {
 
 describe('findings told together', () => {
   const low = (name: string, detail = 'Only 1 GB of 1 TB are free.') =>
-    diagnose('disk/low', { subject: `node ${name}`, detail, hint: `Make room on the data volume of ${name}.` });
+    diagnose('disk/low', {
+      subject: nodeSubject(name),
+      detail,
+      hint: prose`Make room on the data volume of ${named(name)}.`,
+    });
 
   it('are those with one code and one cure, with the names put back', () => {
     const [only, ...others] = mergeFindings([low('studio-1'), low('studio-11')]);
     expect(others).toEqual([]);
     expect(only?.subjects).toEqual(['studio-1', 'studio-11']);
     expect(only?.details).toEqual(['Only 1 GB of 1 TB are free.']);
-    expect(only?.hint).toBe('Make room on the data volume of studio-1, studio-11.');
+    expect(plainText(only?.hint ?? '')).toBe('Make room on the data volume of studio-1, studio-11.');
   });
 
   it('name the node before each detail that differs', () => {
@@ -98,16 +107,16 @@ describe('findings told together', () => {
   it('give a command of ours its names as a shell takes them', () => {
     const ask = (name: string) =>
       diagnose('fact/unknown', {
-        subject: `node ${name}`,
+        subject: nodeSubject(name),
         detail: 'Unknown: power.',
-        hint: `See why: meshwright facts ${name}`,
+        hint: prose`See why: ${meshwright('facts', name)}`,
       });
-    expect(mergeFindings([ask('a'), ask('b')])[0]?.hint).toBe('See why: meshwright facts a b');
+    expect(plainText(mergeFindings([ask('a'), ask('b')])[0]?.hint ?? '')).toBe('See why: meshwright facts a b');
   });
 
   it('keep apart the hosts of nodes that are called as their Macs', () => {
     const noKey = (name: string, host: string) =>
-      diagnose('ssh/no-key', { subject: `node ${name}`, detail: `No SSH key available for chuck@${host}.` });
+      diagnose('ssh/no-key', { subject: nodeSubject(name), detail: `No SSH key available for chuck@${host}.` });
     expect(mergeFindings([noKey('mac1', 'mac1'), noKey('mac2', 'mac2.local')])[0]?.details).toEqual([
       'mac1: No SSH key available for chuck@mac1.',
       'mac2: No SSH key available for chuck@mac2.local.',
@@ -115,7 +124,10 @@ describe('findings told together', () => {
   });
 
   it('come with errors first and keep their order otherwise', () => {
-    const error = diagnose('cabling/missing', { subject: 'link a:1 <-> b:1', detail: 'None.' });
+    const error = diagnose('cabling/missing', {
+      subject: linkSubject(['a', 'b'].map((name) => ({ node: nodeName(name), receptacle: 1 })) as never),
+      detail: 'None.',
+    });
     expect(mergeFindings([low('a'), error]).map((one) => one.severity)).toEqual(['error', 'warning']);
   });
 });

@@ -15,11 +15,11 @@ import {
   receptacles,
 } from '../doctor/fleet-builder.ts';
 
-const page = { columns: 80, unicode: false, paint: plainPaint };
+const page = { columns: 80, unicode: false, paint: plainPaint, isSimulated: true };
 
 function shown(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] {
   const work = cableWork(desiredFleet(wishes), observedFleet(changes));
-  return watchParagraphs({ work, lost: changes.unreachable ?? [], isSimulated: true }, page).flat();
+  return watchParagraphs({ work, lost: changes.unreachable ?? [] }, page).flat();
 }
 
 describe('what the hands read while they are watched', () => {
@@ -81,7 +81,7 @@ describe('what the hands read while they are watched', () => {
 
   it('fits a phone', () => {
     const work = cableWork(desiredFleet(), observedFleet({ cables: [] }));
-    const lines = watchParagraphs({ work, lost: [], isSimulated: true }, { ...page, columns: 40 }).flat();
+    const lines = watchParagraphs({ work, lost: [] }, { ...page, columns: 40 }).flat();
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 

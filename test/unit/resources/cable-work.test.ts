@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { rackGraph } from '../../../src/doctor/rack-graph.ts';
 import { factNames } from '../../../src/facts/registry.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
@@ -148,7 +149,7 @@ describe('work with cables', () => {
     ])('has the stop in front of what the file says nothing of: %s', (_, extra) => {
       const { acts, findings } = placed(['joined', 'running', 'running'], [...meshOfFour, extra]);
       expect(acts).toEqual([]);
-      expect(findings.map(({ hint }) => hint)).toEqual([
+      expect(findings.map(({ hint }) => plainText(hint))).toEqual([
         expect.stringMatching(
           /^First stop what runs over this cable[^\n]*\n {2}meshwright stop kimi\nThen: Take it out/,
         ),

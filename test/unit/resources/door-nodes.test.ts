@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { doorNodes, unaskedDoor } from '../../../src/resources/door-nodes.ts';
+import { asText } from '../as-text.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { makePlan } from '../plan/made-plan.ts';
@@ -41,7 +43,9 @@ describe('a drain', () => {
   const targets = fleet.nodes.map(({ name }) => name);
 
   it('tells of no Mac that has nothing to do with it', () => {
-    const refused = (node: string) => ({ [node]: [diagnose('ssh/refused', { subject: `node ${node}`, detail: '-' })] });
+    const refused = (node: string) => ({
+      [node]: [diagnose('ssh/refused', { subject: nodeSubject(node), detail: '-' })],
+    });
     const told = (members: MeshRack['members']): readonly string[] => {
       const seen = observeMesh(fleet, { members, unreachable: ['studio-4'] });
       const observation = { ...seen, failures: refused('studio-4') };
@@ -60,7 +64,7 @@ describe('a drain', () => {
 
   it('names what a Mac that is away means, and what to do', () => {
     const [kimi = expect.fail('the fleet has no placement')] = fleet.placements;
-    const [own, other] = ['studio-1', 'studio-4'].map((name) => unaskedDoor(kimi, nodeName(name)));
+    const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedDoor(kimi, nodeName(name))));
     expect(own?.detail).toContain('whether the door of kimi there is closed, and who is inside');
     expect(own?.hint).toBe(
       'Bring studio-1 back, then: meshwright drain kimi. Where it is gone for good, take it out of the nodes of kimi in the file.',

@@ -5,10 +5,12 @@ import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
 import type { Step } from '../../../src/model/step.ts';
+import { placementSubject } from '../../../src/model/subject.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import { doorFindings } from '../../../src/resources/door-findings.ts';
 import { doormanSights } from '../../../src/resources/doorman-sights.ts';
 import { viewOf } from '../../../src/resources/view.ts';
+import { diagnosticsAsText } from '../as-text.ts';
 import { doorCounts, doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
@@ -50,14 +52,16 @@ describe('the door of a placement that serves', () => {
   const door = doorSight({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
   const doormen = [doormanSight([door])];
   const findings = (of: DesiredFleet, seen: Partial<FactValues>) =>
-    doorFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) }));
+    diagnosticsAsText(
+      doorFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) })),
+    );
 
   it('is told while it is closed, with the reason, who is inside, and what opens it', () => {
     expect(findings(fleet, { files, doormen })).toMatchObject([
       {
         code: 'endpoint/door-closed',
         severity: 'warning',
-        subject: 'placement kimi',
+        subject: placementSubject('kimi'),
         detail:
           'It serves, and whoever comes to port 8080 of studio-1 gets 503: it was drained by its operator. 2 inside.',
         hint: expect.stringContaining('meshwright start kimi'),

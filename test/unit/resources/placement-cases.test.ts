@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { changeOf, judgeProperty } from '../../../src/resources/change.ts';
 import { placement } from '../../../src/resources/placement.ts';
 import { propertyKey } from '../../../src/resources/property-key.ts';
@@ -37,7 +38,7 @@ function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title
       .map((one) => `${propertyKey(one)}: ${one.from}`),
     steps: steps.map((step) => stepLine(step, 'kimi')),
     rescue: rescues.flatMap((rescue) => rescue.steps.map((step) => stepLine(step, 'kimi'))),
-    blockers: placement.blockers(view).map(({ code, node, action }) => `${code} on ${node}: ${action}`),
+    blockers: placement.blockers(view).map(({ code, node, action }) => `${code} on ${node}: ${plainText(action)}`),
   };
 }
 

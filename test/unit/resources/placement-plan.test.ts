@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
@@ -6,6 +7,7 @@ import type { Step } from '../../../src/model/step.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { effectTexts } from '../../../src/report/effect-lines.ts';
+import { asText } from '../as-text.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { makePlan } from '../plan/made-plan.ts';
@@ -32,6 +34,9 @@ function planFor({ desired = meshFleet(), rack, goal = { kind: 'converge' }, val
   const observation = observeMesh(desired, { ...rack, values: all });
   return makePlan({ goal, desired, observation, targets: desired.nodes.map(({ name }) => name) });
 }
+
+const blockersOf = ({ blockers }: Plan, wanted: string) =>
+  blockers.filter(({ code }) => code === wanted).map((one) => asText(one));
 
 const waitsFor = (plan: Plan): readonly string[] =>
   plan.waiting
@@ -96,7 +101,7 @@ describe('a placement within a whole plan', () => {
     const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
     const plan = planFor({ desired: meshFleet({ placement: { transport: 'rdma' } }), rack: { members } });
     expect(waitsFor(plan)).toContain('mesh/launch-budget on studio-2');
-    expect(plan.blockers.filter(({ code }) => code === 'mesh/launch-budget')).toMatchObject([
+    expect(blockersOf(plan, 'mesh/launch-budget')).toMatchObject([
       {
         node: 'studio-2',
         action: expect.stringContaining('meshwright reboot studio-2'),
@@ -134,7 +139,7 @@ describe('a placement within a whole plan', () => {
     expect(kicksOf(first)).toMatchObject([{ lastTalked: 'tcp' }, { lastTalked: 'tcp' }, { lastTalked: 'tcp' }]);
     const again = planWith({ said: [accepted], lastTalked: 'tcp' });
     expect(again.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
-    expect(again.blockers.filter(({ code }) => code === 'mesh/stays-on-tcp')).toMatchObject([
+    expect(blockersOf(again, 'mesh/stays-on-tcp')).toMatchObject([
       {
         node: 'studio-1',
         action: expect.stringContaining(
@@ -144,7 +149,9 @@ describe('a placement within a whole plan', () => {
       },
     ]);
     const told = planWith({ said: [accepted, 'RDMA activate failed, staying on TCP'], lastTalked: 'tcp' });
-    expect(told.blockers[0]?.action).toContain('(studio-1 said "RDMA activate failed, staying on TCP")');
+    expect(plainText(told.blockers[0]?.action ?? '')).toContain(
+      '(studio-1 said "RDMA activate failed, staying on TCP")',
+    );
     const stop = planWith({ said: [accepted], lastTalked: 'tcp' }, { kind: 'stop', placements: ['kimi'] });
     expect(stop.blockers).toEqual([]);
     expect(stop.steps.length).toBeGreaterThan(0);

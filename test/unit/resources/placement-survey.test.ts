@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import type { PlacementMember } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import { judgeProperty } from '../../../src/resources/change.ts';
 import { placementCases } from '../../../src/resources/placement-cases.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from '../../../src/resources/placement-survey.ts';
 import type { View } from '../../../src/resources/resource.ts';
 import { viewOf } from '../../../src/resources/view.ts';
+import { type AsText, diagnosticsAsText } from '../as-text.ts';
 import { exoFleet } from '../mesh/exo-fleet.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';
@@ -39,9 +41,10 @@ function kimiOf(view: View): PlacementSurvey {
   return kimi;
 }
 
-const findingsOf = (view: View): readonly Diagnostic[] => placementFindings(view, surveyPlacements(view));
+const findingsOf = (view: View): readonly AsText<Diagnostic>[] =>
+  diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
 const told = (view: View): readonly string[] =>
-  findingsOf(view).map(({ code, subject, detail }) => `${code} ${subject}: ${detail}`);
+  findingsOf(view).map(({ code, subject, detail }) => `${code} ${subjectText(subject)}: ${detail}`);
 
 /** A rack on which `kimi` was started in this boot session and stopped, with what became of that start. */
 const stoppedWith = (changes: Partial<PlacementMember>): View =>

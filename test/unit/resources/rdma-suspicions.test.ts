@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import { placementFindings as placementFindingsItself } from '../../../src/resources/placement-findings.ts';
 import { surveyPlacements as surveyPlacementsItself } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
+import { type AsText, diagnosticsAsText } from '../as-text.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
@@ -39,23 +41,27 @@ const complaining = (
   [node]: (members[node] ?? []).map((one) => ({ ...one, startedIn, changes: { complaint } })),
 });
 
-const suspicions = (rack: MeshRack, changes: MeshChanges = overRdma): readonly Diagnostic[] =>
+const suspicions = (rack: MeshRack, changes: MeshChanges = overRdma): readonly AsText<Diagnostic>[] =>
   suspicionsIn(meshFleet(changes), rack);
 
-function suspicionsIn(desired: DesiredFleet, rack: MeshRack): readonly Diagnostic[] {
+function suspicionsIn(desired: DesiredFleet, rack: MeshRack): readonly AsText<Diagnostic>[] {
   const observation = observeMesh(desired, rack);
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
-  return placementFindings(view, surveyPlacements(view)).filter(({ code }) => code.includes('/suspected-'));
+  const findings = placementFindings(view, surveyPlacements(view));
+  return diagnosticsAsText(findings).filter(({ code }) => code.includes('/suspected-'));
 }
 
 const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
-  suspicions(rack, changes).map(({ code, subject }) => `${code} ${subject}`);
+  suspicions(rack, changes).map(({ code, subject }) => `${code} ${subjectText(subject)}`);
 
 describe('a placement over RDMA that gives no token', () => {
   it('brings all its links under suspicion where nothing says which', () => {
     const [found, ...others] = suspicions({ members: withoutToken });
     expect(others).toEqual([]);
-    expect([found?.code, found?.subject]).toEqual(['rdma/suspected-idle-dead', 'nodes studio-1, studio-2, studio-3']);
+    expect([found?.code, subjectText(found?.subject)]).toEqual([
+      'rdma/suspected-idle-dead',
+      'nodes studio-1, studio-2, studio-3',
+    ]);
     expect(found?.detail).toContain('one of 3 cables');
     expect(found?.hint.split('\n').slice(1)).toEqual([
       '  meshwright restart kimi',
@@ -96,7 +102,7 @@ describe('a start over RDMA that failed', () => {
     (text) => {
       const values = { 'studio-2': { ...said('studio-2', text), 'rdma-objects': { domains: 10, queuePairs: 0 } } };
       const [found] = suspicions({ members: dead, values });
-      expect([found?.code, found?.subject]).toEqual(['rdma/suspected-exhausted', 'node studio-2']);
+      expect([found?.code, subjectText(found?.subject)]).toEqual(['rdma/suspected-exhausted', 'node studio-2']);
       expect(found?.hint).toContain('meshwright reboot studio-2');
     },
   );
@@ -116,7 +122,11 @@ describe('a start over RDMA that failed', () => {
     'although all is fine, with "%s", is told as what Local Network privacy does',
     (text) => {
       const [found, ...others] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
-      expect([found?.code, found?.subject, others]).toEqual(['mesh/suspected-local-network', 'node studio-2', []]);
+      expect([found?.code, subjectText(found?.subject), others]).toEqual([
+        'mesh/suspected-local-network',
+        'node studio-2',
+        [],
+      ]);
       expect(found?.detail).toContain(`studio-2 said "${text}"`);
     },
   );
@@ -126,7 +136,11 @@ describe('a start over RDMA that failed', () => {
     (complaint) => {
       const members = complaining(dead, 'studio-2', complaint);
       const [found, ...others] = suspicions({ members }, {});
-      expect([found?.code, found?.subject, others]).toEqual(['mesh/suspected-local-network', 'node studio-2', []]);
+      expect([found?.code, subjectText(found?.subject), others]).toEqual([
+        'mesh/suspected-local-network',
+        'node studio-2',
+        [],
+      ]);
       expect(found?.detail).toContain(`studio-2 said "${complaint}"`);
       expect(short({ members, values: { 'studio-3': { interfaces: [] } } }, {})).toEqual([]);
       expect(short({ members, unknown: { 'studio-3': { thunderbolt: 'garbled' } } }, {})).toEqual([]);
@@ -185,7 +199,7 @@ describe('a start over RDMA that failed', () => {
 
     it('asks for a restart of the Macs of that cable, then for another cable', () => {
       const [first, ...others] = found('exited');
-      expect([first?.code, first?.subject, others]).toEqual([code, 'link studio-1:2 <-> studio-2:2', []]);
+      expect([first?.code, subjectText(first?.subject), others]).toEqual([code, 'link studio-1:2 <-> studio-2:2', []]);
       expect(first?.detail).toContain('studio-1 said "Failed to connect to 10.77.0.2:50004"');
       expect(first?.hint.split('\n').slice(1)).toEqual(['  meshwright reboot studio-1 studio-2']);
       expect(found('exited', { failedIn: 'BOOT-of-before' })[0]?.hint).toContain('At the rack: replace this cable');

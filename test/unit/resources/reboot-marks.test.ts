@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { RebootMark } from '../../../src/model/node-records.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
@@ -36,7 +37,7 @@ function planWith(
 const blockersOf = (plan: ReturnType<typeof planWith>) =>
   plan.blockers
     .filter(({ code }) => code === 'mesh/needs-reboot')
-    .map(({ node, action, peers }) => [node, action, peers.join(' ')]);
+    .map(({ node, action, peers }) => [node, plainText(action), peers.join(' ')]);
 
 describe('a Mac that a stop has marked for a restart', () => {
   it('keeps what would be started there from being started, and names with each mark the Mac to restart', () => {

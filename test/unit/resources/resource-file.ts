@@ -1,8 +1,10 @@
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
+import { subjectText } from '../../../src/model/subject.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
@@ -122,9 +124,9 @@ export function planLines(
     ),
     blockers: plan.blockers.map((one) => {
       const nodes = [one.node, ...one.peers].join(' ');
-      return `${one.isHands ? 'hands' : 'other'} ${one.code} on ${nodes}: ${one.action}${one.blocks.length === 0 ? '' : ` (blocks ${one.blocks.join(', ')})`}`;
+      return `${one.isHands ? 'hands' : 'other'} ${one.code} on ${nodes}: ${plainText(one.action)}${one.blocks.length === 0 ? '' : ` (blocks ${one.blocks.join(', ')})`}`;
     }),
     effects: plan.effects.map(({ kind, nodes }) => `${kind} on ${nodes.join(' ')}`),
-    told: plan.diagnostics.map(({ code, subject = '' }) => `${code} ${subject}`),
+    told: plan.diagnostics.map(({ code, subject }) => `${code} ${subjectText(subject)}`),
   };
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Known } from '../../../src/model/known.ts';
 import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { allCommands, commandsIn } from '../../../src/model/prose.ts';
 import { fleetFindings } from '../../../src/resources/stop-first.ts';
 import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
@@ -20,7 +22,7 @@ const cabled = (cables: readonly string[]): NonNullable<MeshRack['values']> =>
 const hintsOf = (members: MeshRack['members'], cables: readonly string[]): readonly string[] =>
   fleetFindings(fleet, observeMesh(fleet, { members, values: cabled(cables) }))
     .filter(({ code }) => code.startsWith('cabling/'))
-    .map(({ hint }) => hint);
+    .map(({ hint }) => plainText(hint));
 
 /** The ends of two cables of studio-3, both to members of kimi, are in each other's receptacle. */
 const swapped = meshOfFour.map((text) =>
@@ -59,6 +61,14 @@ describe('work at cables under load', () => {
     expect(hintsOf(serving, moved)).toEqual(['Move the cable end in studio-4 receptacle 5 to receptacle 4.']);
   });
 
+  it('gives a program no stop to type that only makes way for a person', () => {
+    const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
+    const [found] = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
+    const hint = found?.hint ?? '';
+    expect(allCommands(hint).map(({ verb }) => verb)).toEqual(['stop']);
+    expect(commandsIn(hint, ['kimi'])).toEqual([]);
+  });
+
   it('does not wait for a placement where a cable is only put in', () => {
     const missing = meshOfFour.filter((text) => !text.startsWith('studio-1:2'));
     expect(hintsOf(serving, missing)[0]).toMatch(/^Put a Thunderbolt 5 cable/);
@@ -74,7 +84,7 @@ describe('work at cables under load', () => {
       ]),
     );
     const [found] = fleetFindings(fleet, { ...observation, nodes }).filter(({ code }) => code.startsWith('cabling/'));
-    expect(found?.hint).toMatch(/^First stop what may run over this cable/);
+    expect(plainText(found?.hint ?? '')).toMatch(/^First stop what may run over this cable/);
   });
 
   it('begins with the stop as well where the cable does not answer', () => {
@@ -89,20 +99,20 @@ describe('work at cables under load', () => {
     };
     const found = fleetFindings(fleet, observeMesh(fleet, { members: serving, values }));
     const [one] = found.filter(({ code }) => code === 'cabling/no-answer');
-    expect(one?.hint).toMatch(/^First stop what runs[\s\S]*Then: Unplug the cable at one end/);
+    expect(plainText(one?.hint ?? '')).toMatch(/^First stop what runs[\s\S]*Then: Unplug the cable at one end/);
   });
 
   it('asks for no stop while nobody can say which cable to move', () => {
     const observation = observeMesh(fleet, { members: serving, values: cabled(swapped), unreachable: ['studio-2'] });
     const hints = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
-    expect(hints.filter(({ hint }) => hint.includes('meshwright stop'))).toEqual([]);
+    expect(hints.filter(({ hint }) => plainText(hint).includes('meshwright stop'))).toEqual([]);
   });
 
   it('stands on the work list of a plan behind the stop, once for both links', () => {
     const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
     const cables = plan.blockers.filter(({ code }) => code.startsWith('cabling/'));
-    expect(cables.map(({ node, action, isHands }) => [node, action.split('\n')[1], isHands])).toEqual([
+    expect(cables.map(({ node, action, isHands }) => [node, plainText(action).split('\n')[1], isHands])).toEqual([
       ['studio-3', '  meshwright stop kimi', true],
     ]);
   });
@@ -118,7 +128,9 @@ describe('work at cables under load', () => {
     const observation = observeMesh(fleet, { members: serving, values });
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
     const [action = ''] = plan.blockers.filter(({ code }) => code.startsWith('cabling/')).map((one) => one.action);
-    expect(action).toMatch(/^First stop what runs[\s\S]*\nThen: let apply remove the Thunderbolt Bridge on .*; then /);
+    expect(plainText(action)).toMatch(
+      /^First stop what runs[\s\S]*\nThen: let apply remove the Thunderbolt Bridge on .*; then /,
+    );
   });
 
   it('is told of a second cable too', () => {

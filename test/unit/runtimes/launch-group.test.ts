@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { launchFiles, launchGroup as launchGroupItself } from '../../../src/runtimes/launch-group.ts';
 import type { SeenNames } from '../../../src/runtimes/seen-names.ts';
@@ -19,7 +20,7 @@ const attempt = (names: readonly string[], sight: SeenNames, cables = thunderbol
   );
 function group(names: readonly string[], sight: SeenNames = seen, cables = thunderbolt) {
   const made = attempt(names, sight, cables);
-  if (made.kind === 'unseen') throw new Error(made.diagnostic.detail);
+  if (made.kind === 'unseen') throw new Error(plainText(made.diagnostic.detail));
   return made;
 }
 const uncabled = { ...thunderbolt, links: [] };

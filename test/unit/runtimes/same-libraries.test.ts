@@ -99,7 +99,11 @@ function planOf(...trees: readonly (readonly KeptTree[])[]) {
   const { blockers, steps } = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
   return {
     codes: blockers.map(({ code }) => code).filter((code) => code.startsWith('mlx/libraries')),
-    gates: steps.flatMap(({ id, act }) => (id.endsWith('/libraries') && act.kind === 'gate' ? act.expect : [])),
+    gates: steps.flatMap(({ id, act }) =>
+      id.endsWith('/libraries') && act.kind === 'gate'
+        ? act.expect.map(({ node, address, value }) => ({ node, address, value }))
+        : [],
+    ),
     isStarted: steps.some(({ id }) => id === 'studio-1/placement/kimi/kick'),
   };
 }

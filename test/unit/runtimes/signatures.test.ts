@@ -1,4 +1,5 @@
 import { beforeAll } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DriverName } from '../../../src/model/desired.ts';
 import { driverOf } from '../../../src/runtimes/registry.ts';
 import { onOnePage, say } from '../one-page.ts';
@@ -10,7 +11,7 @@ onOnePage('signatures');
 beforeAll(() => {
   for (const name of names) {
     for (const { id, pattern, meaning, action, cure } of driverOf({ driver: name }).signatures) {
-      say([`${name} ${id}`, String(pattern), action, meaning, cure].join(' | '));
+      say([`${name} ${id}`, String(pattern), action, meaning, plainText(cure)].join(' | '));
     }
   }
 });

@@ -3,17 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { concealed, type SecretSource } from '../../../src/model/secret.ts';
+import { nodeSubject } from '../../../src/model/subject.ts';
 import { type ResolvedSecret, resolveSecret, type SecretContext } from '../../../src/secrets/resolve-secret.ts';
 import { runSecretCommand } from '../../../src/secrets/secret-command.ts';
 import { readSecretFile } from '../../../src/secrets/secret-file.ts';
-import { onOnePage, say } from '../one-page.ts';
+import { jsonText, onOnePage, say } from '../one-page.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const context: SecretContext = {
-  subject: 'node studio-1',
+  subject: nodeSubject('studio-1'),
   env: { GOOD: 'hunter2 is long', EMPTY: '', ...(process.env['PATH'] ? { PATH: process.env['PATH'] } : {}) },
   folder,
   home: folder,
@@ -26,8 +28,8 @@ const resolve = (source: SecretSource, more: Partial<SecretContext> = {}): Promi
 async function text(source: SecretSource, more: Partial<SecretContext> = {}): Promise<string> {
   const found = await resolve(source, more);
   if (found.kind === 'resolved') return found.secret.reveal();
-  say(JSON.stringify(found.diagnostic).replaceAll(folder, 'FOLDER').replaceAll(process.execPath, 'NODE'));
-  return `${found.diagnostic.code}: ${found.diagnostic.detail}`;
+  say((jsonText(found.diagnostic) ?? '').replaceAll(folder, 'FOLDER').replaceAll(process.execPath, 'NODE'));
+  return `${found.diagnostic.code}: ${plainText(found.diagnostic.detail)}`;
 }
 
 function file(name: string, content: string | Uint8Array, mode = 0o600): SecretSource {

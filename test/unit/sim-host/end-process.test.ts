@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { endProcess } from '../../../src/sim/host/end-process.ts';
 
 const failWith = (code: string) => (): never => {
@@ -20,7 +21,7 @@ describe('ending the process of a simulated fleet', () => {
     expect(error).toBeInstanceOf(FleetError);
     const [first] = error instanceof FleetError ? error.diagnostics : [];
     expect([first?.code, first?.detail]).toEqual(['sim/no-answer', expect.stringContaining('another user')]);
-    expect(first?.hint).toMatch(/user who started it/);
+    expect(first && plainText(first.hint)).toMatch(/user who started it/);
   });
 
   it('is content when it has ended already', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { type Machine, requireNamespaces } from '../../../src/sim/namespace/require-namespaces.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 
@@ -12,7 +13,7 @@ const able: Machine = {
 
 const refused = async (machine: Partial<Machine>): Promise<readonly [string, string]> => {
   const { code, detail } = await rejection(requireNamespaces({ ...able, ...machine }));
-  return [code, detail];
+  return [code, plainText(detail)];
 };
 
 describe('requireNamespaces', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codes } from '../../../src/diagnostics/codes.ts';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import {
   type ActiveFault,
   applyFaults,
@@ -37,7 +38,7 @@ function refusal(fleet: SimulatedFleet, fault: FaultName, target: string): strin
   const result = applyFaults(fleet, [{ fault, target }]);
   if (result.kind !== 'refused') return 'not refused';
   const [{ code, detail, hint }] = result.diagnostics;
-  return `${code}: ${detail} ${hint}`;
+  return `${code}: ${plainText(detail)} ${plainText(hint)}`;
 }
 
 describe('the fault registry', () => {
@@ -49,7 +50,7 @@ describe('the fault registry', () => {
   it('names the fault that was probably meant', () => {
     const result = parseFault('cable-swaped', 'studio-1');
     expect(result.kind === 'refused' && result.diagnostic.code).toBe('sim/unknown-fault');
-    expect(result.kind === 'refused' && result.diagnostic.hint).toContain('Did you mean cable-swapped?');
+    expect(result.kind === 'refused' && plainText(result.diagnostic.hint)).toContain('Did you mean cable-swapped?');
   });
 
   it('guesses at nothing for words that are far from every name', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { linkEndText } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { SimEvent } from '../../../src/sim/events.ts';
@@ -32,7 +33,7 @@ const names = (history: History): readonly string[] => faultsInForce(history).ma
 function mended(history: History): History {
   const cleared = withoutFaults(history, () => true);
   if (cleared.kind === 'history') return cleared.history;
-  throw new Error(cleared.diagnostic.detail);
+  throw new Error(plainText(cleared.diagnostic.detail));
 }
 
 describe('the history of a rack', () => {

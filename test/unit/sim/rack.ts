@@ -1,3 +1,4 @@
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { Link } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
@@ -54,14 +55,14 @@ export const desiredRack: DesiredFleet = {
 export function fleetOf(desired: DesiredFleet = desiredRack): SimulatedFleet {
   const result = simulateFleet(desired, 'test');
   if (result.kind === 'fleet') return result.fleet;
-  throw new Error(result.diagnostics.map(({ detail }) => detail).join('\n'));
+  throw new Error(result.diagnostics.map(({ detail }) => plainText(detail)).join('\n'));
 }
 
 /** The fleet with faults that are known to be possible. */
 export function broken(fleet: SimulatedFleet, ...active: readonly ActiveFault[]): SimulatedFleet {
   const result = applyFaults(fleet, active);
   if (result.kind === 'fleet') return result.fleet;
-  throw new Error(result.diagnostics[0].detail);
+  throw new Error(plainText(result.diagnostics[0].detail));
 }
 
 /** The texts of a node's files by path. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { modelIds } from '../../../src/sim/hardware.ts';
@@ -24,7 +25,7 @@ function only(desired: DesiredFleet): MacState {
 
 function refusals(desired: DesiredFleet): readonly string[] {
   const result = simulateFleet(desired, 'test');
-  return result.kind === 'fleet' ? [] : result.diagnostics.map(({ code, detail }) => `${code}: ${detail}`);
+  return result.kind === 'fleet' ? [] : result.diagnostics.map(({ code, detail }) => `${code}: ${plainText(detail)}`);
 }
 
 describe('a simulated fleet', () => {

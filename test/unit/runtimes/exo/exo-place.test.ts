@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../../src/model/node.ts';
+import { asText } from '../../as-text.ts';
 import { exoCase, ids } from './exo-case.ts';
 import { instance, type JsonState, keyOf, loading, play, qwen, ready, stateWith, well } from './exo-play.ts';
 
@@ -208,7 +209,10 @@ describe('runners of exo', () => {
     const message =
       'Terminated (exitcode=1\nRunner error: ValueError: [jaccl] Changing queue pair to RTR failed with errno 96\n)';
     const { end, asked } = play(well([stateWith({ RunnerFailed: { errorMessage: message, diagnostics: [] } })]));
-    expect(end).toMatchObject({ code: 'exo/runner-failed', hint: expect.stringContaining('meshwright reboot') });
+    expect(asText(end)).toMatchObject({
+      code: 'exo/runner-failed',
+      hint: expect.stringContaining('meshwright reboot'),
+    });
     expect(asked.filter(({ path }) => path === '/state').length).toBeLessThan(40);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { signatures } from '../../../../src/runtimes/llamacpp-rpc/classify.ts';
 import { logPattern } from '../../../../src/runtimes/llamacpp-rpc/observe.ts';
 import { keptByAwk } from '../kept-by-awk.ts';
@@ -58,7 +59,7 @@ describe('the log of a llama.cpp mesh', () => {
   it('has a line here for every signature, each with a meaning and a cure of one sentence', () => {
     expect(signatures.map(({ id }) => id).filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
     for (const { meaning, cure } of signatures)
-      expect([meaning, cure].every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);
+      expect([meaning, plainText(cure)].every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);
   });
 
   it('brings along the line of every signature that says more than to wait', () => {

@@ -1,0 +1,44 @@
+import { type Command, type CommandWord, traitsOf } from '../model/command.ts';
+import type { Part, Prose } from '../model/prose.ts';
+import { escapeText } from './escape.ts';
+
+/** Where a text is read. */
+export interface Reader {
+  /** Whether the nodes are simulated: then a command that reaches nodes needs `--sim`. */
+  readonly isSimulated: boolean;
+}
+
+const wordText = (word: CommandWord): string => escapeText(typeof word === 'string' ? word : word.text);
+
+/** A command as it is typed. A rehearsal must never reach a real node. */
+export function commandText({ verb, words, tail }: Command, { isSimulated }: Reader): string {
+  const typed = ['meshwright', verb, ...words.map(wordText)];
+  const sim = isSimulated && traitsOf(verb).reachesNodes === true ? ['--sim'] : [];
+  return [...typed, ...sim, ...(tail.length === 0 ? [] : ['--', ...tail.map(wordText)])].join(' ');
+}
+
+function partText(part: Part, reader: Reader): string {
+  if (typeof part === 'string') return part;
+  switch (part.kind) {
+    case 'command':
+      return commandText(part, reader);
+    case 'node':
+      return part.isLabel === true ? `${part.name}: ` : part.name;
+    case 'first':
+      return `First ${proseText(part.act, reader)}; then `;
+    case 'lines':
+      return [
+        part.lines.length === 0 ? '.' : part.lead,
+        ...part.lines.map((line) => `  ${typeof line === 'string' ? line : commandText(line, reader)}`),
+      ].join('\n');
+    case 'applied':
+      return `${part.isLeft ? 'let apply ' : ''}${part.text}`;
+  }
+}
+
+/** A text as a person reads it. */
+export const proseText = (text: Prose, reader: Reader): string =>
+  typeof text === 'string' ? text : text.map((part) => partText(part, reader)).join('');
+
+/** A text for a record that nobody types from: a journal, a log, the message of an error. */
+export const plainText = (text: Prose): string => proseText(text, { isSimulated: false });

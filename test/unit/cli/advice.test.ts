@@ -1,0 +1,80 @@
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { parseCommandLine } from '../../../src/cli/command-line.ts';
+import { verbs } from '../../../src/cli/verbs.ts';
+import { codes } from '../../../src/diagnostics/codes.ts';
+import { commandText } from '../../../src/diagnostics/prose-text.ts';
+import { type Command, commandVerbs, meshwright, traitsOf } from '../../../src/model/command.ts';
+import { allCommands } from '../../../src/model/prose.ts';
+import { driverOf } from '../../../src/runtimes/registry.ts';
+import { filesBelow, textOf } from '../../architecture/sources.ts';
+import { nodesOf, parse } from '../../architecture/syntax.ts';
+
+const rehearsal = { isSimulated: true };
+
+/** Why a command as it is typed must not be shown in a rehearsal; undefined where it is fine. */
+function fault(shown: string): string | undefined {
+  // The words behind ` -- ` are those of another program.
+  const [own = ''] = shown.split(' -- ');
+  try {
+    const line = parseCommandLine(verbs, { out: () => undefined, columns: 80 }, own.split(' ').slice(1));
+    if (line.kind === 'helped') return undefined;
+    if (line.kind === 'no-verb') return `${shown}: is no command`;
+    const { verb, global } = line.invocation;
+    return verb.uses.includes('reach') && global['sim'] !== true ? `${shown}: reaches real nodes` : undefined;
+  } catch (error) {
+    return `${shown}: ${String(error)}`;
+  }
+}
+
+/** Every command that a source file writes into a text, with a word for each value that only a run knows. */
+function writtenCommands(path: string): readonly Command[] {
+  if (!textOf(path).includes('meshwright(')) return [];
+  return [...nodesOf(parse(path))].filter(ts.isCallExpression).flatMap((call) => {
+    const [verb, ...words] = call.arguments;
+    if (call.expression.getText() !== 'meshwright' || verb === undefined || !ts.isStringLiteral(verb)) return [];
+    const known = commandVerbs.find((one) => one === verb.text);
+    if (known === undefined) throw new Error(`${path}: ${verb.text} is no command`);
+    return [
+      meshwright(
+        known,
+        ...words.flatMap((word) =>
+          ts.isSpreadElement(word) && words.length > 1 ? [] : [ts.isStringLiteral(word) ? word.text : 'x'],
+        ),
+      ),
+    ];
+  });
+}
+
+const driverNames = ['command', 'llamacpp-rpc', 'mlx', 'exo'] as const;
+
+describe('advice in a rehearsal', () => {
+  const commandsOfCodes = Object.values(codes).flatMap(({ hint }) => allCommands(hint));
+  const commandsOfDrivers = driverNames.flatMap((driver) =>
+    driverOf({ driver }).signatures.flatMap(({ cure }) => allCommands(cure)),
+  );
+  const sources = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
+  const written = sources.flatMap(writtenCommands);
+
+  it('is about the commands that there are, and knows which of them reach nodes', () => {
+    const known = Object.fromEntries(commandVerbs.map((verb) => [verb, traitsOf(verb).reachesNodes === true]));
+    const shown = verbs.filter(({ name }) => name !== 'sim serve');
+    expect(known).toEqual(Object.fromEntries(shown.map(({ name, uses }) => [name, uses.includes('reach')])));
+  });
+
+  it.each([
+    ['codes', commandsOfCodes, 100],
+    ['drivers', commandsOfDrivers, 20],
+    ['sources', written, 200],
+  ] as const)('is understood by the command line and reaches no real node: that of %s', (_of, commands, least) => {
+    expect(commands.length).toBeGreaterThan(least);
+    const shown = commands.map((one) => commandText(one, rehearsal));
+    expect(shown.flatMap((one) => fault(one) ?? [])).toEqual([]);
+  });
+
+  it('would be found where it reaches real nodes or is no command', () => {
+    expect(fault('meshwright reboot studio-1')).toContain('reaches real nodes');
+    expect(fault('meshwright logs --nonsense --sim')).toContain('nonsense');
+    expect(fault('meshwright up')).toBeDefined();
+  });
+});
