@@ -4,8 +4,9 @@ const prose: readonly string[] = ['detail', 'evidence', 'from', 'hint', 'reason'
 const isText = (value: unknown): boolean =>
   typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
 
-/** The same document without the sentences in it. */
+/** The same document without the sentences in it, and its commands without `--sim`: the old release left it out in places. */
 export function withoutProse(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/ --sim$/, '');
   if (Array.isArray(value)) return value.map(withoutProse);
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).filter(([key, inner]) => !(prose.includes(key) && isText(inner)));
