@@ -40,5 +40,5 @@ function partText(part: Part, reader: Reader): string {
 export const proseText = (text: Prose, reader: Reader): string =>
   typeof text === 'string' ? text : text.map((part) => partText(part, reader)).join('');
 
-/** A text for a record that nobody types from: a journal, a log, the message of an error. */
+/** A text for a record: a journal, a log, the message of an error. Its commands are not advice. */
 export const plainText = (text: Prose): string => proseText(text, { isSimulated: false });

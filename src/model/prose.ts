@@ -19,7 +19,7 @@ export interface FirstPart {
 export interface AppliedPart {
   readonly kind: 'applied';
   readonly text: string;
-  /** Whether the reader is told to leave it to apply. */
+  /** Whether the text leaves it to apply. */
   readonly isLeft: boolean;
 }
 

@@ -130,7 +130,7 @@ describe('a rehearsal', () => {
   it.each([
     [true, [false, false, true]],
     [false, [true, true, true]],
-  ])('that is one: %s, sends nobody to a real node with its diagnostics', (isSimulated, real) => {
+  ])('shows commands for simulated nodes in diagnostics when it is one (%s)', (isSimulated, real) => {
     const { run, err } = fakeRun();
     showDiagnostics({ ...run.console, isSimulated }, [finding]);
     expect(isReal(err())).toEqual(real);
@@ -139,7 +139,7 @@ describe('a rehearsal', () => {
   it.each([
     [true, [false, false, true]],
     [false, [true, true, true]],
-  ])('that is one: %s, sends nobody to a real node with its plan', (isSimulated, real) => {
+  ])('shows commands for simulated nodes in a plan when it is one (%s)', (isSimulated, real) => {
     const plan = planOf({
       steps: [step('studio-1', 'power/set')],
       blockers: [blocker('studio-1', { action: reboot })],

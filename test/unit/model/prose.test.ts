@@ -90,7 +90,7 @@ describe('the commands of a text', () => {
     },
   );
 
-  it('are all there for whoever only lists them', () => {
+  it('lists every command of a text', () => {
     const text = prose`See ${meshwright('facts')}, then ${aside(meshwright('reboot', its.node))}.`;
     expect(allCommands(text).map(({ verb }) => verb)).toEqual(['facts', 'reboot']);
   });
