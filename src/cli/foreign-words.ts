@@ -1,6 +1,6 @@
 import { didYouMean } from '../desired/did-you-mean.ts';
-import { meshwright } from '../model/command.ts';
-import type { Prose } from '../model/prose.ts';
+import { isCommandVerb, meshwright } from '../model/command.ts';
+import { type Prose, prose } from '../model/prose.ts';
 
 /** What other tools call it, by what it is called here: an edit distance would lead from `top` to `stop`. */
 const foreignCommands: Readonly<Record<string, readonly string[]>> = {
@@ -52,6 +52,9 @@ export function meantOption(typed: string, verb: string): Prose | undefined {
   if (typed === '-o' && verb === 'plan') return '--out';
   if (typed === '-n' && verb === 'logs') return '--lines';
   if (typed === '--dry-run') return [meshwright('plan')];
-  if (typed === '--watch' || typed === '-w') return verb === 'cables' ? '--watch' : `watch -n 10 meshwright ${verb}`;
+  if (typed === '--watch' || typed === '-w') {
+    if (verb === 'cables') return '--watch';
+    return isCommandVerb(verb) ? prose`watch -n 10 ${meshwright(verb)}` : undefined;
+  }
   return ownWord(foreignOptions, typed);
 }

@@ -11,7 +11,7 @@ const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 export type ShippedPlaybook = (typeof shipped)[number];
 
 /** Whether a word is the name of such a verb. */
-export const isShipped = (word: string): boolean => shipped.some((name) => name === word);
+export const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
 
 /**
  * A playbook of this package. Only its own folder is looked at, so that no file of a user can stand in for it.

@@ -112,5 +112,8 @@ export const commandKey = ({ verb, words, tail }: Command): string => JSON.strin
 /** What decides how advice to type a command is rendered and followed. */
 export const traitsOf = (verb: CommandVerb): VerbTraits => verbTraits[verb];
 
+/** Whether a word alone is a command that a text may advise. */
+export const isCommandVerb = (word: string): word is CommandVerb => Object.hasOwn(verbTraits, word);
+
 /** Every command that a text may advise. */
 export const commandVerbs = Object.keys(verbTraits) as readonly CommandVerb[];

@@ -80,15 +80,22 @@ const isManual = (node: ts.Node): boolean => {
 
 const advice = new RegExp(`(?:^|[^/.\\w])meshwright (?:${commandVerbs.join('|')})(?![\\w-]| in by key)`);
 
+/** A verb that the program fills in; help and the version of the program reach no node. */
+const filledIn = /(?:^|[^/.\w])meshwright \$\{(?![^}]*\} ?--help|readVersion\(\))/;
+
+/** What a verb that holds a lease was called with. */
+const otherRun = 'meshwright ${verb}, at ${phase}';
+
 /** Commands that are written into a text instead of `meshwright('reboot', name)`: they would lack `--sim`. */
 function typedCommands(path: string, text = textOf(path)): readonly string[] {
-  if (!advice.test(text)) return [];
-  return [...nodesOf(parse(path, text))]
-    .filter(
-      (node) => ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node),
-    )
-    .filter((node) => advice.test(node.getText().slice(1)) && !isManual(node))
-    .map((node) => `${path}: ${node.getText()}`);
+  if (!advice.test(text) && !filledIn.test(text)) return [];
+  const nodes = [...nodesOf(parse(path, text))].filter((node) => !isManual(node));
+  const isWritten = (node: ts.Node): boolean =>
+    (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) &&
+    advice.test(node.getText().slice(1));
+  const isFilledIn = (node: ts.Node): boolean =>
+    ts.isTemplateExpression(node) && filledIn.test(node.getText()) && !node.getText().includes(otherRun);
+  return nodes.filter((node) => isWritten(node) || isFilledIn(node)).map((node) => `${path}: ${node.getText()}`);
 }
 
 const textNames = ['detail', 'hint', 'action', 'cure', 'subject'];
@@ -132,6 +139,7 @@ describe('a text for people', () => {
     `\`Restart it: meshwright reboot $\{node}\``,
     '"Start it: meshwright apply"',
     "'(meshwright lease status)'",
+    `\`$\{file} is a verb: meshwright $\{file}.\``,
   ])('has no command in %s', (planted) => {
     expect(typedCommands('planted.ts', `const hint = ${planted}`)).toHaveLength(1);
   });

@@ -56,8 +56,11 @@ function openPlaybook(
   const path = resolve(run.folder, file);
   const shown = shownPath(run.folder, path);
   if (/^[a-z]+$/.test(file) && readIfThere(path, shown) === undefined) {
-    const verb = isShipped(file) ? `${file} is a verb: meshwright ${file}. ` : '';
-    throw usageError(`There is no file ${file} here.`, `${verb}A playbook is named by its file, such as ./own.yaml.`);
+    const verb = isShipped(file) ? prose`${file} is a verb: ${meshwright(file)}. ` : '';
+    throw usageError(
+      `There is no file ${file} here.`,
+      prose`${verb}A playbook is named by its file, such as ./own.yaml.`,
+    );
   }
   const read = readFile(path, shown);
   refuseOpenToOthers(run, shown, read);
