@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
+import { eventually } from '../scenarios/sim-fixture.ts';
 import { endPlace } from './fleet.ts';
 import { expectGolden, json, meshwright } from './meshwright.ts';
 import { overRdma, placeWithPair } from './pair.ts';
@@ -44,7 +45,12 @@ describe('what only traffic can show', () => {
 
   it('is a port that idled for too long when a token fails, and stays so when a start does', async () => {
     await run('sim', 'fault', 'idle-dead-port', 'studio-1:4');
-    const hung = await run('doctor', '--sim');
+    let hung = await run('doctor', '--sim');
+    // The rank writes to its log a moment after its port has died.
+    await eventually(async () => {
+      if (!hung.stdout.includes('[jaccl]')) hung = await run('doctor', '--sim');
+      return hung.stdout.includes('[jaccl]');
+    });
     expect(hung.code).toBe(1);
     await expectGolden('doctor-idle-dead', place, [hung]);
     expect((await run('restart', 'chat', '--sim', '--yes')).code).not.toBe(0);

@@ -24,7 +24,7 @@ export interface MlxBench {
   /** Calls the double of uv; its own variables stand in the environment unless others are given. */
   readonly uv: (words: readonly string[], env?: Readonly<Record<string, string>>) => UvAnswer;
   /** Makes one more venv from the usual list. */
-  readonly venv: (name: string) => string;
+  readonly venv: () => string;
   readonly remove: () => Promise<void>;
 }
 
@@ -51,11 +51,13 @@ export async function openBench(): Promise<MlxBench> {
     });
     return { status, error: stderr.trimEnd() };
   };
+  let made = 0;
   return {
     folder,
     uv,
-    venv: (name) => {
-      const to = join(folder, name);
+    venv: () => {
+      made += 1;
+      const to = join(folder, `venv-${made}`);
       const calls = [
         ['python', 'install', '--no-bin', '3.12'],
         ['venv', '--relocatable', '--no-project', '--python', '3.12', to],
@@ -150,7 +152,7 @@ export async function openRack(bench: MlxBench, wish: RackWish): Promise<RankRac
   const addresses = [coordinator, endpoint, ...Array.from({ length: size }, (_, rank) => ringAddress(rank))];
   const places = new Map<string, string>();
   for (const address of addresses) places.set(address, `127.0.0.1:${await claims.take()}`);
-  const venv = bench.venv(`venv-${places.get(endpoint)?.slice(10)}`);
+  const venv = bench.venv();
   const home = (rank: number): string => join(venv, `rank-${rank}`);
   for (let rank = 0; rank < size; rank += 1) {
     await mkdir(home(rank), { recursive: true });

@@ -45,7 +45,7 @@ function read(fault: FaultName | 'none'): Skeletons {
 }
 
 /** What of one differs from the other; what is missing there is `null`. */
-function differences(found: Skeletons, usual: Skeletons): Skeletons {
+export function differences(found: Skeletons, usual: Skeletons): Skeletons {
   const names = [...new Set([...Object.keys(usual), ...Object.keys(found)])];
   return Object.fromEntries(
     names

@@ -144,6 +144,10 @@ function lineWriter({ folders }: Recorded) {
 /** Whether time decides how often this is sent, if at all. */
 export const isTimed = ({ name }: SeenExec): boolean => name === 'keep-lease' || name === 'rank-progress';
 
+/** Whether a restarting Mac ended an observation by chance: a run that waits for it looks again and again. */
+const isCutLook = (exec: SeenExec): boolean =>
+  exec.name === undefined && isObservation(exec) && exec.exit.kind === 'signalled';
+
 const once = (lines: readonly string[]): readonly string[] => lines.filter((line, at) => line !== lines[at - 1]);
 
 /** One run on one node, or what came before and after it. */
@@ -160,7 +164,11 @@ function part(
       : [`${step.id}, ${outcomes.get(step) ?? 'not run'}`, ...lines.map((line) => `  ${line}`)];
   });
   const isOther = ({ exec, step }: Told): boolean =>
-    step === undefined && !isTimed(exec) && exec.name !== 'take-lease' && exec.name !== 'release-lease';
+    step === undefined &&
+    !isTimed(exec) &&
+    !isCutLook(exec) &&
+    exec.name !== 'take-lease' &&
+    exec.name !== 'release-lease';
   const others = [...new Set(all.filter(isOther).map((one) => writer.line(one)))].sort();
   return [...lease('take-lease'), ...ofSteps, ...others.map((line) => `meanwhile ${line}`), ...lease('release-lease')];
 }
