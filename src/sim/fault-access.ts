@@ -1,5 +1,5 @@
 import type { NodeName } from '../model/node.ts';
-import { type Fault, fault, macFault, shownBy } from './fault.ts';
+import { defineFault, fault, macFault, shownBy } from './fault.ts';
 import { aimAtNode, aimAtTwoNodes } from './fault-targets.ts';
 import type { ConnectionState, MacState } from './mac.ts';
 import { outOfBox } from './out-of-box.ts';
@@ -11,16 +11,19 @@ const withConnection = (mac: MacState, connection: Partial<ConnectionState>): Ma
 });
 
 /** The Mac lost its current, is back, and waits for a password before it starts macOS; its host starts it anew. */
-export const filevaultLocked: Fault = shownBy(
-  macFault(
-    'the Mac restarts, and waits at FileVault: its sshd only takes a password to unlock it',
-    aimAtNode,
-    (mac) => ({
-      ...withConnection(mac, { filevault: 'preboot' }),
-      isFileVaultOn: true,
-    }),
+export const filevaultLocked = defineFault(
+  'filevault-locked',
+  shownBy(
+    macFault(
+      'the Mac restarts, and waits at FileVault: its sshd only takes a password to unlock it',
+      aimAtNode,
+      (mac) => ({
+        ...withConnection(mac, { filevault: 'preboot' }),
+        isFileVaultOn: true,
+      }),
+    ),
+    ({ connection }) => connection.filevault,
   ),
-  ({ connection }) => connection.filevault,
 );
 
 /**
@@ -30,65 +33,85 @@ export const filevaultLocked: Fault = shownBy(
 const dropAfterBytes = 2_000;
 
 /** Every connection ends in the middle of what it carries. */
-export const connectionDrop: Fault = macFault(
-  `every connection is cut after ${dropAfterBytes} bytes of the node`,
-  aimAtNode,
-  (mac) => withConnection(mac, { dropAfterBytes }),
+export const connectionDrop = defineFault(
+  'connection-drop',
+  macFault(`every connection is cut after ${dropAfterBytes} bytes of the node`, aimAtNode, (mac) =>
+    withConnection(mac, { dropAfterBytes }),
+  ),
 );
 
 /** Far beyond what an observation cannot resolve. */
 const skewSeconds = 420;
 
 /** The clock runs ahead. */
-export const clockSkew: Fault = macFault(`the clock is ${skewSeconds / 60} minutes ahead`, aimAtNode, (mac) => ({
-  ...mac,
-  clockOffsetSeconds: mac.clockOffsetSeconds + skewSeconds,
-}));
+export const clockSkew = defineFault(
+  'clock-skew',
+  macFault(`the clock is ${skewSeconds / 60} minutes ahead`, aimAtNode, (mac) => ({
+    ...mac,
+    clockOffsetSeconds: mac.clockOffsetSeconds + skewSeconds,
+  })),
+);
 
 /** Somebody has switched the service off in Sharing, or its override with launchctl. */
-export const remoteLoginOff: Fault = shownBy(
-  macFault('Remote Login is off: open connections go on, whoever connects next is refused', aimAtNode, (mac) =>
-    mac.connection.isRemoteLoginOff ? 'it is off already' : withConnection(mac, { isRemoteLoginOff: true }),
+export const remoteLoginOff = defineFault(
+  'remote-login-off',
+  shownBy(
+    macFault('Remote Login is off: open connections go on, whoever connects next is refused', aimAtNode, (mac) =>
+      mac.connection.isRemoteLoginOff ? 'it is off already' : withConnection(mac, { isRemoteLoginOff: true }),
+    ),
+    ({ connection }) => connection.isRemoteLoginOff,
   ),
-  ({ connection }) => connection.isRemoteLoginOff,
 );
 
 /** The drop-in of sudoers is gone. */
-export const sudoDenied: Fault = macFault('sudo asks for a password', aimAtNode, (mac) => ({
-  ...mac,
-  sudo: 'needs-password',
-}));
+export const sudoDenied = defineFault(
+  'sudo-denied',
+  macFault('sudo asks for a password', aimAtNode, (mac) => ({
+    ...mac,
+    sudo: 'needs-password',
+  })),
+);
 
 /** A Mac as it comes from the person who set it up: an account with a password, Remote Login on, and nothing of ours. */
-export const notEnrolled: Fault = macFault(
-  'no key of ours is accepted, and sudo asks for the password',
-  aimAtNode,
-  (mac) => ({ ...mac, hasKey: false, sudo: 'needs-password' }),
+export const notEnrolled = defineFault(
+  'not-enrolled',
+  macFault('no key of ours is accepted, and sudo asks for the password', aimAtNode, (mac) => ({
+    ...mac,
+    hasKey: false,
+    sudo: 'needs-password',
+  })),
 );
 
 /** A new Mac of the same model in the place of this one; its host gives it an empty disk, and starts it. */
-export const macReplaced: Fault = macFault(
-  'a new Mac is in its place: its own serial, UUIDs, host key and empty disk, and set up as it comes out of its box',
-  aimAtNode,
-  (mac) => {
-    const { serial, hardwareUuid, receptacles } = strangerLike(mac, 0);
-    return withConnection(outOfBox({ ...mac, serial, hardwareUuid, receptacles }), { hostKey: 'other' });
-  },
+export const macReplaced = defineFault(
+  'mac-replaced',
+  macFault(
+    'a new Mac is in its place: its own serial, UUIDs, host key and empty disk, and set up as it comes out of its box',
+    aimAtNode,
+    (mac) => {
+      const { serial, hardwareUuid, receptacles } = strangerLike(mac, 0);
+      return withConnection(outOfBox({ ...mac, serial, hardwareUuid, receptacles }), { hostKey: 'other' });
+    },
+  ),
 );
 
 /** Another key than before: a reinstalled Mac, or somebody in between. */
-export const wrongHostKey: Fault = macFault('another host key is shown', aimAtNode, (mac) =>
-  withConnection(mac, { hostKey: 'other' }),
+export const wrongHostKey = defineFault(
+  'wrong-host-key',
+  macFault('another host key is shown', aimAtNode, (mac) => withConnection(mac, { hostKey: 'other' })),
 );
 
 /** An address that leads to the Mac of another node, as after a mixed-up name or lease. */
-export const wrongMac: Fault = fault<readonly [MacState, MacState]>({
-  summary: "the address leads to another node's Mac: its serial, UUIDs and cables",
-  targets: 'NODE (the next one answers) | NODE,OTHER',
-  aim: aimAtTwoNodes,
-  change: (fleet, [mac, other]) => {
-    if (mac.name === other.name) return 'it is its own Mac';
-    const misdirected: Readonly<Record<string, NodeName>> = { ...fleet.misdirected, [mac.name]: other.name };
-    return { ...fleet, misdirected };
-  },
-});
+export const wrongMac = defineFault(
+  'wrong-mac',
+  fault<readonly [MacState, MacState]>({
+    summary: "the address leads to another node's Mac: its serial, UUIDs and cables",
+    targets: 'NODE (the next one answers) | NODE,OTHER',
+    aim: aimAtTwoNodes,
+    change: (fleet, [mac, other]) => {
+      if (mac.name === other.name) return 'it is its own Mac';
+      const misdirected: Readonly<Record<string, NodeName>> = { ...fleet.misdirected, [mac.name]: other.name };
+      return { ...fleet, misdirected };
+    },
+  }),
+);

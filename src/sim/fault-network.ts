@@ -1,5 +1,5 @@
 import type { LinkEnd } from '../model/link.ts';
-import { type Fault, fault, macFault, shownBy } from './fault.ts';
+import { defineFault, type Fault, fault, macFault, shownBy } from './fault.ts';
 import { aimAtCables, aimAtNode } from './fault-targets.ts';
 import { macNamed, peerAt, type SimulatedFleet, withMac } from './fleet.ts';
 import { liveAddress } from './interfaces.ts';
@@ -32,13 +32,16 @@ export function underDaemon(mac: MacState): MacState {
 }
 
 /** Somebody installed exo: its daemon sets the network at each start and every half an hour, whoever set it before. */
-export const daemonConflict: Fault = shownBy(
-  macFault("exo's network daemon runs: again and again every cable is put back on DHCP", aimAtNode, (mac) =>
-    mac.ailments.networkDaemon === 'fights'
-      ? 'it runs already'
-      : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
+export const daemonConflict = defineFault(
+  'daemon-conflict',
+  shownBy(
+    macFault("exo's network daemon runs: again and again every cable is put back on DHCP", aimAtNode, (mac) =>
+      mac.ailments.networkDaemon === 'fights'
+        ? 'it runs already'
+        : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
+    ),
+    ({ ailments }) => ailments.networkDaemon === 'fights',
   ),
-  ({ ailments }) => ailments.networkDaemon === 'fights',
 );
 
 const receptacleAt = (fleet: SimulatedFleet, { node, receptacle }: LinkEnd): ReceptacleState | undefined =>
@@ -59,7 +62,7 @@ const shownAt =
   };
 
 /** Somebody switched Internet Sharing on at the far end, and this end takes what DHCP gives. */
-export const internetSharing: Fault = {
+export const internetSharing = defineFault('internet-sharing', {
   ...fault({
     summary: 'the Mac at the far end shares its Internet: a lease and a default route come over the cable',
     targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
@@ -75,7 +78,7 @@ export const internetSharing: Fault = {
     },
   }),
   symptoms: shownAt(liveAddress),
-};
+});
 
 /** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
 function cableFault(summary: string, kind: 'dhcp' | 'off'): Fault {
@@ -102,13 +105,13 @@ function cableFault(summary: string, kind: 'dhcp' | 'off'): Fault {
  * What was seen after links were broken and made again, and after somebody cleaned up in System Settings: the services
  * of the receptacles are on DHCP, where nobody answers, and each interface has given itself an address.
  */
-export const dhcpReset: Fault = cableFault(
-  'the services of its cables are back on DHCP: each gives itself an address, and none that lasts',
-  'dhcp',
+export const dhcpReset = defineFault(
+  'dhcp-reset',
+  cableFault('the services of its cables are back on DHCP: each gives itself an address, and none that lasts', 'dhcp'),
 );
 
 /** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
-export const ipv4Off: Fault = cableFault(
-  'IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use',
-  'off',
+export const ipv4Off = defineFault(
+  'ipv4-off',
+  cableFault('IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use', 'off'),
 );

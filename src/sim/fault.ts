@@ -78,3 +78,9 @@ export const shownBy = (whole: Fault, part: (mac: MacState) => unknown): Fault =
     return mac === undefined ? undefined : part(mac);
   },
 });
+
+/** A fault and the name under which `sim fault` has it. */
+export const defineFault = <const N extends string>(name: N, fault: Fault): Fault & { readonly name: N } => ({
+  name,
+  ...fault,
+});

@@ -35,57 +35,62 @@ import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from
 import type { SimulatedFleet } from './fleet.ts';
 import { nearestWord } from './nearest-word.ts';
 
-/** Every fault by its name. */
-export const faults = {
-  'bridge-active': bridgeActive,
-  'bridge-rebuilt': bridgeRebuilt,
-  'cable-40g': cable40g,
-  'cable-doubled': cableDoubled,
-  'cable-extra': cableExtra,
-  'cable-foreign': cableForeign,
-  'cable-missing': cableMissing,
-  'cable-swapped': cableSwapped,
-  'clock-skew': clockSkew,
-  'connection-drop': connectionDrop,
+/** Every fault. A new one is its definition and its line here. */
+const list = [
+  bridgeActive,
+  bridgeRebuilt,
+  cable40g,
+  cableDoubled,
+  cableExtra,
+  cableForeign,
+  cableMissing,
+  cableSwapped,
+  clockSkew,
+  connectionDrop,
   crash,
-  'daemon-conflict': daemonConflict,
-  'dhcp-reset': dhcpReset,
-  'disk-full': diskFull,
-  'filevault-locked': filevaultLocked,
-  'gid-missing': gidMissing,
-  'hub-between': hubBetween,
-  'hub-hides-peer': hubHidesPeer,
-  'idle-dead-port': idleDeadPort,
-  'internet-sharing': internetSharing,
-  'ipv4-off': ipv4Off,
-  'mac-replaced': macReplaced,
-  'macos-new': macosNew,
-  'macos-old': macosOld,
-  'no-full-disk-access': noFullDiskAccess,
-  'no-return': noReturn,
-  'not-enrolled': notEnrolled,
-  'pd-leak': pdLeak,
-  'power-cut': powerCut,
-  'power-wrong': powerWrong,
-  'rdma-disabled': rdmaDisabled,
-  'rdma-hang': rdmaHang,
-  'rdma-held': rdmaHeld,
-  'rdma-waiting': rdmaWaiting,
-  'remote-login-off': remoteLoginOff,
-  'slow-shutdown': slowShutdown,
-  'sudo-denied': sudoDenied,
-  'tcp-load-panic': tcpLoadPanic,
-  'verbs-hang': verbsHang,
-  'wired-leak': wiredLeak,
-  'wrong-host-key': wrongHostKey,
-  'wrong-mac': wrongMac,
-} as const satisfies Readonly<Record<string, Fault>>;
+  daemonConflict,
+  dhcpReset,
+  diskFull,
+  filevaultLocked,
+  gidMissing,
+  hubBetween,
+  hubHidesPeer,
+  idleDeadPort,
+  internetSharing,
+  ipv4Off,
+  macReplaced,
+  macosNew,
+  macosOld,
+  noFullDiskAccess,
+  noReturn,
+  notEnrolled,
+  pdLeak,
+  powerCut,
+  powerWrong,
+  rdmaDisabled,
+  rdmaHang,
+  rdmaHeld,
+  rdmaWaiting,
+  remoteLoginOff,
+  slowShutdown,
+  sudoDenied,
+  tcpLoadPanic,
+  verbsHang,
+  wiredLeak,
+  wrongHostKey,
+  wrongMac,
+] as const;
 
 /** The name of a fault. */
-export type FaultName = keyof typeof faults;
+export type FaultName = (typeof list)[number]['name'];
+
+const byName: Readonly<Record<string, Fault>> = Object.fromEntries(list.map((fault) => [fault.name, fault]));
+
+/** Every fault by its name. */
+export const faults = byName as Readonly<Record<FaultName, Fault>>;
 
 /** All names, sorted. */
-export const faultNames: readonly FaultName[] = Object.keys(faults).filter(isFaultName).sort();
+export const faultNames: readonly FaultName[] = list.map(({ name }) => name).sort();
 
 /** Whether there is a fault of this name. */
 function isFaultName(name: string): name is FaultName {
