@@ -1,4 +1,3 @@
-import { codes } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { joinProse } from '../model/prose.ts';
 import { namedSubject, nodesSubject, type Subject, subjectNodes } from '../model/subject.ts';
@@ -21,7 +20,8 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
   return mergeFindings(diagnostics).map((finding) => ({
     code: finding.code,
     severity: finding.severity,
-    summary: codes[finding.code].summary,
+    summary: finding.summary,
+    ...(finding.hands && { hands: finding.hands }),
     detail: joinProse(finding.details, '\n'),
     hint: finding.hint,
     ...(finding.subjects.length === 0 ? {} : { subject: subjectOf(finding) }),

@@ -23,7 +23,7 @@ export function nodeVerdict(name: NodeName, { observation, findings, placements 
   const own = placements.filter((one) => one.nodes.includes(name));
   // A placement that is not as the file says is wrong on every member, wherever its fault lies.
   if (own.some(({ standing }) => standing === 'differs')) return 'wrong';
-  if (errors.some((one) => !isHandsWork(one.code))) return 'wrong';
+  if (errors.some((one) => !isHandsWork(one))) return 'wrong';
   // What is unknown could not be judged, so nobody can say that the node is as the file says.
   if (about.some((one) => one.code === 'fact/unknown')) return 'unjudged';
   if (own.some((one) => one.standing === 'unknown' && !hasUnseen(one, observation))) return 'unjudged';

@@ -95,7 +95,7 @@ function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof
   if (code !== exitCode.handsNeeded) return word;
   // A Mac that waits at FileVault has no blocker: nobody could look at it.
   const failures = last === undefined ? [] : Object.values(last.observation.failures).flat();
-  return failures.some((one) => isHandsWork(one.code)) ? word : (neededFor(blockers) ?? word);
+  return failures.some(isHandsWork) ? word : (neededFor(blockers) ?? word);
 }
 
 /** A refused lease is a problem that the run itself only counts. */

@@ -1,4 +1,3 @@
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
 import type { ClusterLock, PinnedKey } from '../model/cluster-lock.ts';
@@ -31,7 +30,7 @@ export const emptyLock = (file: string): ClusterLock => ({
 });
 
 /** A lock is not written by hand: what helps is the file of before, or a new one. */
-const hints: Readonly<Partial<Record<DiagnosticCode, Prose>>> = {
+const hints: Readonly<Record<string, Prose>> = {
   'yaml/empty': prose`Restore the file from version control. Without one, remove it: \`${aside(meshwright('enroll'))}\` keeps host keys anew, and \`${aside(meshwright('apply', '--update-lock'))}\` the rest.`,
   'yaml/too-large': 'Restore the file from version control.',
   'schema/unsupported-version': 'Restore the file from version control, or use the meshwright that wrote it.',

@@ -14,3 +14,14 @@ export interface CodeEntry {
   /** Set where no program can mend it: somebody has to go to the rack, or to the Mac's own console. */
   readonly hands?: true;
 }
+
+/** A code with its entry: a diagnostic is made from it, without knowing any other code. */
+export interface Code extends CodeEntry {
+  readonly code: string;
+}
+
+/** Gives each entry the code under which it stands. */
+export const defineCodes = <T extends Readonly<Record<string, CodeEntry>>>(entries: T) =>
+  Object.fromEntries(Object.entries(entries).map(([code, entry]) => [code, { code, ...entry }])) as {
+    readonly [K in keyof T & string]: T[K] & { readonly code: K };
+  };

@@ -2,7 +2,6 @@ import type { Exit } from '../model/exit.ts';
 import type { Prose } from '../model/prose.ts';
 import type { Subject } from '../model/subject.ts';
 import type { Severity } from './code-entry.ts';
-import type { DiagnosticCode } from './codes.ts';
 
 /** A place in a file. Lines and columns count from 1; a column counts UTF-16 code units. */
 export interface SourceRange {
@@ -26,7 +25,8 @@ export interface CommandFailure {
 
 /** One problem as a value. The hint is required: a problem without a way out is not worth printing. */
 export interface Diagnostic {
-  readonly code: DiagnosticCode;
+  /** As the definition of the code has it: `cabling/missing`. */
+  readonly code: string;
   readonly severity: Severity;
   /** Constant per code, without user data, so that readers recognise the kind. */
   readonly summary: string;
@@ -43,4 +43,6 @@ export interface Diagnostic {
   readonly handsAt?: readonly string[];
   readonly command?: CommandFailure;
   readonly related: readonly Diagnostic[];
+  /** Set where only a person can repair it, at the rack or at the Mac's own console. */
+  readonly hands?: true;
 }

@@ -1,12 +1,11 @@
 import { subjectText } from '../model/subject.ts';
 import type { Severity } from './code-entry.ts';
-import type { DiagnosticCode } from './codes.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { proseText, type Reader } from './prose-text.ts';
 
 /** A diagnostic as programs read it (`schemas/diagnostics.schema.json`). */
 export interface DiagnosticJson {
-  readonly code: DiagnosticCode;
+  readonly code: string;
   readonly severity: Severity;
   readonly summary: string;
   readonly detail: string;

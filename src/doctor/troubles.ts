@@ -1,4 +1,3 @@
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Command } from '../model/command.ts';
 import type { DesiredFleet } from '../model/desired.ts';
@@ -61,14 +60,11 @@ function stageOf({ code, severity }: Diagnostic): Stage {
 const holding = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
 
 /** Warnings about a cable that keep a plan from starting anything over it, whatever it still carries. */
-export const holdingWarnings: readonly DiagnosticCode[] = [
-  'cabling/one-sided',
-  'cabling/through-hub',
-  'cabling/no-answer',
-];
+export const holdingWarnings = ['cabling/one-sided', 'cabling/through-hub', 'cabling/no-answer'] as const;
 
 const holds = ({ code, severity }: Diagnostic): boolean =>
-  holdingWarnings.includes(code) || (severity === 'error' && holding.includes(code.slice(0, code.indexOf('/'))));
+  holdingWarnings.some((one) => one === code) ||
+  (severity === 'error' && holding.includes(code.slice(0, code.indexOf('/'))));
 
 /** Causes in a Mac as a whole that put the ports at the far ends of its cables down. */
 const darkening = [

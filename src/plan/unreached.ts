@@ -1,8 +1,7 @@
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 
 /** Nodes that gave no observation, by name: the code of the first problem, null where the node was not asked, and why. */
-export type Unreached = Readonly<Record<string, { readonly code: DiagnosticCode | null; readonly reason: string }>>;
+export type Unreached = Readonly<Record<string, { readonly code: string | null; readonly reason: string }>>;
 
 /** Those of `nodes` of which nothing is known, with the first problem of each. */
 export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetObservation, 'failures'>): Unreached =>

@@ -120,7 +120,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
   const notAsked = others.length === 0 ? '' : ` Not looked at: ${others.join(', ')}.`;
   const causes = mergeFindings(troubles.map(({ finding }) => finding));
   if (causes.length === 0) return `Nothing is broken on ${counted(asked.length, 'node')}.${notAsked}`;
-  const hands = causes.filter(({ code, severity }) => isHandsWork(code) && severity !== 'notice').length;
+  const hands = causes.filter((one) => isHandsWork(one) && one.severity !== 'notice').length;
   const forHands = hands === 0 ? '' : ` ${hands} of them for hands at the rack.`;
   return `${counted(causes.length, 'cause')}: ${countText(causes)}.${forHands}${notAsked}`;
 }

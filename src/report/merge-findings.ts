@@ -3,9 +3,7 @@ import { mapNames, mentionsAny, type Prose, prose } from '../model/prose.ts';
 import { type Subject, subjectName, subjectNodes, subjectText } from '../model/subject.ts';
 
 /** Findings with one code and one cure, told together. */
-export interface MergedFinding {
-  readonly severity: Diagnostic['severity'];
-  readonly code: Diagnostic['code'];
+export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'summary' | 'hands'> {
   /** What it is about, without the words `node` and `link`: `studio-1`, `studio-1:2 <-> studio-2:2`. */
   readonly subjects: readonly string[];
   /** One text when all say the same, else one per subject. */
@@ -37,9 +35,12 @@ const nameOf = ({ subject }: Diagnostic): string =>
 function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding {
   const names = same.map((one) => onlyNode(one) ?? '');
   const patterns = new Set(same.map((one) => patternOf(one, one.detail)));
+  const { code, severity, summary, hands } = first;
   return {
-    severity: first.severity,
-    code: first.code,
+    code,
+    severity,
+    summary,
+    ...(hands && { hands }),
     subjects: same.map(nameOf),
     details:
       patterns.size === 1

@@ -1,4 +1,3 @@
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
 import type { Prose } from '../model/prose.ts';
@@ -43,7 +42,7 @@ export interface PlanTextInput {
 export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
   steps.some(({ act }) => act.kind !== 'hands');
 
-const ofBudget: readonly DiagnosticCode[] = ['mesh/launch-budget', 'placement/too-few-queue-pairs'];
+const ofBudget: readonly string[] = ['mesh/launch-budget', 'placement/too-few-queue-pairs'];
 
 /** Whether anything of it takes of a budget, or waits for want of one. */
 const isStarting = ({ steps, blockers }: Plan): boolean =>
@@ -81,12 +80,12 @@ export function planText(input: PlanTextInput): string {
 }
 
 /** What does harm while somebody reads the rest. */
-const isUrgent = (code: DiagnosticCode): boolean => code === 'bridge/loop';
+const isUrgent = (code: string): boolean => code === 'bridge/loop';
 
 const findingBlocks = (
   { diagnostics }: Plan,
   page: Page,
-  isMeant: (code: DiagnosticCode) => boolean,
+  isMeant: (code: string) => boolean,
 ): readonly (readonly string[])[] =>
   mergeFindings(diagnostics.filter(({ code }) => isMeant(code))).map((finding) => findingLines(finding, page));
 

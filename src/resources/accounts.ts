@@ -45,13 +45,13 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
   if (seen.kind === 'unknown') return [];
   return accountsOn(fleet, node).flatMap((account) =>
     accountFindings(node, account, accountState(account, seen.value, login)).map(
-      ({ code, hint }): Blocker => ({
-        code,
+      (finding): Blocker => ({
+        code: finding.code,
         node,
         resource: 'accounts',
         property: accountAddress(account),
-        action: hint,
-        isHands: isHandsWork(code),
+        action: finding.hint,
+        isHands: isHandsWork(finding),
         peers: [],
         blocks: [],
       }),

@@ -64,7 +64,7 @@ function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): rea
   const place = nodes.find((name) => finding.handsAt?.includes(name) === true);
   const node = place ?? nodes[0];
   const peers = nodes.filter((name) => name !== node);
-  return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(code), peers, blocks: [] }];
+  return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(finding), peers, blocks: [] }];
 }
 
 /** Two links that one move puts right are one entry of the work list. */

@@ -1,4 +1,3 @@
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { doctorCodes } from '../diagnostics/codes-doctor.ts';
 import type { ResourceKind } from './resource.ts';
 
@@ -115,10 +114,10 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'rdma/no-gid': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
 };
 
-const isDoctorCode = (code: DiagnosticCode): code is DoctorCode => Object.hasOwn(findingRoles, code);
+const isDoctorCode = (code: string): code is DoctorCode => Object.hasOwn(findingRoles, code);
 
 /** The role of a code. Of the failures to observe a node only a locked FileVault is work for hands; the others are told. */
-export function roleOf(code: DiagnosticCode): FindingRole {
+export function roleOf(code: string): FindingRole {
   if (isDoctorCode(code)) {
     return findingRoles[code];
   }

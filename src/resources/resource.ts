@@ -1,4 +1,3 @@
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Examination } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
@@ -106,7 +105,7 @@ export type Sight = Pick<Property, 'node' | 'address' | 'about' | 'observed'>;
 
 /** What apply cannot do, or may not do by itself. It blocks its own resource on its nodes, and all that comes after. */
 export interface Blocker {
-  readonly code: DiagnosticCode;
+  readonly code: string;
   readonly node: NodeName;
   /** The kind of resource that it belongs to. */
   readonly resource: ResourceKind;

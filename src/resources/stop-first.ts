@@ -1,7 +1,6 @@
 import { takenEnds } from '../cabling/moves.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import { viewAt } from '../cabling/see-receptacles.ts';
-import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { diagnoseFleet } from '../doctor/diagnose-fleet.ts';
 import { type Examination, examine } from '../doctor/examination.ts';
@@ -16,7 +15,7 @@ import { roleOf } from './finding-roles.ts';
 import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
 
 /** Findings whose action may have hands pull a plug. */
-const pulling: readonly DiagnosticCode[] = [
+const pulling: readonly string[] = [
   'cabling/missing',
   'cabling/elsewhere',
   'cabling/slow',

@@ -1,5 +1,5 @@
 import { everyNode } from '../desired/fallback.ts';
-import { codes } from '../diagnostics/codes.ts';
+import { codes, type DiagnosticCode } from '../diagnostics/codes.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet, DesiredPlacement, UnreadSource } from '../model/desired.ts';
@@ -68,7 +68,12 @@ export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind
 
 /** What keeps the placements of a node waiting for a source that this computer does not have. */
 export const unreadBlocker = (
-  { kind, name, node, code }: Pick<TreeId, 'kind'> & Pick<Blocker, 'node' | 'code'> & { readonly name: string },
+  {
+    kind,
+    name,
+    node,
+    code,
+  }: Pick<TreeId, 'kind'> & Pick<Blocker, 'node'> & { readonly name: string; readonly code: DiagnosticCode },
   { detail }: UnreadSource,
 ): Blocker => ({
   code,

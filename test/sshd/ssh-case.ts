@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DiagnosticCode } from '../../src/diagnostics/codes.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { FleetError } from '../../src/diagnostics/fleet-error.ts';
 import { connect } from '../../src/remote/connect.ts';
@@ -69,8 +68,7 @@ export async function rejection(promise: Promise<unknown>): Promise<Diagnostic> 
 }
 
 /** The code with which a promise is rejected. */
-export const rejectionCode = async (promise: Promise<unknown>): Promise<DiagnosticCode> =>
-  (await rejection(promise)).code;
+export const rejectionCode = async (promise: Promise<unknown>): Promise<string> => (await rejection(promise)).code;
 
 /** Output bytes as text. */
 export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');

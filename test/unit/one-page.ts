@@ -26,7 +26,7 @@ const isProse = (value: unknown): value is Prose =>
 /** Values as JSON, with subjects, texts and addresses as screens and plans have them. */
 export const jsonText = (value: unknown): string | undefined =>
   JSON.stringify(value, (key, one: unknown) => {
-    if (key === 'about' || key === 'isBroughtByApply' || key === 'handsAt') return undefined;
+    if (['about', 'isBroughtByApply', 'hands', 'handsAt'].includes(key)) return undefined;
     if (isProse(one)) return plainText(one);
     if (key === 'subject' && typeof one === 'object') return subjectText(one as Subject);
     if (typeof one !== 'object' || one === null || !('property' in one) || typeof one.property !== 'object') return one;

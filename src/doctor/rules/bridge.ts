@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../../diagnostics/codes.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
@@ -84,7 +85,7 @@ function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   return joinProse(parts, '\n');
 }
 
-function tell(layers: BridgeLayers): { readonly code: Diagnostic['code']; readonly detail: string } {
+function tell(layers: BridgeLayers): { readonly code: DiagnosticCode; readonly detail: string } {
   const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
   if (layers.present.includes('interface')) {
     return { code: 'bridge/active', detail: `The Thunderbolt Bridge is active: ${where}.` };

@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../../diagnostics/codes.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { knownDaemons } from '../../facts/known-daemons.ts';
@@ -10,7 +11,7 @@ import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 
 interface Told {
-  readonly code: Diagnostic['code'];
+  readonly code: DiagnosticCode;
 }
 
 /** What is to be said of a daemon that is there; one that is unloaded and disabled may stay, unless it is to be removed. */
