@@ -4,7 +4,7 @@
  * `--check` it only compares. Run with tsx, since the table is TypeScript: `tsx scripts/generate-unverified.mjs`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { loadCluster } from '../src/config/load-cluster.ts';
+import { loadCluster } from '../src/cli/load-cluster.ts';
 import { formsOf, tools } from '../src/sim/commands/registry.ts';
 import { baseTools } from '../src/sim/host/base-tools/all-base-tools.ts';
 import { simulateFleet } from '../src/sim/simulate-fleet.ts';

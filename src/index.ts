@@ -22,7 +22,8 @@
  */
 export { type ObserveOptions, observeFleet } from './apply/observe.ts';
 export type { NodeWay, Way } from './apply/with-remote.ts';
-export { type LoadedCluster, loadCluster } from './config/load-cluster.ts';
+export { loadCluster } from './cli/load-cluster.ts';
+export type { LoadedCluster } from './config/load-cluster.ts';
 export { type LoadedLock, parseLock } from './config/lock.ts';
 export { codes, type DiagnosticCode } from './diagnostics/codes.ts';
 export type { Diagnostic } from './diagnostics/diagnostic.ts';

@@ -1,9 +1,9 @@
-import { driverKeys } from '../desired/driver-keys.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { named, prose } from '../model/prose.ts';
 import { placementSubject } from '../model/subject.ts';
+import { driverOf } from '../runtimes/registry.ts';
 import { usageError } from './options.ts';
 
 /** How a placement is to be measured. */
@@ -60,4 +60,5 @@ export function beyondParallel({ requests }: BenchWish, { placement, driver }: B
   ];
 }
 
-const hasParallel = (driver: BenchSubject['driver']): boolean => driverKeys[driver].ofPlacements.includes('parallel');
+const hasParallel = (driver: BenchSubject['driver']): boolean =>
+  driverOf({ driver }).keys.ofPlacements.includes('parallel');

@@ -1,8 +1,8 @@
-import { isDriver } from '../desired/driver-keys.ts';
 import { requirementsName } from '../desired/resolve-placements.ts';
 import { settlePackages } from '../desired/settle-packages.ts';
 import { type ArchiveFact, absolutePath, extraName } from '../desired/source-facts.ts';
 import type { DesiredFleet, DesiredRuntime, DriverName, MlxRuntime } from '../model/desired.ts';
+import { isDriver } from '../runtimes/registry.ts';
 import { usageError } from './options.ts';
 import { textOption } from './own-options.ts';
 import { readArchive } from './read-sources.ts';

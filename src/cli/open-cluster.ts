@@ -1,4 +1,4 @@
-import { type LoadedCluster, loadCluster } from '../config/load-cluster.ts';
+import type { LoadedCluster } from '../config/load-cluster.ts';
 import { emptyLock, parseLock } from '../config/lock.ts';
 import { judgeHolds } from '../desired/judge-holds.ts';
 import { selectNodes } from '../desired/select.ts';
@@ -13,6 +13,7 @@ import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
 import { doublesText } from './doubles.ts';
 import { findClusterFile, lockFileFor } from './find-cluster.ts';
+import { loadCluster } from './load-cluster.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from './read-file.ts';
 import { withDoormanProgram } from './read-keys.ts';
 import type { Run } from './verb.ts';

@@ -1,4 +1,5 @@
 import { makeDraft } from '../desired/draft.ts';
+import type { KeysByDriver } from '../desired/driver-keys.ts';
 import type { Finding, FindingPlace, PlaceText } from '../desired/finding.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
@@ -24,23 +25,29 @@ export interface LoadedCluster {
   readonly whereIs?: (pointer: string) => SourceRange;
 }
 
+/** What the drivers of the runtimes bring to a cluster file. */
+export interface FileParts {
+  readonly drivers: KeysByDriver;
+}
+
 /**
  * Reads and judges a cluster file. All problems come back together, each with file, line and column; `fleet` and
  * `spec` are there unless one of them is an error. Never throws, whatever the input holds, and bounded in time.
  *
+ * @param parts the keys of every driver, from the list of drivers
  * @param input the text, or the bytes of the file, which must be UTF-8
  * @param file the name that diagnostics show
  */
-export function loadCluster(input: string | Uint8Array, file: string): LoadedCluster {
+export function loadClusterWith(parts: FileParts, input: string | Uint8Array, file: string): LoadedCluster {
   const document = readDocument(input, file);
-  const loaded = judge(document);
+  const loaded = judge(document, parts);
   return { ...loaded, diagnostics: withSecretsHidden(loaded.diagnostics, document.source.text) };
 }
 
-function judge(document: ReadDocument): LoadedCluster {
+function judge(document: ReadDocument, parts: FileParts): LoadedCluster {
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
   const meant = [
-    ...ruleProblems(document),
+    ...ruleProblems(document, parts),
     ...schemaProblems({ schema: clusterSchema, validate: validateCluster }, document),
   ];
   const diagnostics = diagnosticsOf(document.source, bestFirst(document, meant));
@@ -57,13 +64,13 @@ function bestFirst({ problems }: ReadDocument, meant: readonly Problem[]): reado
   return [...problems.filter((one) => !isReading(one)), ...meant, ...problems.filter(isReading)];
 }
 
-function ruleProblems(document: ReadDocument): readonly Problem[] {
+function ruleProblems(document: ReadDocument, { drivers }: FileParts): readonly Problem[] {
   const draft = makeDraft(document.value, (pointer) => document.map.get(pointer)?.raw);
   const place: PlaceText = (target) =>
     document.map.has(target.pointer)
       ? `line ${placeOf(document.source, spanOf(document.map, target)).line}`
       : pointerText(target.pointer);
-  return rules.flatMap((rule) => rule(draft, place)).map((finding) => problemOf(finding, document));
+  return rules.flatMap((rule) => rule(draft, place, drivers)).map((finding) => problemOf(finding, document));
 }
 
 function problemOf(finding: Finding, document: ReadDocument): Problem {

@@ -1,5 +1,3 @@
-import type { DriverName } from '../model/desired.ts';
-
 /** Which keys of `runtimes` and `placements` a driver needs, and which it takes besides those that all have. */
 export interface DriverKeys {
   readonly needs: readonly string[];
@@ -7,27 +5,18 @@ export interface DriverKeys {
   readonly ofPlacements: readonly string[];
 }
 
-/** The keys of every driver; a key that stands in none of these lists is for all. */
-export const driverKeys: Readonly<Record<DriverName, DriverKeys>> = {
-  command: { needs: ['command'], takes: ['order', 'restart', 'joined', 'token'], ofPlacements: [] },
-  'llamacpp-rpc': { needs: [], takes: ['server', 'worker', 'cache'], ofPlacements: ['args', 'parallel', 'shares'] },
-  mlx: { needs: ['python', 'requirements'], takes: ['wheels'], ofPlacements: ['args', 'parallel', 'backend'] },
-  exo: { needs: ['version'], takes: ['program'], ofPlacements: ['args', 'parallel'] },
+/** The keys of each driver, by its name. The list of drivers hands them to what reads the file. */
+export type KeysByDriver = Readonly<Record<string, DriverKeys>>;
+
+const driversWith = (keys: KeysByDriver, has: (own: DriverKeys) => boolean): readonly string[] => {
+  const own = Object.entries(keys).flatMap(([driver, its]) => (has(its) ? [driver] : []));
+  return own.length === 0 ? Object.keys(keys) : own;
 };
 
-/** Whether a word names a driver. */
-export const isDriver = (word: string): word is DriverName => Object.hasOwn(driverKeys, word);
-
-const drivers = Object.keys(driverKeys).filter(isDriver);
-
 /** The drivers that take a key of a runtime; all of them for a key that is for all. */
-export function driversOfKey(key: string): readonly DriverName[] {
-  const own = drivers.filter((driver) => [...driverKeys[driver].needs, ...driverKeys[driver].takes].includes(key));
-  return own.length === 0 ? drivers : own;
-}
+export const driversOfKey = (keys: KeysByDriver, key: string): readonly string[] =>
+  driversWith(keys, ({ needs, takes }) => needs.includes(key) || takes.includes(key));
 
 /** The drivers that take a key of a placement; all of them for a key that is for all. */
-export function driversOfPlacementKey(key: string): readonly DriverName[] {
-  const own = drivers.filter((driver) => driverKeys[driver].ofPlacements.includes(key));
-  return own.length === 0 ? drivers : own;
-}
+export const driversOfPlacementKey = (keys: KeysByDriver, key: string): readonly string[] =>
+  driversWith(keys, ({ ofPlacements }) => ofPlacements.includes(key));

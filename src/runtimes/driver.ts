@@ -1,3 +1,4 @@
+import type { DriverKeys } from '../desired/driver-keys.ts';
 import type { DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import type { StartDialogue, StopDialogue } from '../model/dialogue-call.ts';
 import type { GoldenCheck } from '../model/golden.ts';
@@ -142,6 +143,8 @@ export interface HeldBytes {
 /** The part of starting and judging a placement that differs from runtime to runtime. Pure. */
 export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly id: R['driver'];
+  /** The keys of `runtimes` and `placements` that it needs or takes; a key that no driver names is for all. */
+  readonly keys: DriverKeys;
   configure(place: RankPlace<R>): RankCommand;
   /** What must have been seen before a rank can be configured. */
   needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];

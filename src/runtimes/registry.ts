@@ -1,3 +1,4 @@
+import type { KeysByDriver } from '../desired/driver-keys.ts';
 import type { DesiredRuntime, DriverName } from '../model/desired.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import { command } from './command/command.ts';
@@ -13,6 +14,12 @@ const drivers: Readonly<Record<DriverName, RuntimeDriver>> = {
   mlx,
   exo,
 };
+
+/** Whether a word names a driver. */
+export const isDriver = (word: string): word is DriverName => Object.hasOwn(drivers, word);
+
+/** The keys that each driver takes. */
+export const keysByDriver: KeysByDriver = Object.fromEntries(Object.values(drivers).map(({ id, keys }) => [id, keys]));
 
 /** The driver of a runtime. */
 export const driverOf = ({ driver }: Pick<DesiredRuntime, 'driver'>): RuntimeDriver => drivers[driver];

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadCluster } from '../../src/config/load-cluster.ts';
+import { loadCluster } from '../../src/cli/load-cluster.ts';
 import { markVariable } from '../../src/sim/host/exec-environment.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
 import { bootFilePath } from '../../src/sim/host/node-life.ts';

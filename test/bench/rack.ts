@@ -1,6 +1,6 @@
 import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadCluster } from '../../src/config/load-cluster.ts';
+import { loadCluster } from '../../src/cli/load-cluster.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
 import { createNodeRoot } from '../../src/sim/host/node-root.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../src/config/load-cluster.ts';
+import { loadCluster } from '../../src/cli/load-cluster.ts';
 import { emptyLock, parseLock } from '../../src/config/lock.ts';
 import { renderLock } from '../../src/config/lock-text.ts';
 import { settleFleet } from '../../src/desired/settle.ts';

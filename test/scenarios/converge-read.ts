@@ -1,7 +1,7 @@
 import { folderSource } from '../../src/cli/byte-source.ts';
+import { loadCluster } from '../../src/cli/load-cluster.ts';
 import { readShape } from '../../src/cli/read-shape.ts';
 import { readArchive, readFolder } from '../../src/cli/read-sources.ts';
-import { loadCluster } from '../../src/config/load-cluster.ts';
 import { type SettledFleet, settleFleet } from '../../src/desired/settle.ts';
 import { settleShapes } from '../../src/desired/settle-shapes.ts';
 import { type SourcePlace, sourcesToRead } from '../../src/desired/source-facts.ts';

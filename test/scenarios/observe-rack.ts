@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ObserveOptions, observeFleet } from '../../src/apply/observe.ts';
 import type { NodeWay, Way } from '../../src/apply/with-remote.ts';
-import { loadCluster } from '../../src/config/load-cluster.ts';
+import { loadCluster } from '../../src/cli/load-cluster.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import { factsJson } from '../../src/facts/json.ts';
 import type { PinnedKey } from '../../src/model/cluster-lock.ts';

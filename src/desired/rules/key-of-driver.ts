@@ -1,31 +1,35 @@
 import { placementSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import { listText } from '../did-you-mean.ts';
-import type { Draft } from '../draft.ts';
 import type { DraftPlacement, DraftRuntime } from '../draft-placements.ts';
 import { pointerTo } from '../draft-values.ts';
-import { driverKeys, driversOfKey, driversOfPlacementKey, isDriver } from '../driver-keys.ts';
+import { driversOfKey, driversOfPlacementKey, type KeysByDriver } from '../driver-keys.ts';
 import type { Finding } from '../finding.ts';
+import type { Rule } from './rule.ts';
 
 /** Every key of a runtime and of its placements is one that its driver reads, and none is missing that it needs. */
-export function keyOfDriver(draft: Draft): readonly Finding[] {
-  const drivers = new Map(draft.runtimes.map(({ name, driver }) => [name, driver?.text]));
+export const keyOfDriver: Rule = (draft, _place, drivers) => {
+  const words = new Map(draft.runtimes.map(({ name, driver }) => [name, driver?.text ?? '']));
   return [
-    ...draft.runtimes.flatMap((runtime) => [...strange(runtime), ...missing(runtime)]),
-    ...draft.placements.flatMap((placement) => strangeInPlacement(placement, drivers)),
+    ...draft.runtimes.flatMap((runtime) => [...strange(runtime, drivers), ...missing(runtime, drivers)]),
+    ...draft.placements.flatMap((placement) =>
+      strangeInPlacement(placement, words.get(placement.runtime?.text ?? '') ?? '', drivers),
+    ),
   ];
+};
+
+function strange({ name, pointer, driver, keys }: DraftRuntime, drivers: KeysByDriver): readonly Finding[] {
+  const word = driver?.text ?? '';
+  if (!Object.hasOwn(drivers, word)) return [];
+  return keys.flatMap((key) => {
+    const of = driversOfKey(drivers, key);
+    return of.includes(word) ? [] : [finding({ pointer, key, word, of, subject: runtimeSubject(name) })];
+  });
 }
 
-function strange({ name, pointer, driver, keys }: DraftRuntime): readonly Finding[] {
+function missing({ name, pointer, driver, keys }: DraftRuntime, drivers: KeysByDriver): readonly Finding[] {
   const word = driver?.text ?? '';
-  if (!isDriver(word)) return [];
-  return keys
-    .filter((key) => !driversOfKey(key).includes(word))
-    .map((key) => finding({ pointer, key, word, of: driversOfKey(key), subject: runtimeSubject(name) }));
-}
-
-function missing({ name, pointer, driver, keys }: DraftRuntime): readonly Finding[] {
-  const word = driver?.text ?? '';
-  const lacking = isDriver(word) ? driverKeys[word].needs.filter((key) => !keys.includes(key)) : [];
+  const needed = Object.hasOwn(drivers, word) ? (drivers[word]?.needs ?? []) : [];
+  const lacking = needed.filter((key) => !keys.includes(key));
   if (lacking.length === 0) return [];
   const needs = listText(lacking.map((key) => `\`${key}\``));
   const detail = `A runtime with the driver ${word} needs ${needs}.`;
@@ -33,14 +37,15 @@ function missing({ name, pointer, driver, keys }: DraftRuntime): readonly Findin
 }
 
 function strangeInPlacement(
-  { name, pointer, runtime, keys }: DraftPlacement,
-  drivers: ReadonlyMap<string, string | undefined>,
+  { name, pointer, keys }: DraftPlacement,
+  word: string,
+  drivers: KeysByDriver,
 ): readonly Finding[] {
-  const word = drivers.get(runtime?.text ?? '') ?? '';
-  if (!isDriver(word)) return [];
-  return keys
-    .filter((key) => !driversOfPlacementKey(key).includes(word))
-    .map((key) => finding({ pointer, key, word, of: driversOfPlacementKey(key), subject: placementSubject(name) }));
+  if (!Object.hasOwn(drivers, word)) return [];
+  return keys.flatMap((key) => {
+    const of = driversOfPlacementKey(drivers, key);
+    return of.includes(word) ? [] : [finding({ pointer, key, word, of, subject: placementSubject(name) })];
+  });
 }
 
 interface Strange {

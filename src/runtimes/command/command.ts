@@ -9,6 +9,7 @@ import { tokenRequest } from './token-request.ts';
 /** Any program that the file gives the command line of: one process per node. */
 export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
+  keys: { needs: ['command'], takes: ['order', 'restart', 'joined', 'token'], ofPlacements: [] },
   check,
   configure,
   programOutside,

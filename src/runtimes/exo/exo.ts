@@ -12,6 +12,7 @@ import { requestPattern } from './request-pattern.ts';
 /** exo: one on every node, a mesh of its own for each placement, which is talked over with it after every start. */
 export const exo: RuntimeDriver<ExoRuntime> = {
   id: 'exo',
+  keys: { needs: ['version'], takes: ['program'], ofPlacements: ['args', 'parallel'] },
   configure,
   needs: () => [],
   // `usage` comes with the last token and adds one for each that mlx gave; an answer that was cut short has none.

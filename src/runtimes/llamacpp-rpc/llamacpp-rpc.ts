@@ -11,6 +11,7 @@ import { phases } from './phases.ts';
 /** llama.cpp over its RPC backend: llama-server on the leader, an RPC worker on every other node. */
 export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   id: 'llamacpp-rpc',
+  keys: { needs: [], takes: ['server', 'worker', 'cache'], ofPlacements: ['args', 'parallel', 'shares'] },
   configure,
   check,
   needs: () => [],

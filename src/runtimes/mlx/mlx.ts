@@ -11,6 +11,7 @@ import { phases } from './phases.ts';
 /** mlx-lm, one rank per node: over RDMA by JACCL, in a full mesh or a ring, or over sockets. */
 export const mlx: RuntimeDriver<MlxRuntime> = {
   id: 'mlx',
+  keys: { needs: ['python', 'requirements'], takes: ['wheels'], ofPlacements: ['args', 'parallel', 'backend'] },
   configure,
   check,
   needs: ({ nodes, transport }) => {

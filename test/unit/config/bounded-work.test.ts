@@ -23,7 +23,7 @@ vi.mock('../../../src/desired/edit-distance.ts', async (original) => {
 
 // Another file of this worker may have loaded it before, with what is counted here.
 vi.resetModules();
-const { loadCluster } = await import('../../../src/config/load-cluster.ts');
+const { loadCluster } = await import('../../../src/cli/load-cluster.ts');
 
 const head = 'schema: 1\nname: rack\n';
 const times = (count: number, line: (index: number) => string): string =>

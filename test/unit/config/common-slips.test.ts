@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 
 const hintsFor = (text: string): readonly string[] =>

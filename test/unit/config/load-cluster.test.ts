@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 
 const load = (text: string | Uint8Array) => loadCluster(text, 'cluster.yaml');

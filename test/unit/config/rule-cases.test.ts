@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { parseLock } from '../../../src/config/lock.ts';
 import { fileCodes } from '../../../src/diagnostics/codes-file.ts';
 import { settleCodes } from '../../../src/diagnostics/codes-placement.ts';

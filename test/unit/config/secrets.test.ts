@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { renderDiagnostics } from '../../../src/diagnostics/render.ts';
 
 const plain = 'schema: 1\nname: rack\nnodes: { studio-1: { host: a.lan } }\n';

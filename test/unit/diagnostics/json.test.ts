@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { diagnosticJson as diagnosticJsonFor } from '../../../src/diagnostics/json.ts';

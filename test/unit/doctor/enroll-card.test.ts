@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadCluster } from '../../../src/config/load-cluster.ts';
+import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { enrollCard } from '../../../src/doctor/enroll-card.ts';
 import { enrollCardText } from '../../../src/report/enroll-card-text.ts';
 import { onOnePage, say } from '../one-page.ts';
