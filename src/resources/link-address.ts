@@ -3,7 +3,6 @@ import type { Step } from '../model/step.ts';
 import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { connectionBlockers } from './connection.ts';
-import { findingBlockers } from './finding-blockers.ts';
 import { keeperArg } from './keeper-wish.ts';
 import { expectedGids, linkGidSights } from './link-address-gid.ts';
 import {
@@ -127,7 +126,7 @@ export const linkAddress: Resource = {
     rescues: [],
   }),
   blockers: (view) => [
-    ...findingBlockers(view, 'link-address'),
+    ...view.findingBlockers('link-address'),
     ...connectionBlockers(view, {
       kind: 'link-address',
       properties: linkAddressProperties(view),

@@ -10,7 +10,6 @@ import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { compareText } from './compare-text.ts';
 import { connectionBlockers } from './connection.ts';
-import { findingBlockers } from './finding-blockers.ts';
 import { keeperArg } from './keeper-wish.ts';
 import type { Gap, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords } from './seen-fact.ts';
@@ -141,7 +140,7 @@ export const thunderboltBridge: Resource = {
     rescues: [],
   }),
   blockers: (view) => [
-    ...findingBlockers(view, 'thunderbolt-bridge'),
+    ...view.findingBlockers('thunderbolt-bridge'),
     ...connectionBlockers(view, {
       kind: 'thunderbolt-bridge',
       properties: properties(view),
