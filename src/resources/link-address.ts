@@ -1,9 +1,9 @@
+import { keeperArg } from '../doctor/adopted-daemon.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { Step } from '../model/step.ts';
 import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { connectionBlockers } from './connection.ts';
-import { keeperArg } from './keeper-wish.ts';
 import { expectedGids, linkGidSights } from './link-address-gid.ts';
 import {
   linkAddressProperties,
@@ -47,7 +47,15 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
     );
   const { address, prefixLength } = wanted;
   const create = service === undefined;
-  const args = { service: name, hardwarePort, device, address, prefixLength, create, ...keeperArg(fleet, target) };
+  const args = {
+    service: name,
+    hardwarePort,
+    device,
+    address,
+    prefixLength,
+    create,
+    ...keeperArg(fleet, target.facts),
+  };
   return transactionStep({
     node: target.desired.name,
     resource: 'link-address',
