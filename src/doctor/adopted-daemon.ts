@@ -11,3 +11,13 @@ export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): stri
     ? found.value.find(({ isLoaded, isDisabled }) => isLoaded || !isDisabled)?.label
     : undefined;
 }
+
+/** Whether the file wants the keeper to hold anything of the network of this node. */
+export const keepsNetwork = (fleet: DesiredFleet, facts: Facts): boolean =>
+  fleet.system.keeper !== undefined &&
+  adoptedDaemon(fleet, facts) === undefined &&
+  (fleet.thunderbolt.bridge === 'remove' || fleet.thunderbolt.pool !== undefined);
+
+/** The same as an argument of a script that changes services. */
+export const keeperArg = (fleet: DesiredFleet, facts: Facts): { readonly keeper?: true } =>
+  keepsNetwork(fleet, facts) ? { keeper: true } : {};

@@ -1,9 +1,9 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { meshwright } from '../model/command.ts';
 import { type Prose, prose } from '../model/prose.ts';
 import { subjectNodes } from '../model/subject.ts';
 import type { FleetObservation } from './fleet-observation.ts';
 import { hasRdmaInSettings } from './macos.ts';
-import type { Trouble } from './troubles.ts';
 
 /** What a person does at the Macs so that RDMA is on, as one work list: one visit to each Mac. */
 export interface RdmaVisits {
@@ -56,8 +56,14 @@ const settingsSteps = (nodes: readonly string[]): readonly Prose[] => [
   prose`From here, when it is on everywhere: ${meshwright('reboot', ...nodes)}`,
 ];
 
+/** A finding with its part of the repair order. */
+interface StagedFinding {
+  readonly finding: Diagnostic;
+  readonly stage: string;
+}
+
 /** Who has to switch RDMA on, and where. The node's own macOS decides: see `hasRdmaInSettings`. */
-export function rdmaSwitches(troubles: readonly Trouble[], { nodes }: FleetObservation): RdmaSwitches {
+export function rdmaSwitches(troubles: readonly StagedFinding[], { nodes }: FleetObservation): RdmaSwitches {
   const due = troubles.filter(({ stage }) => stage === 'rdma-switch');
   const names = due.flatMap(({ finding }) => subjectNodes(finding.subject));
   const isInSettings = (name: string): boolean => {

@@ -7,7 +7,6 @@ import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
-import { findingBlockers } from './finding-blockers.ts';
 import type { Blocker, ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
@@ -87,6 +86,6 @@ export const accounts: Resource = {
   blockers: (view) => {
     const own = view.targets.flatMap((target) => blockersOf(view.desired, target));
     const isOwn = (one: Blocker): boolean => own.some(({ node, code }) => node === one.node && code === one.code);
-    return [...own, ...findingBlockers(view, 'accounts').filter((one) => !isOwn(one))];
+    return [...own, ...view.findingBlockers('accounts').filter((one) => !isOwn(one))];
   },
 };

@@ -4,7 +4,6 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { ForeignDaemon } from '../model/strange-records.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
-import { findingBlockers } from './finding-blockers.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
@@ -65,5 +64,5 @@ export const foreignDaemon: Resource = {
     ),
     rescues: [],
   }),
-  blockers: (view) => findingBlockers(view, 'foreign-daemon'),
+  blockers: ({ findingBlockers }) => findingBlockers('foreign-daemon'),
 };

@@ -1,5 +1,5 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../desired/wired-megabytes.ts';
-import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
+import { keepsNetwork } from '../doctor/adopted-daemon.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { type Known, known } from '../model/known.ts';
 import type { Kept } from '../script/keeper-files.ts';
@@ -10,20 +10,10 @@ import type { ObservedTarget } from './resource.ts';
 const hasLimit = ({ system: { wiredLimit } }: DesiredFleet): boolean =>
   wiredLimit !== undefined && wiredLimit.kind !== 'default';
 
-/** Whether the file wants the keeper to hold anything of the network of this node. */
-const keepsNetwork = (fleet: DesiredFleet, { facts }: ObservedTarget): boolean =>
-  fleet.system.keeper !== undefined &&
-  adoptedDaemon(fleet, facts) === undefined &&
-  (fleet.thunderbolt.bridge === 'remove' || fleet.thunderbolt.pool !== undefined);
-
 function wiredPart({ system: { wiredLimit } }: DesiredFleet, memoryBytes: number): Pick<Kept, 'wiredMegabytes'> {
   const megabytes = wantedWiredMegabytes(wiredLimit, memoryBytes);
   return megabytes === undefined || isBeyondMemory(wiredLimit, memoryBytes) ? {} : { wiredMegabytes: megabytes };
 }
-
-/** The same as an argument of a script that changes services. */
-export const keeperArg = (fleet: DesiredFleet, target: ObservedTarget): { readonly keeper?: true } =>
-  keepsNetwork(fleet, target) ? { keeper: true } : {};
 
 /**
  * What the keeper is to hold on a node; undefined where it is not to be there. Of receptacles it gets all that the file
@@ -33,7 +23,7 @@ export function keeperWish(fleet: DesiredFleet, target: ObservedTarget): Known<K
   const { hardware } = target.facts;
   if (fleet.system.keeper === undefined) return known(undefined);
   if (hasLimit(fleet) && hardware.kind === 'unknown') return hardware;
-  const isNetworkOurs = keepsNetwork(fleet, target);
+  const isNetworkOurs = keepsNetwork(fleet, target.facts);
   const kept: Kept = {
     isBridgeRemoved: isNetworkOurs && fleet.thunderbolt.bridge === 'remove',
     ...(hasLimit(fleet) && hardware.kind === 'known' ? wiredPart(fleet, hardware.value.memoryBytes) : {}),

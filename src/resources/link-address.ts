@@ -1,10 +1,9 @@
+import { keeperArg } from '../doctor/adopted-daemon.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { Step } from '../model/step.ts';
 import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { connectionBlockers } from './connection.ts';
-import { findingBlockers } from './finding-blockers.ts';
-import { keeperArg } from './keeper-wish.ts';
 import { expectedGids, linkGidSights } from './link-address-gid.ts';
 import {
   linkAddressProperties,
@@ -48,7 +47,15 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
     );
   const { address, prefixLength } = wanted;
   const create = service === undefined;
-  const args = { service: name, hardwarePort, device, address, prefixLength, create, ...keeperArg(fleet, target) };
+  const args = {
+    service: name,
+    hardwarePort,
+    device,
+    address,
+    prefixLength,
+    create,
+    ...keeperArg(fleet, target.facts),
+  };
   return transactionStep({
     node: target.desired.name,
     resource: 'link-address',
@@ -127,7 +134,7 @@ export const linkAddress: Resource = {
     rescues: [],
   }),
   blockers: (view) => [
-    ...findingBlockers(view, 'link-address'),
+    ...view.findingBlockers('link-address'),
     ...connectionBlockers(view, {
       kind: 'link-address',
       properties: linkAddressProperties(view),

@@ -79,6 +79,8 @@ export interface View {
   readonly examination: Examination;
   /** What the doctor says about the fleet; computed once. */
   readonly findings: readonly Diagnostic[];
+  /** The findings that stop a kind of resource, each with its one thing to do. */
+  readonly findingBlockers: (kind: ResourceKind) => readonly Blocker[];
 }
 
 /** One property of one node: what it is to be, and what it is. */

@@ -1,4 +1,4 @@
-import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
+import { adoptedDaemon, keeperArg } from '../doctor/adopted-daemon.ts';
 import { isLeftToKeeper } from '../doctor/left-to-keeper.ts';
 import { misplacedServices, orderWords, thunderboltDevices } from '../doctor/service-order.ts';
 import { addressed } from '../model/address.ts';
@@ -7,7 +7,6 @@ import { known } from '../model/known.ts';
 import { transactionStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
 import { connectionBlockers } from './connection.ts';
-import { keeperArg } from './keeper-wish.ts';
 import type { ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
@@ -59,7 +58,7 @@ export const serviceOrder: Resource = {
           node: made.node,
           resource: 'service-order',
           name: 'service-order/set',
-          call: { name: 'order-services', args: { last: devicesOf(target), ...keeperArg(desired, target) } },
+          call: { name: 'order-services', args: { last: devicesOf(target), ...keeperArg(desired, target.facts) } },
           makes: [made],
           deadlineMs: 30_000,
         }),

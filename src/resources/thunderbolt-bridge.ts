@@ -1,4 +1,4 @@
-import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
+import { adoptedDaemon, keeperArg } from '../doctor/adopted-daemon.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../doctor/bridge-layers.ts';
 import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
@@ -10,8 +10,6 @@ import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { compareText } from './compare-text.ts';
 import { connectionBlockers } from './connection.ts';
-import { findingBlockers } from './finding-blockers.ts';
-import { keeperArg } from './keeper-wish.ts';
 import type { Gap, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords } from './seen-fact.ts';
 
@@ -77,7 +75,7 @@ function removalsOf(fleet: DesiredFleet, target: ObservedTarget): readonly Remov
     services: layers.services
       .filter(({ device }) => device === bridge || (index === 0 && !bridges.some((one) => one === device)))
       .map(({ name }) => name),
-    ...keeperArg(fleet, target),
+    ...keeperArg(fleet, target.facts),
   }));
 }
 
@@ -141,7 +139,7 @@ export const thunderboltBridge: Resource = {
     rescues: [],
   }),
   blockers: (view) => [
-    ...findingBlockers(view, 'thunderbolt-bridge'),
+    ...view.findingBlockers('thunderbolt-bridge'),
     ...connectionBlockers(view, {
       kind: 'thunderbolt-bridge',
       properties: properties(view),

@@ -1,4 +1,3 @@
-import { findingBlockers } from './finding-blockers.ts';
 import type { Gap, Resource, ResourceKind, View } from './resource.ts';
 
 /** What distinguishes one thing that is only looked at from another. */
@@ -14,6 +13,6 @@ export const verifyOnly = ({ kind, after, gaps }: VerifyOnly): Resource => ({
   after,
   properties: () => [],
   steps: () => ({ steps: [], rescues: [] }),
-  blockers: (view) => findingBlockers(view, kind),
+  blockers: ({ findingBlockers }) => findingBlockers(kind),
   gaps,
 });

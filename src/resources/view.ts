@@ -2,6 +2,7 @@ import { examine } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import { findingBlockers } from './finding-blockers.ts';
 import type { View } from './resource.ts';
 import { fleetFindings } from './stop-first.ts';
 
@@ -28,7 +29,7 @@ export interface ViewParts {
 export function viewOf({ desired, observation, targets, ...goal }: ViewParts): View {
   const { restarting = [], endsDoormen = false, comingBack = [], staying = [], stopping = [] } = goal;
   const examination = examine(desired, observation);
-  return {
+  const view: View = {
     desired,
     observation,
     asked: desired.nodes.map(({ name }) => name).filter((name) => targets.includes(name)),
@@ -40,5 +41,7 @@ export function viewOf({ desired, observation, targets, ...goal }: ViewParts): V
     targets: examination.nodes.filter(({ name }) => targets.includes(name)),
     examination,
     findings: fleetFindings(desired, observation),
+    findingBlockers: (kind) => findingBlockers(view, kind),
   };
+  return view;
 }

@@ -3,7 +3,6 @@ import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
-import { findingBlockers } from './finding-blockers.ts';
 import type { Gap, ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
@@ -62,7 +61,7 @@ export const wiredLimit: Resource = {
     ),
     rescues: [],
   }),
-  blockers: (view) => findingBlockers(view, 'wired-limit'),
+  blockers: ({ findingBlockers }) => findingBlockers('wired-limit'),
   gaps: ({ desired, targets }) =>
     targets
       .filter((target) => isOpen(desired, target))
