@@ -8,7 +8,7 @@ const { pure } = createRequire(import.meta.url)('./scripts/layers.cjs');
 
 const macFolders =
   '/^\\u002f(?:usr|bin|sbin|etc|var|tmp|private|opt|System|Library|Applications|Volumes|Users)(?:\\u002f|$)/';
-const pathRule = 'A path on a node belongs into src/script/node-paths.ts, where its root prefix is put before it.';
+const pathRule = 'A path on a node belongs into src/node/paths/node-paths.ts, where its root prefix is put before it.';
 const clockRule = 'A pure folder has no clock: take the time as an argument.';
 const reachRule = 'A pure folder reaches nothing: take the value as an argument.';
 
@@ -70,7 +70,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/script/node-paths.ts', 'src/sim/**'],
+    ignores: ['src/node/paths/node-paths.ts', 'src/sim/**'],
     rules: { 'no-restricted-syntax': ['error', ...paths, ...commands] },
   },
   {
@@ -91,8 +91,8 @@ export default tseslint.config(
   },
   {
     files: pure.map((folder) => `src/${folder}/**/*.ts`),
-    ignores: ['src/script/node-paths.ts'],
+    ignores: ['src/node/paths/node-paths.ts'],
     rules: { 'no-restricted-syntax': ['error', ...paths, ...commands, ...clocks] },
   },
-  { files: ['src/script/node-paths.ts'], rules: { 'no-restricted-syntax': ['error', ...clocks] } },
+  { files: ['src/node/paths/node-paths.ts'], rules: { 'no-restricted-syntax': ['error', ...clocks] } },
 );

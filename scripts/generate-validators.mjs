@@ -8,8 +8,8 @@ import standalone from 'ajv/dist/standalone/index.js';
 
 const targets = {
   'src/config/validators.generated.ts': ['cluster', 'lock'],
-  'src/playbooks/validator.generated.ts': ['playbook'],
-  'src/apply/journal-validator.generated.ts': ['journal'],
+  'src/engine/playbooks/validator.generated.ts': ['playbook'],
+  'src/apply/journal/journal-validator.generated.ts': ['journal'],
 };
 
 /** Problems of journals are only counted: no message needs its descriptions. */

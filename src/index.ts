@@ -20,9 +20,8 @@
  *
  * @module
  */
-export { type ObserveOptions, observeFleet } from './apply/observe.ts';
-export type { NodeWay, Way } from './apply/with-remote.ts';
-export { loadCluster } from './cli/load-cluster.ts';
+export { type ObserveOptions, observeFleet } from './apply/reach/observe.ts';
+export type { NodeWay, Way } from './apply/reach/with-remote.ts';
 export type { LoadedCluster } from './config/load-cluster.ts';
 export { type LoadedLock, parseLock } from './config/lock.ts';
 export { codes, type DiagnosticCode } from './diagnostics/codes.ts';
@@ -30,20 +29,21 @@ export type { Diagnostic } from './diagnostics/diagnostic.ts';
 export { FleetError } from './diagnostics/fleet-error.ts';
 export { plainText, proseText, type Reader } from './diagnostics/prose-text.ts';
 export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
-export { diagnoseFleet } from './doctor/diagnose-fleet.ts';
-export type { FleetObservation } from './doctor/fleet-observation.ts';
+export { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
+export { loadCluster } from './engine/load-cluster.ts';
 export type { ClusterLock } from './model/cluster-lock.ts';
 export type { ClusterSpec } from './model/cluster-spec.generated.ts';
 export type { DesiredFleet, DesiredNode } from './model/desired.ts';
-export type { FactName, FactValues } from './model/fact-values.ts';
+export type { FactName, FactValues } from './model/facts/fact-values.ts';
+export type { Facts, NodeObservation } from './model/facts/observation.ts';
 export type { Known, UnknownReason } from './model/known.ts';
-export type { Facts, NodeObservation } from './model/observation.ts';
-export type { Prose } from './model/prose.ts';
 export { type Subject, subjectText } from './model/subject.ts';
+export type { Prose } from './model/text/prose.ts';
+export type { FleetObservation } from './rack/fleet-observation.ts';
 export {
   createReachResolver,
   localReachEnv,
   type Reach,
   type ReachResolver,
   type ReachWish,
-} from './remote/resolve-reach.ts';
+} from './remote/config/resolve-reach.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Plan } from '../engine/plan/plan.ts';
 import { type Step, type StepId, type StepOutcome, stepsBefore } from '../model/step.ts';
-import type { Plan } from '../plan/plan.ts';
 import { onAbort } from '../remote/on-abort.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { StepReport } from './run-report.ts';

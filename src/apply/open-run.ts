@@ -1,5 +1,5 @@
-import type { Plan } from '../plan/plan.ts';
-import type { NodeCommand } from '../playbooks/expand.ts';
+import type { Plan } from '../engine/plan/plan.ts';
+import type { NodeCommand } from '../engine/playbooks/expand.ts';
 import { type CommandReport, runCommands } from './run-commands.ts';
 import type { RunOptions } from './run-options.ts';
 import { createParts, isInterrupted, record } from './run-parts.ts';

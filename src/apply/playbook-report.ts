@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
+import type { PlayScope } from '../engine/playbooks/expand.ts';
+import type { Task } from '../engine/playbooks/playbook.ts';
 import type { NodeName } from '../model/node.ts';
-import type { EffectTotal, Plan } from '../plan/plan.ts';
-import type { PlayScope } from '../playbooks/expand.ts';
-import type { Task } from '../playbooks/playbook.ts';
+import type { FleetObservation } from '../rack/fleet-observation.ts';
 import type { RunOptions } from './run-options.ts';
 import type { LeaseRefusal, RunReport } from './run-report.ts';
 import type { RunTiming } from './run-timing.ts';

@@ -1,11 +1,11 @@
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Controller } from './controller.ts';
-import type { Journal } from './journal.ts';
+import type { NodeUnlock } from './access/unlock-node.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Controller } from './lease/controller.ts';
+import type { NodeWay, UseLimits } from './reach/with-remote.ts';
 import type { RunListener } from './run-events.ts';
 import type { RunTiming } from './run-timing.ts';
-import type { NodeUnlock } from './unlock-node.ts';
-import type { NodeWay, UseLimits } from './with-remote.ts';
 
 /** What a run needs besides its plan. Times and ids are arguments: the caller reads clocks and makes tokens. */
 export interface RunOptions extends UseLimits {

@@ -2,14 +2,14 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
-import { labelled, prose } from '../model/prose.ts';
 import { nodeSubject } from '../model/subject.ts';
-import { claimOf } from './controller.ts';
-import type { JournalEntry } from './journal-record.ts';
-import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from './lease-keeper.ts';
+import { labelled, prose } from '../model/text/prose.ts';
+import type { JournalEntry } from './journal/journal-record.ts';
+import { claimOf } from './lease/controller.ts';
+import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from './lease/lease-keeper.ts';
+import { openSession, type Session } from './reach/session.ts';
+import type { Way } from './reach/with-remote.ts';
 import type { RunOptions } from './run-options.ts';
-import { openSession, type Session } from './session.ts';
-import type { Way } from './with-remote.ts';
 
 /** What the pieces of a run share. */
 export interface Parts {

@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/plan.ts';
+import type { Plan } from '../engine/plan/plan.ts';
 import { openRun } from './open-run.ts';
 import type { RunOptions } from './run-options.ts';
 import type { RunReport } from './run-report.ts';

@@ -1,9 +1,9 @@
-import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { makePlan } from '../engine/plan/make-plan.ts';
+import type { EffectTotal } from '../engine/plan/plan.ts';
+import { batchesOf, expandTask, type LaterTask, playNodes } from '../engine/playbooks/expand.ts';
+import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
 import type { NodeName } from '../model/node.ts';
-import { makePlan } from '../plan/make-plan.ts';
-import type { EffectTotal } from '../plan/plan.ts';
-import { batchesOf, expandTask, type LaterTask, playNodes } from '../playbooks/expand.ts';
-import type { Play, Playbook } from '../playbooks/playbook.ts';
+import type { FleetObservation } from '../rack/fleet-observation.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork } from './playbook-report.ts';
 import { carryOut, type DoneWork } from './playbook-work.ts';

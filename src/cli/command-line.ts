@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
-import { type Prose, prose } from '../model/prose.ts';
-import { meantCommand, meantOption } from './foreign-words.ts';
-import { usageError } from './options.ts';
+import { type Prose, prose } from '../model/text/prose.ts';
 import { buildProgram, type Invocation, type ProgramOutput, sentence, unusableOptions } from './program.ts';
-import type { Verb } from './verb.ts';
+import { meantCommand, meantOption } from './verb/foreign-words.ts';
+import { usageError } from './verb/options.ts';
+import type { Verb } from './verb/verb.ts';
 
 /** What the words of a command line come to. */
 export type CommandLine =

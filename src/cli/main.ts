@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { argv, env, exit } from 'node:process';
-import { readVersion } from './version.ts';
+import { readVersion } from './verb/version.ts';
 
 // Asked for by scripts in loops: answered before anything else is loaded.
 if (argv.length === 3 && argv[2] === '--version') {
@@ -9,7 +9,7 @@ if (argv.length === 3 && argv[2] === '--version') {
   // By itself Node would open its debugger, to every account of this computer.
   process.on('SIGUSR1', () => undefined);
   const { runCommandLine } = await import('./run.ts');
-  const { outputWritten } = await import('./console.ts');
+  const { outputWritten } = await import('./terminal/console.ts');
   const code = await runCommandLine(argv.slice(2), env, workingFolder());
   process.exitCode = code;
   // A pipe takes 64 KiB at once and its reader may be slow: what is not written yet would be lost by an exit.

@@ -1,7 +1,7 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
-import { type LogLevel, logLevels } from './event-lines.ts';
-import { parseDuration } from './parse-duration.ts';
-import type { GlobalUse, Verb } from './verb.ts';
+import { type LogLevel, logLevels } from './files/event-lines.ts';
+import { parseDuration } from './terminal/parse-duration.ts';
+import type { GlobalUse, Verb } from './verb/verb.ts';
 
 /** What the command line said: a verb with its words and options. */
 export interface Invocation {

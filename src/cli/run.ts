@@ -4,15 +4,15 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { namedSubject } from '../model/subject.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
-import { type Console, processConsole } from './console.ts';
-import { diagnosticsJson, logFindings, showDiagnostics, showJson } from './diagnostics-output.ts';
-import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
-import { type GlobalOptions, usageError } from './options.ts';
+import type { RunLog } from './files/run-log.ts';
 import type { Invocation } from './program.ts';
-import type { RunLog } from './run-log.ts';
-import { listenForSignals } from './signals.ts';
+import { type Console, processConsole } from './terminal/console.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from './terminal/diagnostics-output.ts';
+import { listenForSignals } from './terminal/signals.ts';
+import { codeFor, type ExitCode, exitCode, firstOf } from './verb/exit-codes.ts';
+import { type GlobalOptions, usageError } from './verb/options.ts';
+import { readVersion } from './verb/version.ts';
 import { verbs } from './verbs.ts';
-import { readVersion } from './version.ts';
 
 /**
  * Runs one command line to its end and returns its exit code; writes to this process's streams.
@@ -72,7 +72,7 @@ async function openLog({ verb, global }: Invocation, console: Console, folder: s
     if (logLevel === undefined) return undefined;
     throw usageError('--log-level means nothing without --log.', 'Name the file as well: --log FILE');
   }
-  const { openRunLog } = await import('./run-log.ts');
+  const { openRunLog } = await import('./files/run-log.ts');
   return openRunLog({
     path: resolve(folder, log),
     level: logLevel ?? 'info',

@@ -1,7 +1,7 @@
-import { passwordOptions } from './password-options.ts';
-import type { Verb } from './verb.ts';
-import { allowRdmaStart, everyNode, everyPlacement, leaseWait } from './verb-options.ts';
-import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
+import { passwordOptions } from './sources/password-options.ts';
+import type { Verb } from './verb/verb.ts';
+import { allowRdmaStart, everyNode, everyPlacement, leaseWait } from './verb/verb-options.ts';
+import { atOnce, overPlacements, withConsent } from './verb/verb-uses.ts';
 
 const group = 'Act:';
 
@@ -27,7 +27,7 @@ Exit 0: there is an answer. 1: there is none; it says why.
 Examples:
   meshwright ask kimi "What is a receptacle?"
   meshwright ask kimi "Write a poem" --max-tokens 2000 --deadline 5m`,
-    load: async () => (await import('./commands/ask.ts')).ask,
+    load: async () => (await import('./bench/ask-verb.ts')).ask,
   },
   {
     name: 'start',
@@ -50,7 +50,7 @@ ${exits}
 Examples:
   meshwright start kimi
   meshwright start kimi --fallback`,
-    load: async () => (await import('./commands/act-on-placements.ts')).start,
+    load: async () => (await import('./apply/act-on-placements.ts')).start,
   },
   {
     name: 'stop',
@@ -61,7 +61,7 @@ Examples:
     options: [everyPlacement, leaseWait],
     more: `The next apply starts what the file wants serving.
 ${exits}`,
-    load: async () => (await import('./commands/act-on-placements.ts')).stop,
+    load: async () => (await import('./apply/act-on-placements.ts')).stop,
   },
   {
     name: 'drain',
@@ -83,7 +83,7 @@ say. 3: the file was changed, and an apply comes first. 5: nothing was changed.
 Examples:
   meshwright drain kimi --deadline 10m
   meshwright drain --all --yes && meshwright start --all --yes`,
-    load: async () => (await import('./commands/drain.ts')).drain,
+    load: async () => (await import('./apply/drain.ts')).drain,
   },
   {
     name: 'restart',
@@ -98,7 +98,7 @@ ${exits}
 Examples:
   meshwright restart kimi
   meshwright restart --all --yes`,
-    load: async () => (await import('./commands/act-on-placements.ts')).restart,
+    load: async () => (await import('./apply/act-on-placements.ts')).restart,
   },
   {
     name: 'reboot',
@@ -115,7 +115,7 @@ ${exits}
 
 Examples:
   meshwright reboot studio-3`,
-    load: async () => (await import('./commands/act-on-macs.ts')).reboot,
+    load: async () => (await import('./apply/act-on-macs.ts')).reboot,
   },
   {
     name: 'shutdown',
@@ -127,7 +127,7 @@ Examples:
     more: `Stops the placements of these Macs first. Only somebody at the rack brings a
 Mac back: meshwright cannot press its power button.
 ${exits}`,
-    load: async () => (await import('./commands/act-on-macs.ts')).shutdown,
+    load: async () => (await import('./apply/act-on-macs.ts')).shutdown,
   },
   {
     name: 'hold',
@@ -152,7 +152,7 @@ ${exits}
 
 Examples:
   meshwright hold studio-3 --reason "power supply" --until 2026-12-01`,
-    load: async () => (await import('./commands/hold.ts')).hold,
+    load: async () => (await import('./apply/hold.ts')).hold,
   },
   {
     name: 'release',
@@ -166,7 +166,7 @@ ${exits}
 
 Examples:
   meshwright release studio-3`,
-    load: async () => (await import('./commands/hold.ts')).release,
+    load: async () => (await import('./apply/hold.ts')).release,
   },
   {
     name: 'unlock',
@@ -191,7 +191,7 @@ password. 5: no key was trusted. 1 or 4: not, or not everywhere.
 Examples:
   meshwright unlock studio-3
   meshwright unlock --all --password-env MESH_PASSWORD`,
-    load: async () => (await import('./commands/unlock.ts')).unlock,
+    load: async () => (await import('./unlock/unlock.ts')).unlock,
   },
   {
     name: 'launch',
@@ -216,7 +216,7 @@ Exit: the worst one of the ranks; with 0 as of start.
 Examples:
   meshwright launch kimi -- /opt/mine/venv/bin/python /opt/mine/train.py
   meshwright launch --nodes studio-1,studio-2 -- /opt/mine/rank {rank} {size}`,
-    load: async () => (await import('./commands/launch.ts')).launch,
+    load: async () => (await import('./ranks/launch.ts')).launch,
   },
   {
     name: 'exec',
@@ -233,6 +233,6 @@ Exit 0: it ended with 0 everywhere. 1: nowhere. 4: on some nodes.
 Examples:
   meshwright exec --all -- sw_vers
   meshwright exec studio-1 studio-2 -- sysctl iogpu.wired_limit_mb`,
-    load: async () => (await import('./commands/exec.ts')).exec,
+    load: async () => (await import('./ranks/exec.ts')).exec,
   },
 ];

@@ -1,6 +1,6 @@
-import type { Verb } from './verb.ts';
-import { everyNode, leaseWait } from './verb-options.ts';
-import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
+import type { Verb } from './verb/verb.ts';
+import { everyNode, leaseWait } from './verb/verb-options.ts';
+import { atOnce, overPlacements, withConsent } from './verb/verb-uses.ts';
 
 const group = 'Change:';
 
@@ -26,7 +26,7 @@ Examples:
   meshwright plan --out plan.json && meshwright apply plan.json
   meshwright plan --json | jq '.changes[]'
   meshwright plan --scripts | less`,
-    load: async () => (await import('./commands/plan.ts')).plan,
+    load: async () => (await import('./plan/plan.ts')).plan,
   },
   {
     name: 'apply',
@@ -54,7 +54,7 @@ Examples:
   meshwright apply
   meshwright apply --yes --nodes studio-1,studio-2
   meshwright plan --out plan.json && meshwright apply plan.json`,
-    load: async () => (await import('./commands/apply.ts')).apply,
+    load: async () => (await import('./apply/apply.ts')).apply,
   },
   {
     name: 'rollback',
@@ -76,7 +76,7 @@ Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 5: nothing was changed.
 Examples:
   meshwright rollback mlx
   meshwright rollback mlx --undo`,
-    load: async () => (await import('./commands/rollback.ts')).rollback,
+    load: async () => (await import('./apply/rollback.ts')).rollback,
   },
   {
     name: 'uninstall',
@@ -100,7 +100,7 @@ changed. 75: another run holds a node.
 Examples:
   meshwright uninstall studio-3
   meshwright uninstall --all --restore --models`,
-    load: async () => (await import('./commands/uninstall.ts')).uninstall,
+    load: async () => (await import('./apply/uninstall.ts')).uninstall,
   },
   {
     name: 'forget',
@@ -115,6 +115,6 @@ Exit 0: forgotten. 5: the answer was no.
 
 Examples:
   meshwright forget studio-3`,
-    load: async () => (await import('./commands/forget.ts')).forget,
+    load: async () => (await import('./apply/forget.ts')).forget,
   },
 ];

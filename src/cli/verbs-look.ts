@@ -1,5 +1,5 @@
-import type { Verb } from './verb.ts';
-import { atOnce } from './verb-uses.ts';
+import type { Verb } from './verb/verb.ts';
+import { atOnce } from './verb/verb-uses.ts';
 
 const group = 'Look:';
 
@@ -17,7 +17,7 @@ not, and should, is wrong on every node of it; one of which only some nodes are
 looked at is not judged.
 Exit 0: no error; there may be warnings. 3: what is left is work for hands at
 the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
-    load: async () => (await import('./commands/status.ts')).status,
+    load: async () => (await import('./look/status.ts')).status,
   },
   {
     name: 'doctor',
@@ -30,7 +30,7 @@ the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
 the bridges are gone. What follows from a cause stands below it.
 Exit 0: no error. 3: what is left is work for hands at the rack. 4: some nodes
 are wrong or were not observed. 1: all of them.`,
-    load: async () => (await import('./commands/doctor.ts')).doctor,
+    load: async () => (await import('./look/doctor.ts')).doctor,
   },
   {
     name: 'drift',
@@ -42,7 +42,7 @@ are wrong or were not observed. 1: all of them.`,
     more: `For a job that runs every night.
 Exit 0: all as the file says. 2: changes are pending. 3: only hands are missing.
 4: some nodes could not be judged. 1: none could.`,
-    load: async () => (await import('./commands/drift.ts')).drift,
+    load: async () => (await import('./plan/drift.ts')).drift,
   },
   {
     name: 'facts',
@@ -60,7 +60,7 @@ Examples:
   meshwright facts studio-2
   meshwright facts --fact thunderbolt,rdma-ports
   meshwright facts --json | jq '.nodes[]."rdma-state"'`,
-    load: async () => (await import('./commands/facts.ts')).facts,
+    load: async () => (await import('./look/facts.ts')).facts,
   },
   {
     name: 'logs',
@@ -83,7 +83,7 @@ Examples:
   meshwright logs kimi
   meshwright logs kimi --follow
   meshwright logs studio-3 --lines 200`,
-    load: async () => (await import('./commands/logs.ts')).logs,
+    load: async () => (await import('./ranks/logs.ts')).logs,
   },
   {
     name: 'cables',
@@ -109,7 +109,7 @@ Examples:
   meshwright cables
   meshwright cables --watch
   meshwright cables --identify`,
-    load: async () => (await import('./commands/cables.ts')).cables,
+    load: async () => (await import('./cables/cables.ts')).cables,
   },
   {
     name: 'graph',
@@ -134,7 +134,7 @@ Examples:
   meshwright graph --out rack.svg
   meshwright graph --declared >wish.svg
   meshwright graph --format dot | dot -Tpng >rack.png`,
-    load: async () => (await import('./commands/graph.ts')).graph,
+    load: async () => (await import('./look/graph.ts')).graph,
   },
   {
     name: 'bench',
@@ -162,7 +162,7 @@ Exit 0: every request was answered. 4: some. 1: none; it says why.
 Examples:
   meshwright bench kimi
   meshwright bench kimi --requests 1,8 --max-tokens 512 --deadline 5m`,
-    load: async () => (await import('./commands/bench.ts')).bench,
+    load: async () => (await import('./bench/bench.ts')).bench,
   },
   {
     name: 'history',
@@ -176,6 +176,6 @@ Counts are properties, as apply counts them. With the name of a run: each of
 its changes, from and to. Nodes keep steps only, so a run whose journal is not
 here has no changes.
 Exit 0: every node was asked. 4: some. 1: none.`,
-    load: async () => (await import('./commands/history.ts')).history,
+    load: async () => (await import('./look/history.ts')).history,
   },
 ];

@@ -1,6 +1,6 @@
-import type { Verb } from './verb.ts';
-import { everyNode, leaseWait } from './verb-options.ts';
-import { atOnce, withConsent } from './verb-uses.ts';
+import type { Verb } from './verb/verb.ts';
+import { everyNode, leaseWait } from './verb/verb-options.ts';
+import { atOnce, withConsent } from './verb/verb-uses.ts';
 
 const group = 'Own:';
 
@@ -26,7 +26,7 @@ file is invalid. 5: nothing was changed.
 Examples:
   meshwright run ./night.yaml
   meshwright run ./night.yaml studio-1 --yes --allow reboot`,
-    load: async () => (await import('./commands/run.ts')).runFile,
+    load: async () => (await import('./apply/run.ts')).runFile,
   },
   {
     name: 'sim up',
@@ -42,7 +42,7 @@ Examples:
 Their disks are kept: after sim down they start as Macs do after a power loss.
 With --factory they are cabled, and not set up: bridge, DHCP, RDMA off, no key.
 Then add --sim to any verb: meshwright facts --sim`,
-    load: async () => (await import('./commands/sim.ts')).simUp,
+    load: async () => (await import('./sim/sim.ts')).simUp,
   },
   {
     name: 'sim down',
@@ -51,7 +51,7 @@ Then add --sim to any verb: meshwright facts --sim`,
     words: '',
     uses: ['file', 'json'],
     options: [],
-    load: async () => (await import('./commands/sim.ts')).simDown,
+    load: async () => (await import('./sim/sim.ts')).simDown,
   },
   {
     name: 'sim status',
@@ -60,7 +60,7 @@ Then add --sim to any verb: meshwright facts --sim`,
     words: '',
     uses: ['file', 'json'],
     options: [],
-    load: async () => (await import('./commands/sim.ts')).simStatus,
+    load: async () => (await import('./sim/sim.ts')).simStatus,
   },
   {
     name: 'sim fault',
@@ -77,7 +77,7 @@ Then add --sim to any verb: meshwright facts --sim`,
   meshwright sim fault rdma-disabled studio-3
   meshwright sim fault cable-swapped studio-4
   meshwright sim fault --clear`,
-    load: async () => (await import('./commands/sim-fault.ts')).simFault,
+    load: async () => (await import('./sim/sim-fault.ts')).simFault,
   },
   {
     name: 'sim hands',
@@ -99,7 +99,7 @@ Examples:
   meshwright sim hands plug studio-1:5 studio-2:5 40g
   meshwright sim hands move studio-2:3 studio-2:2
   meshwright sim hands swap studio-4:2 studio-4:3`,
-    load: async () => (await import('./commands/sim-hands.ts')).simHands,
+    load: async () => (await import('./sim/sim-manual.ts')).simHands,
   },
   {
     name: 'sim power-on',
@@ -108,7 +108,7 @@ Examples:
     words: '<node...>',
     uses: ['file', 'json'],
     options: [],
-    load: async () => (await import('./commands/sim-hands.ts')).simPowerOn,
+    load: async () => (await import('./sim/sim-manual.ts')).simPowerOn,
   },
   {
     name: 'sim example',
@@ -127,7 +127,7 @@ Then, in there:
   meshwright apply --sim
   meshwright ask --sim chat "Hello"
   meshwright sim down`,
-    load: async () => (await import('./commands/sim-example.ts')).simExample,
+    load: async () => (await import('./sim/sim-example.ts')).simExample,
   },
   {
     name: 'sim serve',
@@ -137,7 +137,7 @@ Then, in there:
     uses: [],
     options: [{ flags: '--factory', text: 'new Macs come as they are out of their box' }],
     isHidden: true,
-    load: async () => (await import('./commands/sim-serve.ts')).simServe,
+    load: async () => (await import('./sim/sim-serve.ts')).simServe,
   },
   {
     name: 'demo',
@@ -146,7 +146,7 @@ Then, in there:
     words: '',
     uses: [],
     options: [],
-    load: async () => (await import('./commands/demo.ts')).demo,
+    load: async () => (await import('./sim/demo.ts')).demo,
   },
   {
     name: 'lease status',
@@ -156,7 +156,7 @@ Then, in there:
     uses: atOnce,
     options: [],
     more: 'Exit 0: every node was asked. 4: some. 1: none.',
-    load: async () => (await import('./commands/lease-status.ts')).leaseStatus,
+    load: async () => (await import('./look/lease-status.ts')).leaseStatus,
   },
   {
     name: 'lease release',
@@ -168,7 +168,7 @@ Then, in there:
     more: `Without --run the lease is watched until it is proven that nobody renews it,
 which takes half a minute; a run that lives keeps it.
 Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
-    load: async () => (await import('./commands/lease-release.ts')).leaseRelease,
+    load: async () => (await import('./look/lease-release.ts')).leaseRelease,
   },
   {
     name: 'endpoints',
@@ -183,7 +183,7 @@ tunnel that its clients need. For Open WebUI, OpenCode, Xcode and curl.
 
 Example:
   meshwright endpoints kimi`,
-    load: async () => (await import('./commands/endpoints.ts')).endpoints,
+    load: async () => (await import('./look/endpoints.ts')).endpoints,
   },
   {
     name: 'secrets',
@@ -197,7 +197,7 @@ FileVault. Sources are tried, and none is ever shown; what is asked at a prompt
 is asked when it is needed. Keys of published endpoints are told as well.
 Exit 0: what is needed now resolves. 3: something does not. 1 or 4: nodes were
 not reached.`,
-    load: async () => (await import('./commands/secrets.ts')).secrets,
+    load: async () => (await import('./unlock/secrets.ts')).secrets,
   },
   {
     name: 'schema',
@@ -209,6 +209,6 @@ not reached.`,
     more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints,
 enroll, exec, facts, fit, forget, graph, history, journal, lease, lock,
 log-line, logs, plan, playbook, report, secrets, sim, status, unlock`,
-    load: async () => (await import('./commands/schema.ts')).schema,
+    load: async () => (await import('./look/schema.ts')).schema,
   },
 ];

@@ -1,7 +1,7 @@
-import { passwordOptions } from './password-options.ts';
-import type { Verb } from './verb.ts';
-import { everyNode } from './verb-options.ts';
-import { overNodes } from './verb-uses.ts';
+import { passwordOptions } from './sources/password-options.ts';
+import type { Verb } from './verb/verb.ts';
+import { everyNode } from './verb/verb-options.ts';
+import { overNodes } from './verb/verb-uses.ts';
 
 const group = 'Set up:';
 
@@ -39,7 +39,7 @@ Examples:
   meshwright enroll --card studio-1
   meshwright enroll --all
   meshwright enroll studio-5.lan --user mesh`,
-    load: async () => (await import('./commands/enroll.ts')).enroll,
+    load: async () => (await import('./enroll/enroll.ts')).enroll,
   },
   {
     name: 'replace',
@@ -62,7 +62,7 @@ nothing was written down. 1: it did not answer.
 
 Example:
   meshwright replace studio-2`,
-    load: async () => (await import('./commands/replace.ts')).replace,
+    load: async () => (await import('./enroll/replace.ts')).replace,
   },
   {
     name: 'validate',
@@ -73,7 +73,7 @@ Example:
     options: [],
     more: `Every problem of the file comes back at once, each with its place, cause and
 hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
-    load: async () => (await import('./commands/validate.ts')).validate,
+    load: async () => (await import('./look/validate.ts')).validate,
   },
   {
     name: 'fit',
@@ -106,6 +106,6 @@ Examples:
   meshwright fit ./models/tiny --on 2xMac15,14:512GB
   meshwright fit https://models.lan/tiny.gguf --on Mac16,11:64GB
   meshwright fit --mesh 3xMac15,14 2xMac16,11`,
-    load: async () => (await import('./commands/fit.ts')).fit,
+    load: async () => (await import('./fit/fit.ts')).fit,
   },
 ];

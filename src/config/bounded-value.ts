@@ -1,4 +1,4 @@
-import { keysOf, partBelow, rootPart, type SchemaPart } from './schema-lookup.ts';
+import { keysOf, partBelow, rootPart, type SchemaPart } from './schema/schema-lookup.ts';
 
 /** Keys that a section does not have are judged up to this many; a hundred problems are shown. */
 const unknownKeysAtMost = 1_024;

@@ -1,19 +1,19 @@
-import { makeDraft } from '../desired/draft.ts';
-import type { KeysByDriver } from '../desired/driver-keys.ts';
-import type { Finding, FindingPlace, PlaceText } from '../desired/finding.ts';
+import { makeDraft } from '../desired/draft/draft.ts';
+import type { Finding, FindingPlace, PlaceText } from '../desired/draft/finding.ts';
+import type { KeysByDriver } from '../desired/drivers/driver-keys.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
 import type { Diagnostic, SourceRange } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
 import type { ClusterSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { placeOf } from './line-index.ts';
-import { pointerText } from './pointer.ts';
+import { placeOf } from './document/line-index.ts';
+import { pointerText } from './document/pointer.ts';
+import { type ReadDocument, readDocument } from './document/read-document.ts';
+import { spanOf } from './document/source-map.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
-import { type ReadDocument, readDocument } from './read-document.ts';
-import { schemaProblems } from './schema-problems.ts';
+import { schemaProblems } from './schema/schema-problems.ts';
 import { withSecretsHidden } from './secret-places.ts';
-import { spanOf } from './source-map.ts';
 import { clusterSchema, validateCluster } from './validators.generated.ts';
 
 /** A cluster file that was read: its meaning when there is no error, and always every problem by place. */

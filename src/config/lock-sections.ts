@@ -1,16 +1,16 @@
-import { firstAddress, parseIpv4Network } from '../desired/ipv4.ts';
-import { linkText } from '../desired/link-network.ts';
-import { parseLink } from '../desired/link-text.ts';
-import { parseKeys } from '../desired/runtime-keys.ts';
-import { parseShape } from '../desired/shape-text.ts';
+import { firstAddress, parseIpv4Network } from '../desired/links/ipv4.ts';
+import { linkText } from '../desired/links/link-network.ts';
+import { parseLink } from '../desired/links/link-text.ts';
+import { parseKeys } from '../desired/settle/runtime-keys.ts';
+import { parseShape } from '../desired/settle/shape-text.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, LockedShape } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
-import { placeOf } from './line-index.ts';
-import { pointerTo } from './pointer.ts';
+import { placeOf } from './document/line-index.ts';
+import { pointerTo } from './document/pointer.ts';
+import type { ReadDocument } from './document/read-document.ts';
+import { spanOf, type Target } from './document/source-map.ts';
 import type { Problem } from './problem.ts';
-import type { ReadDocument } from './read-document.ts';
-import { spanOf, type Target } from './source-map.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
-import { networkText } from '../desired/link-network.ts';
-import { keysText } from '../desired/runtime-keys.ts';
-import { shapeText } from '../desired/shape-text.ts';
+import { networkText } from '../desired/links/link-network.ts';
+import { keysText } from '../desired/settle/runtime-keys.ts';
+import { shapeText } from '../desired/settle/shape-text.ts';
 import type { ClusterLock, HostKey, KeptKeys, LockedModel, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
 import type { TreeFile } from '../model/node-script.ts';
 

@@ -1,15 +1,15 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
 import type { ClusterLock, PinnedKey } from '../model/cluster-lock.ts';
-import { aside, meshwright } from '../model/command.ts';
-import { type Prose, prose } from '../model/prose.ts';
-import { placeOf } from './line-index.ts';
+import { aside, meshwright } from '../model/text/command.ts';
+import { type Prose, prose } from '../model/text/prose.ts';
+import { placeOf } from './document/line-index.ts';
+import { pointerTo } from './document/pointer.ts';
+import { type ReadDocument, readDocument } from './document/read-document.ts';
+import { spanOf } from './document/source-map.ts';
 import { lockedThings, networkProblems } from './lock-sections.ts';
-import { pointerTo } from './pointer.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
-import { type ReadDocument, readDocument } from './read-document.ts';
-import { schemaProblems } from './schema-problems.ts';
-import { spanOf } from './source-map.ts';
+import { schemaProblems } from './schema/schema-problems.ts';
 import { lockSchema, validateLock } from './validators.generated.ts';
 
 /** A lock file that was read: what it pins when there is no error, and always every problem by place. */

@@ -2,9 +2,9 @@ import type { Severity } from '../diagnostics/code-entry.ts';
 import { codes, type DiagnosticCode } from '../diagnostics/codes.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Prose } from '../model/prose.ts';
 import type { Subject } from '../model/subject.ts';
-import { placeOf, type SourceText, type Span } from './line-index.ts';
+import type { Prose } from '../model/text/prose.ts';
+import { placeOf, type SourceText, type Span } from './document/line-index.ts';
 
 /** Another place that belongs to a problem, such as the first of two equal keys. */
 export interface OtherPlace {

@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
-import { mapWords } from '../model/prose.ts';
+import { mapWords } from '../model/text/prose.ts';
+import { spanOf } from './document/source-map.ts';
 import type { Problem } from './problem.ts';
-import type { Context } from './schema-context.ts';
-import { spanOf } from './source-map.ts';
+import type { Context } from './schema/schema-context.ts';
 
 const place = /^(\/(?:ssh|nodes\/[^/]+)\/password|\/placements\/[^/]+\/endpoint\/apiKey)(?:\/|$)/u;
 

@@ -1,7 +1,7 @@
-import type { Span } from './line-index.ts';
-import { pointerTo } from './pointer.ts';
-import type { ReadDocument } from './read-document.ts';
-import type { SchemaError } from './schema-error.ts';
+import type { Span } from './document/line-index.ts';
+import { pointerTo } from './document/pointer.ts';
+import type { ReadDocument } from './document/read-document.ts';
+import type { SchemaError } from './schema/schema-error.ts';
 
 /** A model identifier that a map in braces split at its comma: `{ model: Mac16,9 }`. */
 export interface SplitModel {

@@ -1,4 +1,4 @@
-import { ipv4Number } from './ipv4.ts';
+import { ipv4Number } from './links/ipv4.ts';
 
 /**
  * One form for one address, so that two spellings of it are equal: names in lower case without a final dot, IPv6 as

@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../model/desired.ts';
-import { isDayOver } from '../model/hold-day.ts';
+import { isDayOver } from '../model/facts/hold-day.ts';
 
 /** The fleet in which every hold of the file is marked of which the last day was over by this time. */
 export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFleet {

@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../model/desired.ts';
-import { neverHasRdma } from '../model/mac-models.ts';
+import { neverHasRdma } from '../model/macs/mac-models.ts';
 import type { NodeName } from '../model/node.ts';
 import { layoutsOf } from './fallback.ts';
 

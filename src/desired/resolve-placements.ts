@@ -17,7 +17,7 @@ import { type Digest, digest } from '../model/digest.ts';
 import { nodeName } from '../model/node.ts';
 import type { TreeFile } from '../model/node-script.ts';
 import { contextTokens, durationMs } from './amounts.ts';
-import { defaultEndpointPort } from './draft-placements.ts';
+import { defaultEndpointPort } from './draft/draft-placements.ts';
 import { usualPointer } from './prompt-path.ts';
 import { keySources } from './secret-source.ts';
 

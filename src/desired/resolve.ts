@@ -1,12 +1,12 @@
 import { gatewayAccount, ranksAccount } from '../model/account.ts';
 import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet, DesiredNode, DesiredWiredLimit } from '../model/desired.ts';
+import { withMinor } from '../model/facts/mac-itself.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
-import { withMinor } from '../model/mac-itself.ts';
-import { macModel } from '../model/mac-models.ts';
+import { macModel } from '../model/macs/mac-models.ts';
 import { nodeName } from '../model/node.ts';
-import { parseIpv4Network } from './ipv4.ts';
-import { parseLink, parseLinkEnd } from './link-text.ts';
+import { parseIpv4Network } from './links/ipv4.ts';
+import { parseLink, parseLinkEnd } from './links/link-text.ts';
 import { resolveDoorman, resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
 import { resolveSecretSource, withHiddenVariables } from './secret-source.ts';
 import { memoryLabelBytes, sizeBytes } from './size.ts';

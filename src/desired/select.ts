@@ -1,8 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import { named, prose } from '../model/prose.ts';
 import { nodeSubject } from '../model/subject.ts';
+import { named, prose } from '../model/text/prose.ts';
 import { didYouMean, listText } from './did-you-mean.ts';
 
 /** Which nodes are meant. With neither names nor labels it is every node; with both, the named ones that match. */

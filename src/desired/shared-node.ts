@@ -1,4 +1,4 @@
-import type { DraftPlacement } from './draft-placements.ts';
+import type { DraftPlacement } from './draft/draft-placements.ts';
 
 /** The first node that two placements have in common; undefined when there is none. */
 export function sharedNode(a: DraftPlacement, b: DraftPlacement): string | undefined {

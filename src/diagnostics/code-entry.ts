@@ -1,4 +1,4 @@
-import type { Prose } from '../model/prose.ts';
+import type { Prose } from '../model/text/prose.ts';
 /** How bad it is: an error stops the run, a warning does not, a notice is only worth knowing. */
 export type Severity = 'error' | 'warning' | 'notice';
 

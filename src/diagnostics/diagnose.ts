@@ -1,4 +1,4 @@
-import type { Prose } from '../model/prose.ts';
+import type { Prose } from '../model/text/prose.ts';
 import type { Code } from './code-entry.ts';
 import { codes, type DiagnosticCode } from './codes.ts';
 import type { Diagnostic } from './diagnostic.ts';

@@ -1,6 +1,6 @@
 import type { Exit } from '../model/exit.ts';
-import type { Prose } from '../model/prose.ts';
 import type { Subject } from '../model/subject.ts';
+import type { Prose } from '../model/text/prose.ts';
 import type { Severity } from './code-entry.ts';
 
 /** A place in a file. Lines and columns count from 1; a column counts UTF-16 code units. */

@@ -1,5 +1,5 @@
-import { type Command, type CommandWord, traitsOf } from '../model/command.ts';
-import type { Part, Prose } from '../model/prose.ts';
+import { type Command, type CommandWord, traitsOf } from '../model/text/command.ts';
+import type { Part, Prose } from '../model/text/prose.ts';
 import { escapeText } from './escape.ts';
 
 /** Where a text is read. */

@@ -1,7 +1,7 @@
 import type { Digest } from './digest.ts';
+import type { BaselineKey, StartOutcome } from './facts/node-records.ts';
 import type { GoldenRecord } from './golden.ts';
 import type { NodePath } from './node-path.ts';
-import type { BaselineKey, StartOutcome } from './node-records.ts';
 
 /** What a published tree is: one version of a runtime, or a model. */
 export type TreeKind = 'runtime' | 'model';

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { nodeSubject } from '../model/subject.ts';
+import { parseSshConfig, type SshConfig } from './config/ssh-config.ts';
 import { quoteNodeText } from './connect-failure.ts';
 import { errorCodes } from './error-text.ts';
-import { parseSshConfig, type SshConfig } from './ssh-config.ts';
 
 /** What `ssh -G` is asked about; what is absent is left to the user's ssh_config. */
 export interface SshQuestion {

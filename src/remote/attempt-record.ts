@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { Client } from 'ssh2';
 import type { ConnectError, ConnectFailure, ConnectPhase } from './connect-failure.ts';
 import { errorCodes } from './error-text.ts';
-import type { HostKeyVerdict } from './host-key-trust.ts';
-import type { Identities } from './identities.ts';
+import type { HostKeyVerdict } from './keys/host-key-trust.ts';
+import type { Identities } from './keys/identities.ts';
 import { parsePlaintext } from './plaintext-phase.ts';
 
 /** Notes what happens during one connection attempt, so that its failure can be judged afterwards. */

@@ -1,11 +1,11 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { meshwright } from '../model/command.ts';
-import { named, type Prose, prose } from '../model/prose.ts';
 import { nodeSubject } from '../model/subject.ts';
+import { meshwright } from '../model/text/command.ts';
+import { named, type Prose, prose } from '../model/text/prose.ts';
 import { hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
-import { diagnoseHostKey, lockedAtFileVault } from './host-key-diagnostics.ts';
-import type { HostKeyVerdict } from './host-key-trust.ts';
+import { diagnoseHostKey, lockedAtFileVault } from './keys/host-key-diagnostics.ts';
+import type { HostKeyVerdict } from './keys/host-key-trust.ts';
 import type { PlaintextPhase } from './plaintext-phase.ts';
 import type { Target } from './remote.ts';
 

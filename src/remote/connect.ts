@@ -4,11 +4,11 @@ import type { HostKey } from '../model/cluster-lock.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { type HostKeyAlgorithm, hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
 import { attempt, checkAddress, outcome, reported } from './attempt.ts';
-import { publickeyOnly } from './auth.ts';
 import { diagnoseConnect } from './connect-failure.ts';
-import { fingerprint, parseHostKey } from './host-key.ts';
-import { type HostKeyTrust, trustName } from './host-key-trust.ts';
-import { collectIdentities, type Identities } from './identities.ts';
+import { publickeyOnly } from './keys/auth.ts';
+import { fingerprint, parseHostKey } from './keys/host-key.ts';
+import { type HostKeyTrust, trustName } from './keys/host-key-trust.ts';
+import { collectIdentities, type Identities } from './keys/identities.ts';
 import type { ConnectLimits, Remote, Target } from './remote.ts';
 import { SshRemote } from './ssh-remote.ts';
 

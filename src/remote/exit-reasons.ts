@@ -1,8 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Exit } from '../model/exit.ts';
-import { labelled, prose } from '../model/prose.ts';
 import { nodeSubject } from '../model/subject.ts';
+import { labelled, prose } from '../model/text/prose.ts';
 
 /** An exit that nobody knows. */
 export type UnknownExit = Extract<Exit, { kind: 'unknown' }>;

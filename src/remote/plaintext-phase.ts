@@ -1,4 +1,4 @@
-import { wireFields } from './host-key.ts';
+import { wireFields } from './keys/host-key.ts';
 
 /** What a server says before encryption starts. */
 export interface PlaintextPhase {

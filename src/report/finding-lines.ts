@@ -1,8 +1,8 @@
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
-import { isLabelled, type Prose, prose } from '../model/prose.ts';
 import { subjectEnds } from '../model/subject.ts';
+import { isLabelled, type Prose, prose } from '../model/text/prose.ts';
 import { hang } from './layout.ts';
 import type { MergedFinding } from './merge-findings.ts';
 import { arrow, type Page, type Tone } from './page.ts';

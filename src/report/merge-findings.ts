@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { mapNames, mentionsAny, type Prose, prose } from '../model/prose.ts';
 import { type Subject, subjectName, subjectNodes, subjectText } from '../model/subject.ts';
+import { mapNames, mentionsAny, type Prose, prose } from '../model/text/prose.ts';
 
 /** Findings with one code and one cure, told together. */
 export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'summary' | 'hands'> {

@@ -1,6 +1,6 @@
-import type { sshCodes } from '../diagnostics/codes-ssh.ts';
+import type { sshCodes } from '../diagnostics/codes/run/codes-ssh.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import type { NodeSurvey } from '../doctor/survey.ts';
+import type { NodeSurvey } from '../engine/diagnose/survey.ts';
 
 /** Why a node was not reached, in words that fit into the row of a table: at most 28 columns. */
 const shortReasons: Readonly<Record<keyof typeof sshCodes, string>> = {

@@ -1,4 +1,4 @@
-import type { Unreached } from '../plan/unreached.ts';
+import type { Unreached } from '../engine/plan/unreached.ts';
 import { counted } from './counted.ts';
 
 /** The field of a document that names the nodes of which it says nothing; no field where all were reached. */

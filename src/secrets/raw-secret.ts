@@ -1,4 +1,4 @@
-import type { Prose } from '../model/prose.ts';
+import type { Prose } from '../model/text/prose.ts';
 /** What a source gave before it is judged: bytes, or why there are none. No reason holds any of them. */
 export type RawSecret =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }

@@ -1,8 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Prose } from '../model/prose.ts';
 import { concealed, type Secret, type SecretSource, secretSourceText } from '../model/secret.ts';
 import type { Subject } from '../model/subject.ts';
+import type { Prose } from '../model/text/prose.ts';
 import type { RawSecret } from './raw-secret.ts';
 import { runSecretCommand } from './secret-command.ts';
 import { readSecretFile } from './secret-file.ts';

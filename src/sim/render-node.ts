@@ -1,16 +1,16 @@
-import { tools } from './commands/registry.ts';
-import { routesPath, routesText } from './commands/routes.ts';
-import { accountsPath, accountsText } from './directory.ts';
-import { domainFiles } from './domains.ts';
-import { macBehind, macNamed, type SimulatedFleet } from './fleet.ts';
-import { networkPreferences, preferencesPath } from './network-preferences.ts';
-import { dataFile, type NodeFile } from './node-files.ts';
-import { panicReportFiles } from './panic-reports.ts';
-import { plistText } from './plist.ts';
-import { rdmaCablesPath, rdmaCablesText } from './rdma-cables.ts';
-import { rdmaKernelFiles } from './rdma-kernel.ts';
+import { rdmaCablesPath, rdmaCablesText } from './model/cables/rdma-cables.ts';
+import { rdmaKernelFiles } from './model/cables/rdma-kernel.ts';
+import { accountsPath, accountsText } from './model/directory.ts';
+import { domainFiles } from './model/domains.ts';
+import { macBehind, macNamed, type SimulatedFleet } from './model/fleet.ts';
+import { networkPreferences, preferencesPath } from './model/network-preferences.ts';
+import { dataFile, type NodeFile } from './model/node-files.ts';
+import { panicReportFiles } from './model/panic-reports.ts';
+import { plistText } from './model/plist.ts';
 import { screenSharingJob, screenSharingPath } from './screen-sharing.ts';
 import { seenCopy, toolFiles } from './tool-script.ts';
+import { routesPath, routesText } from './tools/network/routes.ts';
+import { tools } from './tools/registry.ts';
 
 /** The Macs and cables that the files of a node depend on: it sees itself and the far ends of its cables. */
 function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {

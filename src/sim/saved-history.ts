@@ -1,7 +1,7 @@
-import { isFree } from './cables.ts';
-import { replay, type SimEvent } from './events.ts';
-import type { SimulatedFleet } from './fleet.ts';
-import type { History } from './history.ts';
+import { isFree } from './model/cables/cables.ts';
+import { replay, type SimEvent } from './model/events.ts';
+import type { SimulatedFleet } from './model/fleet.ts';
+import type { History } from './model/history.ts';
 
 /** Grows when a reader of this form would misunderstand. */
 const formatVersion = 3;

@@ -1,4 +1,4 @@
-import type { PlistDict } from './plist.ts';
+import type { PlistDict } from './model/plist.ts';
 
 /** The job of Screen Sharing, which comes with macOS. */
 export const screenSharingPath = '/System/Library/LaunchDaemons/com.apple.screensharing.plist';

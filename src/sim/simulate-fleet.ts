@@ -4,12 +4,12 @@ import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
 import { linkSubject, nodeSubject } from '../model/subject.ts';
-import type { Cable } from './cables.ts';
-import type { SimulatedFleet } from './fleet.ts';
-import { defaultModelId, type MacModel, macModelOf, modelIds } from './hardware.ts';
-import { ipv4Number, ipv4Text } from './ip-text.ts';
-import type { InterfaceAddress } from './mac.ts';
-import { newMac } from './new-mac.ts';
+import type { Cable } from './model/cables/cables.ts';
+import type { SimulatedFleet } from './model/fleet.ts';
+import { defaultModelId, type MacModel, macModelOf, modelIds } from './model/hardware.ts';
+import { ipv4Number, ipv4Text } from './model/ip-text.ts';
+import type { InterfaceAddress } from './model/mac.ts';
+import { newMac } from './model/new-mac.ts';
 
 /** A fleet, or why there is none. */
 export type FleetResult =

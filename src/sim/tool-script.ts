@@ -1,7 +1,7 @@
 import type { NodePath, Word } from '../model/node-path.ts';
-import type { NameTool, Row, TableTool, Tool, Usage, View } from './commands/tool.ts';
-import { askSimulator, say, sayFunction, toolName } from './commands/tool.ts';
-import { dataFile, type NodeFile, toolFile } from './node-files.ts';
+import { dataFile, type NodeFile, toolFile } from './model/node-files.ts';
+import type { NameTool, Row, TableTool, Tool, Usage, View } from './tools/tool.ts';
+import { askSimulator, say, sayFunction, toolName } from './tools/tool.ts';
 
 /** One word of sh that means exactly this text. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

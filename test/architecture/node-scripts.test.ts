@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { allProbes } from '../../src/facts/registry.ts';
-import { jobNames, scriptNames } from '../../src/script/node-scripts/registry.ts';
-import { observeCommand, observeScript } from '../../src/script/observe-script.ts';
+import { allProbes } from '../../src/engine/observe/facts.ts';
+import { jobNames, scriptNames } from '../../src/engine/scripts/registry.ts';
+import { observeCommand, observeScript } from '../../src/node/observe-script.ts';
 import { lintNodeScript } from '../lint/node-script-lint.ts';
 import { everyText } from '../unit/script/script-examples.ts';
 import { scriptShells } from '../unit/script/shells.ts';

@@ -63,7 +63,7 @@ describe('the lint of commands for a node', () => {
     "export const a = (remote: { exec: (line: string) => void }, name: string) => remote.exec('rm ' + name);\n",
     'export const a = (name: string) => ({ command: `rm ${name}` });\n',
   ])('refuses %s (case 7)', async (text) => {
-    expect(await rulesBroken('src/apply/session.ts', text)).toContain('no-restricted-syntax');
+    expect(await rulesBroken('src/apply/reach/session.ts', text)).toContain('no-restricted-syntax');
   });
 });
 
@@ -90,7 +90,7 @@ describe('the lint of paths on a node', () => {
 
   it('lets the one table of paths and the simulated Mac name them', async () => {
     const homes = [
-      'src/script/node-paths.ts',
+      'src/node/paths/node-paths.ts',
       ...filesBelow('src/sim')
         .filter((file) => file.endsWith('.ts'))
         .slice(0, 1),

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { commandVerbs } from '../../src/model/command.ts';
+import { commandVerbs } from '../../src/model/text/command.ts';
 import { filesBelow, textOf } from './sources.ts';
 import { nodesOf, parse } from './syntax.ts';
 
@@ -59,10 +59,10 @@ describe('the address of a property', () => {
 /** Where a command is part of a manual or of a program, and no advice to a person in a run. */
 const manuals = [
   /^src\/cli\/verbs-/,
-  'src/cli/commands/demo.ts',
-  'src/cli/commands/sim-example.ts',
+  'src/cli/sim/demo.ts',
+  'src/cli/sim/sim-example.ts',
   'src/config/lock-text.ts',
-  'src/script/node-scripts/owner-word.ts',
+  'src/node/owner-word.ts',
 ];
 
 /** Keys of texts that only the manual has: why an error happens, what an option means. */

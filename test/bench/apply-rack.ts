@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadCluster } from '../../src/cli/load-cluster.ts';
-import { markVariable } from '../../src/sim/host/exec-environment.ts';
-import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
-import { bootFilePath } from '../../src/sim/host/node-life.ts';
-import { startFleet } from '../../src/sim/host/start-fleet.ts';
-import { writeReferenceArchive, writeTinyModel } from '../../src/sim/reference/reference.ts';
+import { loadCluster } from '../../src/engine/load-cluster.ts';
+import { writeReferenceArchive, writeTinyModel } from '../../src/sim/doubles/ranks/reference.ts';
+import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { bootFilePath } from '../../src/sim/hosts/node-life.ts';
+import { markVariable } from '../../src/sim/hosts/ssh/exec-environment.ts';
 import { islandNames, islands, lightenTools, rackText } from './rack.ts';
 import { type RackRoots, type SshdRack, startSshdRack } from './sshd-rack.ts';
 

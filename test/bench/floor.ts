@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { quote } from '../../src/script/quote.ts';
+import { quote } from '../../src/node/quote.ts';
 import type { SshdRack } from './sshd-rack.ts';
 import { builtCommand, type Run, type Start, timeRun } from './timed-process.ts';
 

@@ -1,8 +1,8 @@
 import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadCluster } from '../../src/cli/load-cluster.ts';
-import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
-import { createNodeRoot } from '../../src/sim/host/node-root.ts';
+import { loadCluster } from '../../src/engine/load-cluster.ts';
+import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { createNodeRoot } from '../../src/sim/hosts/node-root.ts';
 
 const islandSize = 4;
 

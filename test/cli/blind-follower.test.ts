@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleDrivers } from '../../src/cli/demo/example-file.ts';
-import { type FaultName, faultNames } from '../../src/sim/faults.ts';
+import { exampleDrivers } from '../../src/cli/sim/example-file.ts';
+import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 import { drawn, isWhole, sampleOf } from '../sample.ts';
 import { endPlace } from './fleet.ts';
 import { followDoctor, setFaults } from './follow-doctor.ts';

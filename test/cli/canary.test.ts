@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { askControl } from '../../src/sim/host/control.ts';
+import { askControl } from '../../src/sim/hosts/control/control.ts';
 import {
   type FileValue,
   filePart,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FaultName, faultNames } from '../../src/sim/faults.ts';
+import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 import { faultRows } from '../contract/fault-rows.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { FaultName } from '../../src/sim/faults.ts';
+import type { FaultName } from '../../src/sim/faults/faults.ts';
 import { faultCures } from '../contract/fault-cures.ts';
 import { json, meshwright } from './meshwright.ts';
 import type { Place } from './place.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tarGz } from '../../src/sim/reference/tar-gz.ts';
+import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, expectGolden, json, meshwright, start } from './meshwright.ts';
@@ -25,7 +25,7 @@ const useArchive = (name: string): void => {
   reference['archive'] = `./dist/${name}.tar.gz`;
   const [, ...words] = Object.values(filePart(file, 'runtimes', 'reference', 'command'));
   reference['command'] = [`{runtime}/${name}/rank`, ...words];
-  const content = readFileSync(new URL('../../src/sim/reference/rank.pl', import.meta.url));
+  const content = readFileSync(new URL('../../src/sim/doubles/ranks/rank.pl', import.meta.url));
   const program = tarGz([{ path: `${name}/rank`, mode: 0o755, content }]);
   writeFileSync(join(place.folder, `dist/${name}.tar.gz`), program);
   place.write('cluster.yaml', fileText(file));

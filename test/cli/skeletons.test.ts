@@ -18,7 +18,7 @@
  * `MESHWRIGHT_SKELETONS=write MESHWRIGHT_DEPTH=whole MESHWRIGHT_TESTS=all npx vitest run test/cli/skeletons.test.ts`
  */
 import { describe, expect, it } from 'vitest';
-import { type FaultName, faultNames } from '../../src/sim/faults.ts';
+import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 import { sampleOf } from '../sample.ts';
 import { comparable, differences, readGolden, skeletonsOf, writeGolden } from './skeleton/golden.ts';
 import { record } from './skeleton/record.ts';

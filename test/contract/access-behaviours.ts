@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { byPassword as byOwnPassword, installAccess } from '../../src/apply/install-access.ts';
-import { trustedWay } from '../../src/cli/enroll-access.ts';
+import { byPassword as byOwnPassword, installAccess } from '../../src/apply/access/install-access.ts';
+import { trustedWay } from '../../src/cli/enroll/enroll-access.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
 import { connect, run } from '../scenarios/sim-fixture.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
-import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
-import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
 import { type ExampleRack, observe } from '../scenarios/observe-rack.ts';
 import { connect, eventually, type Ran, run } from '../scenarios/sim-fixture.ts';
 import type { SimHost } from './sim-host.ts';

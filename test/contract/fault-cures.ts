@@ -1,4 +1,4 @@
-import type { FaultName } from '../../src/sim/faults.ts';
+import type { FaultName } from '../../src/sim/faults/faults.ts';
 
 /**
  * What ends a fault: `apply` by itself · the `hands` at the rack, after which apply finds what is left to do · a

@@ -1,4 +1,4 @@
-import type { FaultName } from '../../src/sim/faults.ts';
+import type { FaultName } from '../../src/sim/faults/faults.ts';
 import type { SimHost } from './sim-host.ts';
 
 /** Where a fault is set, and everything that the product must then say, in its order: `severity code subject`. */

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hostTool } from '../../src/sim/host/base-tools/all-base-tools.ts';
-import { buildLowerRoot, lowerRootDigest } from '../../src/sim/namespace/lower-root.ts';
-import { programNames } from '../../src/sim/namespace/node-tools.ts';
+import { hostTool } from '../../src/sim/hosts/base-tools/all-base-tools.ts';
+import { buildLowerRoot, lowerRootDigest } from '../../src/sim/hosts/namespace/lower-root.ts';
+import { programNames } from '../../src/sim/hosts/namespace/node-tools.ts';
 
 /** Kept from run to run, as the packages are. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));

@@ -1,7 +1,7 @@
-import type { StartFleetOptions } from '../../src/sim/host/fleet-options.ts';
-import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
-import { startFleet } from '../../src/sim/host/start-fleet.ts';
-import { startNamespaceFleet } from '../../src/sim/namespace/start-namespace-fleet.ts';
+import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import type { StartFleetOptions } from '../../src/sim/hosts/fleet-options.ts';
+import { startNamespaceFleet } from '../../src/sim/hosts/namespace/start-namespace-fleet.ts';
+import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
 import { sharedLowerRoot } from './lower-root.ts';
 
 /** The two places where simulated Macs run. */

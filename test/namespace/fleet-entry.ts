@@ -1,5 +1,5 @@
-import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
-import { startNamespaceFleet } from '../../src/sim/namespace/start-namespace-fleet.ts';
+import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { startNamespaceFleet } from '../../src/sim/hosts/namespace/start-namespace-fleet.ts';
 import { connect, run } from '../scenarios/sim-fixture.ts';
 import { desiredRack } from '../unit/sim/rack.ts';
 

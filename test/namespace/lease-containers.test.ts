@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { claimOf, thisController } from '../../src/apply/controller.ts';
-import { newRunId } from '../../src/apply/journal.ts';
-import { createLeaseKeeper } from '../../src/apply/lease-keeper.ts';
-import { openSession } from '../../src/apply/session.ts';
+import { newRunId } from '../../src/apply/journal/journal.ts';
+import { claimOf, thisController } from '../../src/apply/lease/controller.ts';
+import { createLeaseKeeper } from '../../src/apply/lease/lease-keeper.ts';
+import { openSession } from '../../src/apply/reach/session.ts';
+import { loadPlaybook } from '../../src/engine/playbooks/load.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { loadPlaybook } from '../../src/playbooks/load.ts';
 import { textOf } from '../architecture/sources.ts';
 import { quickTiming } from '../scenarios/apply-rack.ts';
 import { patience, startConvergeRack } from '../scenarios/converge-rack.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
-import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
 import {
   type ExampleRack,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findMoves } from '../../src/cabling/find-moves.ts';
-import { judgeCabling } from '../../src/cabling/judge-cabling.ts';
-import type { ThunderboltReceptacle } from '../../src/model/fact-values.ts';
+import type { ThunderboltReceptacle } from '../../src/model/facts/fact-values.ts';
+import type { NodeObservation } from '../../src/model/facts/observation.ts';
 import { linkEndText } from '../../src/model/link.ts';
 import { nodeName } from '../../src/model/node.ts';
-import type { NodeObservation } from '../../src/model/observation.ts';
+import { findMoves } from '../../src/rack/cabling/find-moves.ts';
+import { judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';
 import { links, observedFleet } from '../unit/doctor/fleet-builder.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];

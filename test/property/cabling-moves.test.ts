@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { moveText } from '../../src/cabling/cabling-text.ts';
-import { actCount, type Move, moveEnds } from '../../src/cabling/moves.ts';
 import { type LinkEnd, linkEndText } from '../../src/model/link.ts';
-import type { Cable } from '../../src/sim/cables.ts';
-import { linkSpeed, macNamed, type SimulatedFleet } from '../../src/sim/fleet.ts';
+import { moveText } from '../../src/rack/cabling/cabling-text.ts';
+import { actCount, type Move, moveEnds } from '../../src/rack/cabling/moves.ts';
+import type { Cable } from '../../src/sim/model/cables/cables.ts';
+import { linkSpeed, macNamed, type SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { runs } from '../runs.ts';
 import { carryOut, look, movesOf, type RandomRack, randomRack } from './cabling-rack.ts';
 import { leastWork, type RackLink } from './cabling-search.ts';

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
-import { findMoves } from '../../src/cabling/find-moves.ts';
-import { type Cabling, judgeCabling } from '../../src/cabling/judge-cabling.ts';
-import type { Move } from '../../src/cabling/moves.ts';
-import { thunderbolt } from '../../src/facts/thunderbolt.ts';
+import type { NodeObservation } from '../../src/model/facts/observation.ts';
 import { known } from '../../src/model/known.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../src/model/link.ts';
 import { nodeName } from '../../src/model/node.ts';
-import type { NodeObservation } from '../../src/model/observation.ts';
-import { appleJson } from '../../src/sim/apple-json.ts';
-import { type Cable, farEnd } from '../../src/sim/cables.ts';
-import { thunderboltBuses } from '../../src/sim/commands/system-profiler-thunderbolt.ts';
-import type { SimulatedFleet } from '../../src/sim/fleet.ts';
-import { acted, type HandsAct } from '../../src/sim/hands-acts.ts';
-import type { MacState } from '../../src/sim/mac.ts';
-import { strangerLike } from '../../src/sim/stranger.ts';
+import { thunderbolt } from '../../src/rack/cables/fact.ts';
+import { findMoves } from '../../src/rack/cabling/find-moves.ts';
+import { type Cabling, judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';
+import type { Move } from '../../src/rack/cabling/moves.ts';
+import { strangerLike } from '../../src/sim/foreign-daemon.ts';
+import { acted, type HandsAct } from '../../src/sim/manual/acts.ts';
+import { appleJson } from '../../src/sim/model/apple-json.ts';
+import { type Cable, farEnd } from '../../src/sim/model/cables/cables.ts';
+import type { SimulatedFleet } from '../../src/sim/model/fleet.ts';
+import type { MacState } from '../../src/sim/model/mac.ts';
+import { thunderboltBuses } from '../../src/sim/tools/thunderbolt/system-profiler-thunderbolt.ts';
 import { desiredRack, fleetOf } from '../unit/sim/rack.ts';
 
 /** A rack as a file wants it and as it is. */

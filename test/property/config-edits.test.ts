@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { loadCluster } from '../../src/cli/load-cluster.ts';
+import { loadCluster } from '../../src/engine/load-cluster.ts';
 import { runs } from '../runs.ts';
 
 const file = 'cluster.yaml';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PlacementFinding } from '../../src/drivers/contract/placement-check.ts';
+import { judgeModelFit } from '../../src/drivers/judge-model-fit.ts';
 import type { DesiredFleet, DesiredPlacement, DesiredRuntime, DriverName } from '../../src/model/desired.ts';
 import { digestOf } from '../../src/model/digest.ts';
-import { canRun, type ModelFit } from '../../src/model/model-fit.ts';
-import type { ModelShape } from '../../src/model/model-shape.ts';
+import { canRun, type ModelFit } from '../../src/model/fit/model-fit.ts';
+import type { ModelShape } from '../../src/model/fit/model-shape.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { checkPlacement } from '../../src/resources/placement-checks.ts';
-import { judgeModelFit } from '../../src/runtimes/judge-model-fit.ts';
-import type { PlacementFinding } from '../../src/runtimes/placement-check.ts';
+import { checkPlacement } from '../../src/rack/placement/check/placement-checks.ts';
 import { evenShape, gib } from '../unit/desired/fit-shapes.ts';
 import { desiredFleet } from '../unit/doctor/fleet-builder.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../src/cli/load-cluster.ts';
 import { emptyLock, parseLock } from '../../src/config/lock.ts';
 import { renderLock } from '../../src/config/lock-text.ts';
-import { settleFleet } from '../../src/desired/settle.ts';
+import { settleFleet } from '../../src/desired/settle/settle.ts';
 import { isTreePath } from '../../src/desired/tree-paths.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
+import { loadCluster } from '../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { digest } from '../../src/model/digest.ts';

@@ -4,12 +4,12 @@ import { columnsOf } from '../../src/diagnostics/cells.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { escapeLines, escapeText } from '../../src/diagnostics/escape.ts';
 import { proseText } from '../../src/diagnostics/prose-text.ts';
-import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
-import type { FactName, FactValues } from '../../src/model/fact-values.ts';
+import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
+import type { FactName, FactValues } from '../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
-import { factsText } from '../../src/report/facts-text.ts';
-import { statusText } from '../../src/report/status-text.ts';
+import { factsText } from '../../src/report/facts/facts-text.ts';
+import { statusText } from '../../src/report/status/status-text.ts';
 import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../unit/doctor/fleet-builder.ts';
 
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { observeScript } from '../../src/script/observe-script.ts';
-import { quote } from '../../src/script/quote.ts';
+import { observeScript } from '../../src/node/observe-script.ts';
+import { quote } from '../../src/node/quote.ts';
 import { loginShells, type Shell, scriptShells } from '../unit/script/shells.ts';
 
 /** Words that a shell would like to read as something else, among any other text. */

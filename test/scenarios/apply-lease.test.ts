@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimOf } from '../../src/apply/controller.ts';
-import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src/apply/lease-keeper.ts';
-import { openSession, type Session } from '../../src/apply/session.ts';
+import { claimOf } from '../../src/apply/lease/controller.ts';
+import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src/apply/lease/lease-keeper.ts';
+import { openSession, type Session } from '../../src/apply/reach/session.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { mutatingScript } from '../../src/script/mutating-script.ts';
-import { mutatingCommand } from '../../src/script/root-script.ts';
+import { mutatingScript } from '../../src/node/mutating-script.ts';
+import { mutatingCommand } from '../../src/node/root-script.ts';
 import { type ApplyRack, controller, quickTiming, setClock, startApplyRack, tenYears } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
 import { eventually } from './sim-fixture.ts';

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../src/apply/journal-record.ts';
-import { observeFleet } from '../../src/apply/observe.ts';
+import type { JournalEntry } from '../../src/apply/journal/journal-record.ts';
 import { openRun } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
+import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { RunOptions } from '../../src/apply/run-options.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
+import { makePlan } from '../../src/engine/plan/make-plan.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
+import type { Play, Task } from '../../src/engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { known } from '../../src/model/known.ts';
 import { type NodeName, nodeName } from '../../src/model/node.ts';
-import { makePlan } from '../../src/plan/make-plan.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import type { Play, Task } from '../../src/playbooks/playbook.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
 import {
   type ApplyRack,

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { observeFleet } from '../../src/apply/observe.ts';
+import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import type { RunOptions } from '../../src/apply/run-options.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';

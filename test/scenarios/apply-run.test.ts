@@ -7,7 +7,7 @@ import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../src/diagnostics/fleet-error.ts';
 import type { Step } from '../../src/model/step.ts';
-import { nodePath } from '../../src/script/node-paths.ts';
+import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep, type StepChange } from '../unit/apply/step-builder.ts';
 import { type ApplyRack, keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';

@@ -1,7 +1,7 @@
 import { appendFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
-import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { first } from './converge-file.ts';
 import type { Drift, Hand } from './converge-hand.ts';
 import type { ConvergeRack } from './converge-rack.ts';

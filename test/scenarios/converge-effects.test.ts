@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Goal } from '../../src/engine/goals/goal.ts';
 import { nodeName } from '../../src/model/node.ts';
-import type { Goal } from '../../src/plan/goal.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { first, second } from './converge-file.ts';
 import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';

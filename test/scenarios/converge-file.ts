@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/mlx/mlx-archive.ts';
-import { writeReferenceArchive, writeTinyModel } from '../../src/sim/reference/reference.ts';
-import { tarGz } from '../../src/sim/reference/tar-gz.ts';
+import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/mlx/mlx-archive.ts';
+import { writeReferenceArchive, writeTinyModel } from '../../src/sim/doubles/ranks/reference.ts';
+import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
 import { textOf } from '../architecture/sources.ts';
 
 /** A cluster file as a value that a test may change: every key of it, with nothing filled in. */
@@ -47,7 +47,7 @@ export const fileText = (file: FileValue): string => stringify(file);
  */
 export async function writeSources(folder: string): Promise<void> {
   await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
-  const program = await readFile(new URL('../../src/sim/reference/rank.pl', import.meta.url));
+  const program = await readFile(new URL('../../src/sim/doubles/ranks/rank.pl', import.meta.url));
   for (const name of ['newer', 'newest']) {
     const content = Buffer.concat([program, Buffer.from(`# ${name}\n`)]);
     await writeFile(join(folder, `dist/${name}.tar.gz`), tarGz([{ path: 'bin/rank', mode: 0o755, content }]));

@@ -1,4 +1,4 @@
-import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { ConvergeRack } from './converge-rack.ts';
 
 /** What somebody does to a node, by hand. */

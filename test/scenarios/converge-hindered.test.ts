@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { type DriftingRack, patternOf, startDriftingRack } from './converge-drifting.ts';
 import { drifts } from './converge-drifts.ts';
 import { second } from './converge-file.ts';

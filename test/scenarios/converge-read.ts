@@ -1,11 +1,11 @@
-import { folderSource } from '../../src/cli/byte-source.ts';
-import { loadCluster } from '../../src/cli/load-cluster.ts';
-import { readShape } from '../../src/cli/read-shape.ts';
-import { readArchive, readFolder } from '../../src/cli/read-sources.ts';
-import { type SettledFleet, settleFleet } from '../../src/desired/settle.ts';
-import { settleShapes } from '../../src/desired/settle-shapes.ts';
-import { type SourcePlace, sourcesToRead } from '../../src/desired/source-facts.ts';
+import { folderSource } from '../../src/cli/sources/byte-source.ts';
+import { readShape } from '../../src/cli/sources/read-shape.ts';
+import { readArchive, readFolder } from '../../src/cli/sources/read-sources.ts';
+import { type SettledFleet, settleFleet } from '../../src/desired/settle/settle.ts';
+import { settleShapes } from '../../src/desired/settle/settle-shapes.ts';
+import { type SourcePlace, sourcesToRead } from '../../src/desired/settle/source-facts.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
+import { loadCluster } from '../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { type FileValue, fileText } from './converge-file.ts';
 import { keysOf, withBuiltDoorman } from './published-sources.ts';

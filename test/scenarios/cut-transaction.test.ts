@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../src/apply/journal-record.ts';
+import type { JournalEntry } from '../../src/apply/journal/journal-record.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFleet } from '../../src/sim/host/start-fleet.ts';
+import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { type ExampleRack, startExampleRackBy } from './observe-rack.ts';
 import { connect, eventually, run } from './sim-fixture.ts';
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../src/doorman/doorman.ts';
-import type { DoormanUpstream } from '../../src/model/doorman.ts';
+import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
+import type { DoormanUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/doorman/hash-of.ts';
 
 /** The key of every test; a second one opens another placement alone. */

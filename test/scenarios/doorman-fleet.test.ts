@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Goal } from '../../src/plan/goal.ts';
+import type { Goal } from '../../src/engine/goals/goal.ts';
 import { tracesOf } from '../secret-traces.ts';
 import { asText } from '../unit/as-text.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';

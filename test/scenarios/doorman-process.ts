@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DoormanUpstream } from '../../src/model/doorman.ts';
+import type { DoormanUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/doorman/hash-of.ts';
 import { rightKey } from './doorman-door.ts';
 

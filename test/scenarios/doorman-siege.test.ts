@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DoormanLimits } from '../../src/doorman/doorman.ts';
+import type { DoormanLimits } from '../../src/gateway/gateway.ts';
 import { chat, rightKey, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
 import { chatHead, startGatewayProcess } from './doorman-process.ts';
 import { startUpstream, type TestUpstream, type UpstreamWish } from './doorman-upstream.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ExoState, parseState } from '../../src/runtimes/exo/answers.ts';
+import { type ExoState, parseState } from '../../src/drivers/exo/answers.ts';
 import { exoCase } from '../unit/runtimes/exo/exo-case.ts';
 import { type Dialect, type Doubles, makeDoubles, modelId, type Name, names } from './exo-doubles.ts';
 import { eventually } from './sim-fixture.ts';

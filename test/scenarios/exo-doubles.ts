@@ -4,12 +4,12 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Talk, TalkRequest } from '../../src/drivers/contract/talk.ts';
+import { beginDialogue } from '../../src/drivers/dialogues.ts';
 import type { ExoPlacement } from '../../src/model/dialogue-call.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { beginDialogue } from '../../src/runtimes/dialogues.ts';
-import type { Talk, TalkRequest } from '../../src/runtimes/talk.ts';
-import { writeExoImage, writeIndexedModel } from '../../src/sim/exo/exo-image.ts';
-import { createPortClaims, type PortClaims } from '../../src/sim/host/link-table-ports.ts';
+import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo/exo-image.ts';
+import { createPortClaims, type PortClaims } from '../../src/sim/hosts/portable/link-table-ports.ts';
 import { expectNobodyBelow } from './leftovers.ts';
 
 /** The dialects of exo. */

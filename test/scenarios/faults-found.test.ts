@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
-import { faultNames } from '../../src/sim/faults.ts';
+import { faultNames } from '../../src/sim/faults/faults.ts';
 import { keepWiredLimit } from '../contract/contract-rack.ts';
 import { faultRows } from '../contract/fault-rows.ts';
 import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphDot } from '../../src/report/graph-dot.ts';
-import { graphSvg } from '../../src/report/graph-svg.ts';
-import type { GraphPicture } from '../../src/report/graph-words.ts';
+import { graphDot } from '../../src/report/graph/graph-dot.ts';
+import { graphSvg } from '../../src/report/graph/graph-svg.ts';
+import type { GraphPicture } from '../../src/report/graph/graph-words.ts';
 import { end, peer, receptacles } from '../unit/doctor/fleet-builder.ts';
 import {
   bridgedRack,

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allProbes, factNames } from '../../src/facts/registry.ts';
-import { observationMaxBytes } from '../../src/script/observe-script.ts';
+import { allProbes, factNames } from '../../src/engine/observe/facts.ts';
+import { observationMaxBytes } from '../../src/node/observe-script.ts';
 import {
   disconnectPacket,
   keyExchangePacket,

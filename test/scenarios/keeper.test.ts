@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFleet } from '../../src/sim/host/start-fleet.ts';
+import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, planFor, startConvergeRackBy } from './converge-rack.ts';
 import { eventually } from './sim-fixture.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cacheProgram } from '../../src/runtimes/llamacpp-rpc/cache-program.ts';
-import { fnv1a64 } from '../../src/runtimes/llamacpp-rpc/fnv.ts';
-import { writeTinyGguf } from '../../src/sim/llamacpp/tiny-gguf.ts';
+import { cacheProgram } from '../../src/drivers/llamacpp/cache-program.ts';
+import { fnv1a64 } from '../../src/drivers/llamacpp/fnv.ts';
+import { writeTinyGguf } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
 import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { llamaBytes } from '../../src/desired/llama-units.ts';
-import type { ModelShape } from '../../src/model/model-shape.ts';
-import { ggufHeader } from '../../src/models/gguf.ts';
-import { ggufShape } from '../../src/models/gguf-shape.ts';
-import { observe } from '../../src/runtimes/llamacpp-rpc/observe.ts';
-import { type TinyShape, writeTinyGguf } from '../../src/sim/llamacpp/tiny-gguf.ts';
+import { llamaBytes } from '../../src/desired/fit/llama-units.ts';
+import { observe } from '../../src/drivers/llamacpp/observe.ts';
+import type { ModelShape } from '../../src/model/fit/model-shape.ts';
+import { ggufHeader } from '../../src/rack/artifacts/shapes/gguf.ts';
+import { ggufShape } from '../../src/rack/artifacts/shapes/gguf-shape.ts';
+import { type TinyShape, writeTinyGguf } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
 import { type LocalLlama, startServer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 

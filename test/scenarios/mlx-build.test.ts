@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scriptBody } from '../../src/engine/scripts/registry.ts';
 import type { JobCall } from '../../src/model/node-script.ts';
-import { scriptBody } from '../../src/script/node-scripts/registry.ts';
 import {
   sealName,
   stagedArchive,
@@ -12,9 +12,9 @@ import {
   stagedTree,
   stagingFolder,
   treeFolder,
-} from '../../src/script/tree-paths.ts';
-import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/mlx/mlx-archive.ts';
-import { tarGz } from '../../src/sim/reference/tar-gz.ts';
+} from '../../src/node/paths/tree-paths.ts';
+import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/mlx/mlx-archive.ts';
+import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
 import { rulesTool } from '../unit/script/directory-tool.ts';
 import type { MacRoot } from '../unit/script/mac-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/script/run-job.ts';

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rankProgram } from '../../src/runtimes/mlx/rank-program.ts';
-import { createPortClaims } from '../../src/sim/host/link-table-ports.ts';
-import { writeRequirements, writeUvArchive } from '../../src/sim/mlx/mlx-archive.ts';
-import { writeTinyModel } from '../../src/sim/reference/reference.ts';
+import { rankProgram } from '../../src/drivers/mlx/rank-program.ts';
+import { writeRequirements, writeUvArchive } from '../../src/sim/doubles/mlx/mlx-archive.ts';
+import { writeTinyModel } from '../../src/sim/doubles/ranks/reference.ts';
+import { createPortClaims } from '../../src/sim/hosts/portable/link-table-ports.ts';
 import { expectNobodyBelow } from './leftovers.ts';
 
 /** Where ranks meet, and where the leader answers, as the ranks know it. */

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { simFolder } from '../../src/cli/state-folder.ts';
-import { processStart } from '../../src/sim/host/process-identity.ts';
-import { type RunNode, writeRunFile } from '../../src/sim/host/run-file.ts';
+import { simFolder } from '../../src/cli/files/state-folder.ts';
+import { type RunNode, writeRunFile } from '../../src/sim/hosts/control/run-file.ts';
+import { processStart } from '../../src/sim/hosts/process/process-identity.ts';
 import { root } from '../architecture/sources.ts';
 import { exampleFile } from './observe-rack.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NodeWay } from '../../src/apply/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NodeWay } from '../../src/apply/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { type ProxyCounts, type ProxyOptions, startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 import { type ExampleRack, observe, startExampleRack, timelessFacts } from './observe-rack.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codes } from '../../src/diagnostics/codes.ts';
-import { allProbes } from '../../src/facts/registry.ts';
-import { observeCommand } from '../../src/script/observe-script.ts';
-import { type FaultName, faultNames, faults } from '../../src/sim/faults.ts';
+import { allProbes } from '../../src/engine/observe/facts.ts';
+import { observeCommand } from '../../src/node/observe-script.ts';
+import { type FaultName, faultNames, faults } from '../../src/sim/faults/faults.ts';
 import { type ExampleRack, startExampleRack } from './observe-rack.ts';
 import { run } from './sim-fixture.ts';
 

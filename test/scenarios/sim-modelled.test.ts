@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredNode } from '../../src/model/desired.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
-import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { connect, freshFolder, openSsh, removeFolder, run } from './sim-fixture.ts';
 
 const node = (name: string, more: Partial<DesiredNode> = {}): DesiredNode => ({

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
-import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack } from '../unit/sim/rack.ts';
 import { connect, freshFolder, type Ran, removeFolder, run } from './sim-fixture.ts';
 

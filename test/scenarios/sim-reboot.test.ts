@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../src/model/desired.ts';
-import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 import { desiredRack, link } from '../unit/sim/rack.ts';
 import { endRebooted, fresh, sh, shutDown, slow, up } from './rebooted-rack.ts';

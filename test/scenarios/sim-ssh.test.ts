@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import {
   bareModel,
   connect,
@@ -147,7 +147,7 @@ describe('a simulated node behind an ssh2 client', () => {
 
 describe('logging in to a simulated node', () => {
   it('lets in the key of the run for the user of the node only', async () => {
-    const { createKeyText } = await import('../../src/sim/host/host-keys.ts');
+    const { createKeyText } = await import('../../src/sim/hosts/ssh/host-keys.ts');
     await expect(connect(fleet, 'studio-1', { privateKey: createKeyText('x').privateText })).rejects.toThrow(/auth/i);
     await expect(connect(fleet, 'studio-1', { username: 'root' })).rejects.toThrow(/auth/i);
     await expect(connect(fleet, 'studio-1', { privateKey: '', password: 'mesh' })).rejects.toThrow(/auth/i);

@@ -1,5 +1,5 @@
 /** The process that the supervisor tests start: two nodes without a Mac behind them. */
-import { superviseUntilStopped } from '../../src/sim/host/supervisor.ts';
+import { superviseUntilStopped } from '../../src/sim/hosts/control/supervisor.ts';
 import { bareModel } from './sim-fixture.ts';
 
 const folder = process.argv[2] ?? '';

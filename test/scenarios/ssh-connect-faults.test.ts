@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { connect, fetchHostKey } from '../../src/remote/connect.ts';
-import { trustFor } from '../../src/remote/host-key-trust.ts';
+import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { connectLimits, execLimits, makeSshCase, rejectionCode } from '../sshd/ssh-case.ts';
 import { type KeyPair, makeKey } from '../sshd/start-sshd.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../src/remote/connect.ts';
-import { trustFor } from '../../src/remote/host-key-trust.ts';
+import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
 import { connectLimits, makeSshCase } from '../sshd/ssh-case.ts';
 import { rejection } from './ssh-rejection.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { connect } from '../../src/remote/connect.ts';
-import { authorizedKeysLines } from '../../src/remote/identities.ts';
+import { authorizedKeysLines } from '../../src/remote/keys/identities.ts';
 import type { Target } from '../../src/remote/remote.ts';
 import { connectLimits, execLimits, makeSshCase } from '../sshd/ssh-case.ts';
 import { hasSshd, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';

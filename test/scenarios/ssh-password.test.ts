@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { concealed } from '../../src/model/secret.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
-import { connectWithPassword, type PasswordLogin, unlockWithPassword } from '../../src/remote/password-login.ts';
+import { connectWithPassword, type PasswordLogin, unlockWithPassword } from '../../src/remote/keys/password-login.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { connectLimits, execLimits, makeSshCase, rejection, rejectionCode } from '../sshd/ssh-case.ts';
 import { makeKey } from '../sshd/start-sshd.ts';

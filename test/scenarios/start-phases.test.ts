@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunListener } from '../../src/apply/run-events.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
 import { sampleOf } from '../sample.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type WatchOptions, watchFleet } from '../../src/apply/watch-fleet.ts';
-import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
-import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
-import { factNames } from '../../src/facts/registry.ts';
+import { type WatchOptions, watchFleet } from '../../src/apply/reach/watch-fleet.ts';
+import { cableFacts, cableWork } from '../../src/engine/cables/cable-work.ts';
+import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
+import { factNames } from '../../src/engine/observe/facts.ts';
 import { nodeSubject, subjectText } from '../../src/model/subject.ts';
-import { cableFacts, cableWork } from '../../src/resources/cable-work.ts';
+import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { asText } from '../unit/as-text.ts';
 import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { FleetError } from '../../src/diagnostics/fleet-error.ts';
 import { connect } from '../../src/remote/connect.ts';
-import { type HostKeyTrust, trustFor } from '../../src/remote/host-key-trust.ts';
+import { type HostKeyTrust, trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import type { ConnectLimits, ExecLimits, Remote, Target } from '../../src/remote/remote.ts';
 import { type KeyPair, makeKey } from './start-sshd.ts';
 

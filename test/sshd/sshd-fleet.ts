@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeRunFile } from '../../src/sim/host/run-file.ts';
-import { readRun } from '../../src/sim/host/run-state.ts';
+import { writeRunFile } from '../../src/sim/hosts/control/run-file.ts';
+import { readRun } from '../../src/sim/hosts/control/run-state.ts';
 import { writeForcedCommand } from './forced-command.ts';
 import { type Sshd, startSshd } from './start-sshd.ts';
 

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
-import type { Prose } from '../../src/model/prose.ts';
+import type { Prose } from '../../src/model/text/prose.ts';
 
 /** A value with its texts as a person reads them. */
 export type AsText<T> = { readonly [Key in keyof T]: Prose extends T[Key] ? string : T[Key] };

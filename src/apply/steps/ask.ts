@@ -1,12 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { exitText } from '../../model/exit.ts';
-import { named, prose } from '../../model/prose.ts';
 import { placementSubject } from '../../model/subject.ts';
-import { askCommand, parseAskAnswer } from '../../script/ask-endpoint.ts';
-import { judgeToken } from '../../script/judge-token.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
+import { judgeToken } from '../../node/endpoint/judge-token.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../reach/session.ts';
 import { failed, interrupted, type StepContext, type StepOf } from './context.ts';
 import { promisedMs, type StartPatience, startPatience } from './start-patience.ts';
 

@@ -1,12 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import type { Asking, Heard, Talk } from '../../drivers/contract/talk.ts';
+import { beginDialogue, unendedCode } from '../../drivers/dialogues.ts';
 import type { Exit } from '../../model/exit.ts';
 import { placementSubject, type Subject } from '../../model/subject.ts';
-import { beginDialogue, unendedCode } from '../../runtimes/dialogues.ts';
-import type { Asking, Heard, Talk } from '../../runtimes/talk.ts';
-import { parseAskAnswer } from '../../script/ask-endpoint.ts';
-import { talkCommand } from '../../script/talk-endpoint.ts';
+import { parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
+import { talkCommand } from '../../node/endpoint/talk-endpoint.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';

@@ -1,12 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { insideOf } from '../../mesh/doors.ts';
-import { meshwright } from '../../model/command.ts';
 import type { Json } from '../../model/json.ts';
 import type { Known } from '../../model/known.ts';
-import { named, prose } from '../../model/prose.ts';
 import type { Patch } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { insideOf } from '../../rack/placement/doors/doors.ts';
 
 /** How many are still inside a placement that is waited for: `2 inside kimi`; undefined for any other wait. */
 export function insideText(patch: Patch, now: Known<Json>): string | undefined {

@@ -1,11 +1,15 @@
 import { layoutOn } from '../../desired/fallback.ts';
-import { failingRankFinding } from '../../mesh/failing-rank-finding.ts';
+import { firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
-import { firstFailingRank, type RankSaid } from '../../runtimes/classify-log.ts';
-import { driverOf } from '../../runtimes/registry.ts';
-import { parseRankReport, type RankReportRequest, rankReportCommand } from '../../script/rank-report.ts';
+import {
+  parseRankReport,
+  type RankReportRequest,
+  rankReportCommand,
+} from '../../rack/placement/observed/rank-report.ts';
+import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
 import type { StepResult } from '../execute.ts';
 import type { StepContext } from './context.ts';
 

@@ -1,8 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { named, prose } from '../../model/prose.ts';
-import { launchBody } from '../../script/launch-job.ts';
-import { type JobPoll, parseJobPoll, pollJobCommand } from '../../script/poll-job.ts';
+import { launchBody } from '../../engine/scripts/launch-job.ts';
+import { type JobPoll, parseJobPoll, pollJobCommand } from '../../engine/scripts/poll-job.ts';
+import { named, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, stepName, subjectOf } from './context.ts';

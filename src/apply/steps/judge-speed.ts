@@ -1,6 +1,6 @@
-import { meshwright } from '../../model/command.ts';
-import { prose } from '../../model/prose.ts';
-import type { GoldenSpeed } from '../../script/judge-golden.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import type { GoldenSpeed } from '../../node/endpoint/judge-golden.ts';
 import type { StepOf } from './context.ts';
 import type { Slowness } from './slowness.ts';
 

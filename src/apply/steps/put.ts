@@ -1,4 +1,4 @@
-import { putBody } from '../../script/put-file.ts';
+import { putBody } from '../../node/put-file.ts';
 import type { StepRunner } from './context.ts';
 import { sendRootScript } from './root-script.ts';
 

@@ -1,14 +1,14 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NodeName } from '../../model/node.ts';
-import { labelled, named, prose } from '../../model/prose.ts';
 import { nodeSubject } from '../../model/subject.ts';
-import { lockedAtFileVault } from '../../remote/host-key-diagnostics.ts';
-import { restartBody } from '../../script/restart-mac.ts';
+import { labelled, named, prose } from '../../model/text/prose.ts';
+import { restartBody } from '../../rack/boot/restart-mac.ts';
+import { lockedAtFileVault } from '../../remote/keys/host-key-diagnostics.ts';
+import { lookAtDoor } from '../access/preboot-door.ts';
 import type { StepResult } from '../execute.ts';
-import { observeFleet } from '../observe.ts';
 import { pause } from '../pause.ts';
-import { lookAtDoor } from '../preboot-door.ts';
+import { observeFleet } from '../reach/observe.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { sendRootScript } from './root-script.ts';
 

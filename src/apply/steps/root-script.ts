@@ -1,13 +1,13 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Exit } from '../../model/exit.ts';
-import { named, prose } from '../../model/prose.ts';
 import type { Step } from '../../model/step.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { mutatingScript, type Sending } from '../../node/mutating-script.ts';
+import { mutatingCommand } from '../../node/root-script.ts';
+import { readScriptResult, type ScriptEnd } from '../../node/script-result.ts';
 import { diagnoseExit } from '../../remote/exit-reasons.ts';
-import { diagnoseSudo } from '../../remote/sudo-answer.ts';
-import { mutatingScript, type Sending } from '../../script/mutating-script.ts';
-import { mutatingCommand } from '../../script/root-script.ts';
-import { readScriptResult, type ScriptEnd } from '../../script/script-result.ts';
+import { diagnoseSudo } from '../../remote/keys/sudo-answer.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
 import { deadlineOf, failed, type StepContext, stepName, subjectOf } from './context.ts';

@@ -1,10 +1,10 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { blank, meshwright } from '../../model/command.ts';
-import { type Prose, prose } from '../../model/prose.ts';
 import type { Step } from '../../model/step.ts';
-import { doormanLog } from '../../script/doorman-paths.ts';
+import { blank, meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
+import { doormanLog } from '../../node/paths/gateway-paths.ts';
 import { stepName, subjectOf } from './context.ts';
 
 /** What a script or a job on a node said of its own failure. */

@@ -1,4 +1,4 @@
-import { scriptBody } from '../../script/node-scripts/registry.ts';
+import { scriptBody } from '../../engine/scripts/registry.ts';
 import type { StepResult } from '../execute.ts';
 import type { StepContext, StepOf, StepRunner } from './context.ts';
 import { sendRootScript } from './root-script.ts';

@@ -2,9 +2,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { exitText, isSuccess } from '../../model/exit.ts';
-import { named, prose } from '../../model/prose.ts';
 import { namedSubject } from '../../model/subject.ts';
-import { diagnoseExit } from '../../remote/exit-reasons.ts';
+import { named, prose } from '../../model/text/prose.ts';
 import {
   appendCommand,
   otherSizeExit,
@@ -12,10 +11,11 @@ import {
   parseSize,
   prefixDigestCommand,
   stagedSizeCommand,
-} from '../../script/send.ts';
+} from '../../node/send.ts';
+import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
-import type { SessionCommand } from '../session.ts';
+import type { SessionCommand } from '../reach/session.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { scriptProblem } from './script-problem.ts';
 import { openSource, type SourceFile } from './source-file.ts';

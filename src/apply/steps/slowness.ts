@@ -1,11 +1,11 @@
 import { layoutOn } from '../../desired/fallback.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { slowWords } from '../../mesh/slow-words.ts';
-import type { Prose } from '../../model/prose.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import { placementSubject } from '../../model/subject.ts';
-import { driverOf } from '../../runtimes/registry.ts';
-import { observeSessions } from '../observe.ts';
+import type { Prose } from '../../model/text/prose.ts';
+import { slowWords } from '../../rack/placement/state/slow-words.ts';
+import { observeSessions } from '../reach/observe.ts';
 import type { StepContext, StepOf } from './context.ts';
 
 /** How a mesh was measured to be too slow: a sentence, and what to do where that is not what the code says. */

@@ -1,7 +1,11 @@
-import { furthest, hasProgressed } from '../../mesh/start-deadline.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Patience, Step } from '../../model/step.ts';
-import { parseRankProgress, type RankProgress, rankProgressCommand } from '../../script/rank-progress.ts';
+import {
+  parseRankProgress,
+  type RankProgress,
+  rankProgressCommand,
+} from '../../rack/placement/observed/rank-progress.ts';
+import { furthest, hasProgressed } from '../../rack/placement/start/start-deadline.ts';
 import { deadlineOf, type StepContext } from './context.ts';
 
 /** How a step of a start is waited for. */

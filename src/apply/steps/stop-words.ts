@@ -1,9 +1,9 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { meshwright } from '../../model/command.ts';
-import { named, prose } from '../../model/prose.ts';
-import { place } from '../../script/node-paths.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { place } from '../../node/paths/node-paths.ts';
 import { type StepOf, subjectOf } from './context.ts';
 
 const saidAt = (said: readonly string[], key: string): string | undefined =>

@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { named, prose } from '../../model/prose.ts';
-import { confirmBody, transactionBody } from '../../script/transaction.ts';
+import { confirmBody, transactionBody } from '../../engine/scripts/transaction.ts';
+import { named, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../pause.ts';
 import { type StepContext, type StepOf, stepName, subjectOf } from './context.ts';

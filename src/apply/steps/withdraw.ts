@@ -1,4 +1,4 @@
-import { withdrawBody } from '../../script/withdraw.ts';
+import { withdrawBody } from '../../node/withdraw.ts';
 import type { StepResult } from '../execute.ts';
 import type { StepContext, StepOf } from './context.ts';
 import { sendOnce } from './root-script.ts';

@@ -1,7 +1,7 @@
-import { macNamed, peerAt, type SimulatedFleet } from '../fleet.ts';
-import { type LiveAddress, liveAddress } from '../interfaces.ts';
-import { ipv4Number } from '../ip-text.ts';
-import { isPortDead } from '../rdma.ts';
+import { isPortDead } from '../model/cables/rdma.ts';
+import { macNamed, peerAt, type SimulatedFleet } from '../model/fleet.ts';
+import { type LiveAddress, liveAddress } from '../model/interfaces.ts';
+import { ipv4Number } from '../model/ip-text.ts';
 
 /** Which addresses a Mac can use at this moment. */
 export interface Reach {

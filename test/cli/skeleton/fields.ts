@@ -1,4 +1,4 @@
-import type { FaultName } from '../../../src/sim/faults.ts';
+import type { FaultName } from '../../../src/sim/faults/faults.ts';
 
 /**
  * Fields of `--json` that hold sentences: the guard drops a text, and keeps how many a list has. A field is named alone,

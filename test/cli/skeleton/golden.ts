@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { FaultName } from '../../../src/sim/faults.ts';
+import type { FaultName } from '../../../src/sim/faults/faults.ts';
 import { uncompared } from './fields.ts';
 import { type Recorded, type Skeleton, skeleton } from './skeleton.ts';
 

@@ -1,4 +1,4 @@
-import type { FaultName } from '../../../src/sim/faults.ts';
+import type { FaultName } from '../../../src/sim/faults/faults.ts';
 import { endPlace } from '../fleet.ts';
 import { targetOf } from '../follow-doctor.ts';
 import { type OneProcess, startOneProcess } from './one-process.ts';

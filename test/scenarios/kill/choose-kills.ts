@@ -1,4 +1,4 @@
-import type { Plan } from '../../../src/plan/plan.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { sampleOf } from '../../sample.ts';
 import { type KillPoint, stepsOf } from './kill-points.ts';
 import type { Successor } from './kill-rack.ts';

@@ -4,14 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { thisController } from '../../../src/apply/controller.ts';
-import { type Journal, journalFolder, openJournal } from '../../../src/apply/journal.ts';
-import { observeFleet } from '../../../src/apply/observe.ts';
+import { type Journal, journalFolder, openJournal } from '../../../src/apply/journal/journal.ts';
+import { thisController } from '../../../src/apply/lease/controller.ts';
 import type { PlaybookOptions } from '../../../src/apply/playbook-report.ts';
+import { observeFleet } from '../../../src/apply/reach/observe.ts';
+import type { NodeWay } from '../../../src/apply/reach/with-remote.ts';
 import { runPlaybook } from '../../../src/apply/run-playbook.ts';
-import type { NodeWay } from '../../../src/apply/with-remote.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { trustFor } from '../../../src/remote/host-key-trust.ts';
+import { trustFor } from '../../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 import type { KillOrder, KillReport } from './order.ts';
 import { runKeys } from './record-keys.ts';

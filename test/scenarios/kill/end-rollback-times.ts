@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Fleet } from '../../../src/sim/host/start-fleet.ts';
+import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import { rollbackSeconds } from './kill-rack.ts';
 
 interface Running {

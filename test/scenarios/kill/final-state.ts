@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
+import { makePlan } from '../../../src/engine/plan/make-plan.ts';
+import { seenProperties } from '../../../src/engine/plan/properties.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { Facts } from '../../../src/model/observation.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
-import { seenProperties } from '../../../src/plan/properties.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { leftIn } from '../converge-rack.ts';
 
 const trees = 'opt/meshwright';

@@ -1,9 +1,9 @@
 import type { RunTiming } from '../../../src/apply/run-timing.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import type { Playbook } from '../../../src/engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { NodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import type { Playbook } from '../../../src/playbooks/playbook.ts';
 
 /** What a controller process is told to do; JSON in a file. */
 export interface KillOrder {

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../src/apply/journal-record.ts';
+import type { JournalEntry } from '../../../src/apply/journal/journal-record.ts';
 import type { RunEvent } from '../../../src/apply/run-events.ts';
 
 /** Names the records and events of a run, the same in every run of the same playbook. */

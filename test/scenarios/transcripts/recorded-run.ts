@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { RunReport } from '../../../src/apply/run-report.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { isSuccess } from '../../../src/model/exit.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import type { RemoteListener } from '../../../src/remote/remote.ts';
-import type { Fleet } from '../../../src/sim/host/start-fleet.ts';
+import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import { startRecording } from './recording.ts';
 import { isObservation, isTimed, otherScripts, outOfOrder, transcriptOf } from './transcript.ts';
 

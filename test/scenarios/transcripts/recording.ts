@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Exit } from '../../../src/model/exit.ts';
 import type { RemoteListener } from '../../../src/remote/remote.ts';
-import type { Fleet } from '../../../src/sim/host/start-fleet.ts';
+import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import { eventually } from '../sim-fixture.ts';
 
 /** One command as a node received it. */

@@ -1,8 +1,9 @@
 /** The bodies of root scripts as the product renders them for a step. Whatever moves in `src` is followed here alone. */
+
+import { launchBody } from '../../../src/engine/scripts/launch-job.ts';
+import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import type { Step } from '../../../src/model/step.ts';
-import { launchBody } from '../../../src/script/launch-job.ts';
-import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { putBody } from '../../../src/script/put-file.ts';
+import { putBody } from '../../../src/node/put-file.ts';
 
 /** Where and as whom a step runs. */
 export interface StepPlace {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { controllerId, hasEnded, processStart, thisController } from '../../../src/apply/controller.ts';
+import { controllerId, hasEnded, processStart, thisController } from '../../../src/apply/lease/controller.ts';
 
 describe('a controller', () => {
   it('is known by its host name and its process table, and is the same each time', async () => {

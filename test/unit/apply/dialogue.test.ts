@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Session, SessionAnswer } from '../../../src/apply/reach/session.ts';
 import { scaledTiming } from '../../../src/apply/run-timing.ts';
-import type { Session, SessionAnswer } from '../../../src/apply/session.ts';
 import type { StepContext, StepProgress } from '../../../src/apply/steps/context.ts';
 import { runStep } from '../../../src/apply/steps/run-step.ts';
 import type { NodeName } from '../../../src/model/node.ts';

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Rescue } from '../../../src/engine/plan/plan.ts';
 import type { Step } from '../../../src/model/step.ts';
-import type { Rescue } from '../../../src/plan/plan.ts';
 import { aborted, play } from './play-steps.ts';
 import { aStep, gateAct, jobAct, unknownSession } from './step-builder.ts';
 

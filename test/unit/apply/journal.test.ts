@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { journalFolder, newRunId, openJournal } from '../../../src/apply/journal.ts';
-import { parseJournal, readJournals } from '../../../src/apply/read-journals.ts';
+import { journalFolder, newRunId, openJournal } from '../../../src/apply/journal/journal.ts';
+import { parseJournal, readJournals } from '../../../src/apply/journal/read-journals.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { runModule } from '../own-process.ts';
 
@@ -84,7 +84,7 @@ describe('a journal', () => {
 
   it('refuses a record of which only a part fits on the disk, and has all before it (cases 52, 53)', async () => {
     const folder = freshFolder();
-    const module = `import { openJournal } from './src/apply/journal.ts';
+    const module = `import { openJournal } from './src/apply/journal/journal.ts';
 const journal = openJournal(${JSON.stringify(folder)}, 'run-1');
 for (let done = 0; ; done += 1) {
   try { journal.write(${JSON.stringify(begin)}); } catch (error) { console.log(done, error.message); break; }

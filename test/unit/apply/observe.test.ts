@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { observeFleet } from '../../../src/apply/observe.ts';
+import { observeFleet } from '../../../src/apply/reach/observe.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExecuteOptions, executeSteps, type RunStep, type StepResult } from '../../../src/apply/execute.ts';
 import type { StepReport } from '../../../src/apply/run-report.ts';
+import type { Rescue } from '../../../src/engine/plan/plan.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
-import type { Rescue } from '../../../src/plan/plan.ts';
 
 /** How steps are played. */
 export interface Play {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { trustIn } from '../../../src/apply/preboot-door.ts';
-import { trustName } from '../../../src/remote/host-key-trust.ts';
+import { trustIn } from '../../../src/apply/access/preboot-door.ts';
+import { trustName } from '../../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 
 const key = { type: 'ssh-ed25519', base64: 'AAAAC3NzaC1lZDI1NTE5AAAAIGNAMdS6Y6bwjNMDb5r8FWWDYp6+J0HDsCYVUyRkUFEq' };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { observeFleet } from '../../../src/apply/observe.ts';
-import { hasLostMeshes, type SeenSoFar } from '../../../src/apply/token-wait.ts';
-import type { LogIn, NodeWay } from '../../../src/apply/with-remote.ts';
+import { observeFleet } from '../../../src/apply/reach/observe.ts';
+import { hasLostMeshes, type SeenSoFar } from '../../../src/apply/reach/token-wait.ts';
+import type { LogIn, NodeWay } from '../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { tokenProbes, unaskingProbes } from '../../../src/facts/registry.ts';
+import { tokenProbes, unaskingProbes } from '../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { ExecLimits, ExecResult, Remote } from '../../../src/remote/remote.ts';
 import { textOf } from '../../architecture/sources.ts';

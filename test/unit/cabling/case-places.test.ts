@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { caseFaces, casePlaces, facesWords, placeWords } from '../../../src/cabling/case-places.ts';
-import { macModel, macModelIds } from '../../../src/model/mac-models.ts';
+import { macModel, macModelIds } from '../../../src/model/macs/mac-models.ts';
+import { caseFaces, casePlaces, facesWords, placeWords } from '../../../src/rack/cabling/case-places.ts';
 
 describe('places on the case', () => {
   it.each(macModelIds)('counts as many Thunderbolt sockets on %s as it has receptacles', (id) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { moveText } from '../../../src/cabling/cabling-text.ts';
-import { findMoves as findMovesItself } from '../../../src/cabling/find-moves.ts';
-import { judgeCabling } from '../../../src/cabling/judge-cabling.ts';
-import { actCount, moveEnds, takenEnds } from '../../../src/cabling/moves.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import type { LinkEnd } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { moveText } from '../../../src/rack/cabling/cabling-text.ts';
+import { findMoves as findMovesItself } from '../../../src/rack/cabling/find-moves.ts';
+import { judgeCabling } from '../../../src/rack/cabling/judge-cabling.ts';
+import { actCount, moveEnds, takenEnds } from '../../../src/rack/cabling/moves.ts';
 import {
   end,
   freeReceptacle,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
+import { linkEndText } from '../../../src/model/link.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import {
   judgeCabling as judgeCablingItself,
   undeclaredCables as undeclaredCablesItself,
-} from '../../../src/cabling/judge-cabling.ts';
-import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
-import { linkEndText } from '../../../src/model/link.ts';
-import { nodeName } from '../../../src/model/node.ts';
+} from '../../../src/rack/cabling/judge-cabling.ts';
 import {
   cabledReceptacle,
   end,

@@ -4,9 +4,9 @@ import { parseCommandLine } from '../../../src/cli/command-line.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { codes } from '../../../src/diagnostics/codes.ts';
 import { commandText } from '../../../src/diagnostics/prose-text.ts';
-import { type Command, commandVerbs, meshwright, traitsOf } from '../../../src/model/command.ts';
-import { allCommands } from '../../../src/model/prose.ts';
-import { driverOf } from '../../../src/runtimes/registry.ts';
+import { driverOf } from '../../../src/drivers/registry.ts';
+import { type Command, commandVerbs, meshwright, traitsOf } from '../../../src/model/text/command.ts';
+import { allCommands } from '../../../src/model/text/prose.ts';
 import { filesBelow, textOf } from '../../architecture/sources.ts';
 import { nodesOf, parse } from '../../architecture/syntax.ts';
 

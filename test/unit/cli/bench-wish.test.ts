@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { questionBody } from '../../../src/cli/bench-request.ts';
-import { type BenchSubject, benchWish, beyondParallel } from '../../../src/cli/bench-wish.ts';
+import { questionBody } from '../../../src/cli/bench/bench-request.ts';
+import { type BenchSubject, benchWish, beyondParallel } from '../../../src/cli/bench/bench-wish.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { chatRequest } from '../../../src/runtimes/chat-request.ts';
+import { chatRequest } from '../../../src/drivers/contract/chat-request.ts';
 
 const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens = 8_192): BenchSubject => ({
   placement: { name: 'chat', parallel, contextTokens },

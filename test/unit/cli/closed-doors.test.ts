@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import type { StepReport } from '../../../src/apply/run-report.ts';
-import { closedDoorLines } from '../../../src/cli/closed-doors.ts';
+import { closedDoorLines } from '../../../src/cli/apply/closed-doors.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { doorAddress, insideAddress } from '../../../src/mesh/doors.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
+import { doorAddress, insideAddress } from '../../../src/rack/placement/doors/doors.ts';
 import { step } from '../report/plan-builder.ts';
 
 const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepReport => ({

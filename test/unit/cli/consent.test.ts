@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { allowedEffects, type ConsentPolicy, createConsent } from '../../../src/cli/consent.ts';
+import { allowedEffects, type ConsentPolicy, createConsent } from '../../../src/cli/plan/consent.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { EffectTotal } from '../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { EffectTotal } from '../../../src/plan/plan.ts';
 import { planOf } from '../report/plan-builder.ts';
 import { fakeRun } from './console-of.ts';
 

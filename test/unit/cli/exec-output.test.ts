@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CommandOutcome } from '../../../src/apply/run-command.ts';
-import type { Console } from '../../../src/cli/console.ts';
-import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../../../src/cli/exec-output.ts';
+import type { CommandOutcome } from '../../../src/apply/reach/run-command.ts';
+import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../../../src/cli/ranks/exec-output.ts';
+import type { Console } from '../../../src/cli/terminal/console.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { unknownExit } from '../../../src/remote/exit-reasons.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { moreLike, readMacs } from '../../../src/cli/fit-macs.ts';
-import { judgeModelFit } from '../../../src/runtimes/judge-model-fit.ts';
+import { moreLike, readMacs } from '../../../src/cli/fit/fit-macs.ts';
+import { judgeModelFit } from '../../../src/drivers/judge-model-fit.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 
 /** What fit proposes for a model of so many bytes. */

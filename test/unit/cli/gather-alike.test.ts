@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { gatherAlike } from '../../../src/cli/gather-alike.ts';
-import { parseLinkEnd } from '../../../src/desired/link-text.ts';
+import { gatherAlike } from '../../../src/cli/terminal/gather-alike.ts';
+import { parseLinkEnd } from '../../../src/desired/links/link-text.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import {
   linkSubject,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { OpenedCluster } from '../../../src/cli/open-cluster.ts';
-import { judgedFleet } from '../../../src/cli/settle-cluster.ts';
-import type { Run } from '../../../src/cli/verb.ts';
+import type { OpenedCluster } from '../../../src/cli/cluster/open-cluster.ts';
+import { judgedFleet } from '../../../src/cli/cluster/settle-cluster.ts';
+import type { Run } from '../../../src/cli/verb/verb.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
 

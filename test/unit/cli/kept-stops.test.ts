@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookWork } from '../../../src/apply/playbook-report.ts';
-import { keptWork, toldToGoOff, withKeptStops } from '../../../src/cli/kept-stops.ts';
-import { codeForPlan } from '../../../src/cli/plan-verdicts.ts';
+import { keptWork, toldToGoOff, withKeptStops } from '../../../src/cli/apply/kept-stops.ts';
+import { codeForPlan } from '../../../src/cli/plan/plan-verdicts.ts';
+import type { Plan, Waiting } from '../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
-import type { Plan, Waiting } from '../../../src/plan/plan.ts';
 import { rack } from '../playbooks/rack.ts';
 import { blocker, change, planOf, step, waits } from '../report/plan-builder.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalRecord } from '../../../src/apply/journal-record.ts';
-import { mergeHistory } from '../../../src/cli/merge-history.ts';
+import type { JournalRecord } from '../../../src/apply/journal/journal-record.ts';
+import { mergeHistory } from '../../../src/cli/look/merge-history.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
-import { historyText } from '../../../src/report/history-text.ts';
-import type { HistoryEntry } from '../../../src/script/history.ts';
+import type { HistoryEntry } from '../../../src/node/history.ts';
+import { historyText } from '../../../src/report/run/history-text.ts';
 
 const at = (second: number): string => new Date(1_795_000_000_000 + second * 1_000).toISOString();
 const seconds = (second: number): number => 1_795_000_000 + second;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { olderVersion } from '../../../src/cli/older-version.ts';
+import { olderVersion } from '../../../src/cli/apply/older-version.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredRuntime } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
-import type { KeptTree } from '../../../src/model/fact-values.ts';
+import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isSamePlan, planDifferences, planDocument, targetsIn } from '../../../src/cli/plan-document.ts';
+import { isSamePlan, planDifferences, planDocument, targetsIn } from '../../../src/cli/plan/plan-document.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { NodeBudget } from '../../../src/resources/launch-budgets.ts';
+import type { NodeBudget } from '../../../src/rack/placement/start/launch-budgets.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 import { change, planOf, step } from '../report/plan-builder.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readArchive, readFolder } from '../../../src/cli/read-sources.ts';
+import { readArchive, readFolder } from '../../../src/cli/sources/read-sources.ts';
 import { isTreePath } from '../../../src/desired/tree-paths.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'mw-sources-'));

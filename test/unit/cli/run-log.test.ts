@@ -12,8 +12,8 @@ import fs, {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import type { LogEvent, LogLevel } from '../../../src/cli/event-lines.ts';
-import { openRunLog, type RunLog } from '../../../src/cli/run-log.ts';
+import type { LogEvent, LogLevel } from '../../../src/cli/files/event-lines.ts';
+import { openRunLog, type RunLog } from '../../../src/cli/files/run-log.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';

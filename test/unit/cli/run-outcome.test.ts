@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookReport, PlaybookWork } from '../../../src/apply/playbook-report.ts';
 import type { RunReport, StepReport } from '../../../src/apply/run-report.ts';
-import type { JudgedPlan } from '../../../src/cli/plan-verdicts.ts';
-import { codeForLook, codeForPending, codeForPlan } from '../../../src/cli/plan-verdicts.ts';
-import { exitOf, exitsOf, type RunOutcome } from '../../../src/cli/run-outcome.ts';
+import { exitOf, exitsOf, type RunOutcome } from '../../../src/cli/apply/run-outcome.ts';
+import type { JudgedPlan } from '../../../src/cli/plan/plan-verdicts.ts';
+import { codeForLook, codeForPending, codeForPlan } from '../../../src/cli/plan/plan-verdicts.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { rack } from '../playbooks/rack.ts';
 import { blocker, change, planOf, step, waits } from '../report/plan-builder.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { settleAround } from '../../../src/cli/settle-around.ts';
-import type { SettledCluster } from '../../../src/cli/settle-cluster.ts';
+import type { SettledCluster } from '../../../src/cli/cluster/settle-cluster.ts';
+import { settleAround } from '../../../src/cli/look/settle-around.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
-import { settleFleet } from '../../../src/desired/settle.ts';
+import { settleFleet } from '../../../src/desired/settle/settle.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
-import type { NetworkInterface } from '../../../src/model/fact-values.ts';
+import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 import { onOnePage } from '../one-page.ts';
 import { makePlan } from '../plan/made-plan.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { Console } from '../../../src/cli/console.ts';
-import { listenForSignals } from '../../../src/cli/signals.ts';
+import type { Console } from '../../../src/cli/terminal/console.ts';
+import { listenForSignals } from '../../../src/cli/terminal/signals.ts';
 import { startModule } from '../own-process.ts';
 import { leakWarnings } from '../remote/leak-warnings.ts';
 
@@ -39,7 +39,7 @@ describe('the signal of a run', () => {
   ] as const)(
     'stops a run in order at the first %s and ends it with %i at the second (cases 34, 57)',
     async (name, exit) => {
-      const child = startModule(`import { listenForSignals } from './src/cli/signals.ts';
+      const child = startModule(`import { listenForSignals } from './src/cli/terminal/signals.ts';
 listenForSignals({ err: (text) => process.stdout.write(text) });
 setInterval(() => undefined, 1_000);
 console.log('listening');`);

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askFaults } from '../../../src/cli/sim-control.ts';
-import type { RunFile } from '../../../src/sim/host/run-file.ts';
+import { askFaults } from '../../../src/cli/sim/sim-control.ts';
+import type { RunFile } from '../../../src/sim/hosts/control/run-file.ts';
 
 describe('a question to the simulator', () => {
   it('that nobody answers is sim/no-answer', async () => {

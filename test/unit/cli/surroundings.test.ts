@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ConsoleTraits, consoleLook } from '../../../src/cli/console.ts';
-import { openToOthers } from '../../../src/cli/read-file.ts';
+import { openToOthers } from '../../../src/cli/files/read-file.ts';
+import { type ConsoleTraits, consoleLook } from '../../../src/cli/terminal/console.ts';
 
 const terminal: ConsoleTraits = {
   env: { TERM: 'xterm', LANG: 'en_GB.UTF-8' },

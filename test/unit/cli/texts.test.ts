@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asciiJson, asciiText } from '../../../src/cli/ascii.ts';
-import { showDiagnostics } from '../../../src/cli/diagnostics-output.ts';
-import { gatherAlike } from '../../../src/cli/gather-alike.ts';
-import { parseDuration } from '../../../src/cli/parse-duration.ts';
 import { sentence } from '../../../src/cli/program.ts';
-import { progressLine } from '../../../src/cli/progress.ts';
-import { shownWord } from '../../../src/cli/shown-word.ts';
+import { asciiJson, asciiText } from '../../../src/cli/terminal/ascii.ts';
+import { showDiagnostics } from '../../../src/cli/terminal/diagnostics-output.ts';
+import { gatherAlike } from '../../../src/cli/terminal/gather-alike.ts';
+import { parseDuration } from '../../../src/cli/terminal/parse-duration.ts';
+import { progressLine } from '../../../src/cli/terminal/progress.ts';
+import { shownWord } from '../../../src/cli/terminal/shown-word.ts';
 import { wrap } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { meshwright } from '../../../src/model/command.ts';
-import { prose } from '../../../src/model/prose.ts';
 import { nodeSubject, nodesSubject } from '../../../src/model/subject.ts';
-import { planText } from '../../../src/report/plan-text.ts';
+import { meshwright } from '../../../src/model/text/command.ts';
+import { prose } from '../../../src/model/text/prose.ts';
+import { planText } from '../../../src/report/plan/plan-text.ts';
 import { blocker, planOf, step } from '../report/plan-builder.ts';
 import { fakeRun } from './console-of.ts';
 

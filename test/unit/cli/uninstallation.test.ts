@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { goneBefore, type Uninstallation } from '../../../src/cli/uninstallation.ts';
+import { goneBefore, type Uninstallation } from '../../../src/cli/apply/uninstallation.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 
 const node = nodeName('studio-1');
 const refused: FleetObservation = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { vacantNetworks } from '../../../src/cli/vacant-networks.ts';
+import { vacantNetworks } from '../../../src/cli/cluster/vacant-networks.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
-import type { NetworkInterface } from '../../../src/model/fact-values.ts';
+import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 
 const link = 'studio-1:5 <-> studio-2:5';

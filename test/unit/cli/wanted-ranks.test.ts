@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayRunAnywhere, wantedRanks } from '../../../src/cli/wanted-ranks.ts';
+import { mayRunAnywhere, wantedRanks } from '../../../src/cli/ranks/wanted-ranks.ts';
 import { withFallbacks } from '../../../src/desired/fallback.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replaceFile } from '../../../src/cli/write-file.ts';
+import { replaceFile } from '../../../src/cli/files/write-file.ts';
 import { runModule } from '../own-process.ts';
 
 let folder: string;
@@ -35,7 +35,7 @@ describe('replaceFile', () => {
   it('keeps the old text when only a part of the new one fits on the disk (case 36)', async () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'old\n');
-    const module = `import { replaceFile } from './src/cli/write-file.ts';
+    const module = `import { replaceFile } from './src/cli/files/write-file.ts';
 try { replaceFile(${JSON.stringify(path)}, 'y'.repeat(100_000)); } catch (error) { console.log(error.message); }`;
     const { said } = await runModule(module, 'ulimit -f 8');
     expect(said).toContain('cli/cannot-write');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/cli/load-cluster.ts';
+import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const file = (apiKey: string): string => `schema: 1
 name: rack

@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CompiledSchema } from '../../../src/config/schema-error.ts';
-import { schemaProblems } from '../../../src/config/schema-problems.ts';
+import type { CompiledSchema } from '../../../src/config/schema/schema-error.ts';
+import { schemaProblems } from '../../../src/config/schema/schema-problems.ts';
 import { clusterSchema, validateCluster } from '../../../src/config/validators.generated.ts';
-import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft.ts';
-import { receptacleUsedTwice } from '../../../src/desired/rules/receptacle-used-twice.ts';
+import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft/draft.ts';
+import { receptacleUsedTwice } from '../../../src/desired/rules/links/receptacle-used-twice.ts';
 
 const compared = vi.hoisted(() => ({ words: 0 }));
 
@@ -23,7 +23,7 @@ vi.mock('../../../src/desired/edit-distance.ts', async (original) => {
 
 // Another file of this worker may have loaded it before, with what is counted here.
 vi.resetModules();
-const { loadCluster } = await import('../../../src/cli/load-cluster.ts');
+const { loadCluster } = await import('../../../src/engine/load-cluster.ts');
 
 const head = 'schema: 1\nname: rack\n';
 const times = (count: number, line: (index: number) => string): string =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const hintsFor = (text: string): readonly string[] =>
   loadCluster(text, 'cluster.yaml').diagnostics.map(({ hint }) => plainText(hint));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const load = (text: string | Uint8Array) => loadCluster(text, 'cluster.yaml');
 const places = (text: string) => load(text).diagnostics.map((one) => [one.code, one.where?.line, one.where?.column]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { renderDiagnostics } from '../../../src/diagnostics/render.ts';
+import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const plain = 'schema: 1\nname: rack\nnodes: { studio-1: { host: a.lan } }\n';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadCluster } from '../../../src/cli/load-cluster.ts';
+import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const yamlIn = (folder: string): readonly string[] =>
   existsSync(folder)

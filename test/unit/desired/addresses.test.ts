@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalAddress } from '../../../src/desired/address.ts';
-import { firstAddress, ipv4Number, ipv4Text, isInside, parseIpv4Network } from '../../../src/desired/ipv4.ts';
+import { firstAddress, ipv4Number, ipv4Text, isInside, parseIpv4Network } from '../../../src/desired/links/ipv4.ts';
 
 describe('one form for one address', () => {
   it.each([

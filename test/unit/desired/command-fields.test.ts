@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commandFields, fieldsIn, fillFields } from '../../../src/desired/command-fields.ts';
+import { commandFields, fieldsIn, fillFields } from '../../../src/desired/drivers/command-fields.ts';
 import { rankPort, rankSlot } from '../../../src/desired/rank-port.ts';
 
 describe('the fields of a word', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fitMesh } from '../../../src/desired/fit-mesh.ts';
+import { fitMesh } from '../../../src/desired/fit/fit-mesh.ts';
+import { type FitShape, isFullMesh } from '../../../src/model/fit/mesh-fit.ts';
 import { linkEndText } from '../../../src/model/link.ts';
-import { macModel, macModelIds } from '../../../src/model/mac-models.ts';
-import { type FitShape, isFullMesh } from '../../../src/model/mesh-fit.ts';
+import { macModel, macModelIds } from '../../../src/model/macs/mac-models.ts';
 
 const macs = (count: number, model: string) => ({ model, count });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readRequirements as readRequirementsItself } from '../../../src/desired/requirements-list.ts';
-import { settlePackages } from '../../../src/desired/settle-packages.ts';
-import { extraName } from '../../../src/desired/source-facts.ts';
+import { readRequirements as readRequirementsItself } from '../../../src/desired/settle/requirements-list.ts';
+import { settlePackages } from '../../../src/desired/settle/settle-packages.ts';
+import { extraName } from '../../../src/desired/settle/source-facts.ts';
 import type { MlxRuntime } from '../../../src/model/desired.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../one-page.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../src/config/lock.ts';
-import { settleRuntime as settleRuntimeItself } from '../../../src/desired/settle-runtime.ts';
+import { settleRuntime as settleRuntimeItself } from '../../../src/desired/settle/settle-runtime.ts';
 import type { RuntimeSource } from '../../../src/model/desired.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../one-page.ts';

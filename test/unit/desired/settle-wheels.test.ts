@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../src/config/lock.ts';
-import { settleRuntime } from '../../../src/desired/settle-runtime.ts';
-import { settleWheels as settleWheelsItself } from '../../../src/desired/settle-wheels.ts';
-import type { FolderFact, SourceFacts } from '../../../src/desired/source-facts.ts';
-import { fitsMac, isPythonArchive, readWheelName } from '../../../src/desired/wheel-name.ts';
+import { settleRuntime } from '../../../src/desired/settle/settle-runtime.ts';
+import { settleWheels as settleWheelsItself } from '../../../src/desired/settle/settle-wheels.ts';
+import type { FolderFact, SourceFacts } from '../../../src/desired/settle/source-facts.ts';
+import { fitsMac, isPythonArchive, readWheelName } from '../../../src/desired/settle/wheel-name.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { MlxRuntime } from '../../../src/model/desired.ts';
 import { type Digest, digestOf } from '../../../src/model/digest.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { loadCluster } from '../../../src/cli/load-cluster.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
 import {
   withIdentities,
@@ -7,9 +6,10 @@ import {
   withOtherMac,
   withoutFormerNetworks,
   withoutNode,
-} from '../../../src/desired/lock-nodes.ts';
-import { type SettledFleet, settleFleet } from '../../../src/desired/settle.ts';
-import { type SourceFacts, sourcesToRead } from '../../../src/desired/source-facts.ts';
+} from '../../../src/desired/settle/lock-nodes.ts';
+import { type SettledFleet, settleFleet } from '../../../src/desired/settle/settle.ts';
+import { type SourceFacts, sourcesToRead } from '../../../src/desired/settle/source-facts.ts';
+import { loadCluster } from '../../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digest, digestOf } from '../../../src/model/digest.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryLabelBytes, sizeBytes } from '../../../src/desired/size.ts';
-import { macModel, macModelIds } from '../../../src/model/mac-models.ts';
+import { macModel, macModelIds } from '../../../src/model/macs/mac-models.ts';
 
 describe('a size', () => {
   it("is decimal GB or binary GiB, and Apple's label means GiB", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { isHandsWork } from '../../../src/diagnostics/hands-work.ts';
+import { isHandsWork } from '../../../src/diagnostics/manual-work.ts';
 
 describe('work for hands', () => {
   it('is whatever needs a walk to the rack or to a console', () => {

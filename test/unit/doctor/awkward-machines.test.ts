@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { judgeCabling } from '../../../src/cabling/judge-cabling.ts';
-import { interfaceKind, thunderboltInterfaces } from '../../../src/doctor/thunderbolt-interfaces.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { Facts } from '../../../src/model/observation.ts';
+import { judgeCabling } from '../../../src/rack/cabling/judge-cabling.ts';
+import { interfaceKind, thunderboltInterfaces } from '../../../src/rack/network/thunderbolt-interfaces.ts';
 import { judge, loadFactCases } from '../facts/fact-cases.ts';
 import { links, unknownNode } from './fleet-builder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
-import { rules } from '../../../src/doctor/registry.ts';
+import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
+import { rules } from '../../../src/engine/diagnose/rules.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import {
   linkSubject,

@@ -1,11 +1,16 @@
-import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../../src/model/account.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
-import type { FactName, FactValues, ThunderboltPeer, ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import type {
+  FactName,
+  FactValues,
+  ThunderboltPeer,
+  ThunderboltReceptacle,
+} from '../../../src/model/facts/fact-values.ts';
+import type { Facts, NodeObservation } from '../../../src/model/facts/observation.ts';
 import { known, type UnknownReason, unknown } from '../../../src/model/known.ts';
 import type { Link, LinkEnd } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { Facts, NodeObservation } from '../../../src/model/observation.ts';
+import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 
 /** `studio-1:2` as a value. */
 export function end(text: string): LinkEnd {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { examine } from '../../../src/doctor/examination.ts';
-import type { GraphCable } from '../../../src/doctor/graph-cables.ts';
-import { rackGraph as rackGraphItself } from '../../../src/doctor/rack-graph.ts';
-import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import type { GraphCable } from '../../../src/engine/graph/graph-cables.ts';
+import { rackGraph as rackGraphItself } from '../../../src/engine/graph/rack-graph.ts';
+import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
 import { linkEndText } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { examine } from '../../../src/rack/examination.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import {
   brokenSeven,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { examine } from '../../../src/doctor/examination.ts';
-import { placeAt as placeAtItself } from '../../../src/doctor/receptacle-place.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
-import type { CasePlace } from '../../../src/model/mac-model.ts';
+import type { CasePlace } from '../../../src/model/macs/mac-model.ts';
+import { placeAt as placeAtItself } from '../../../src/rack/cables/receptacle-place.ts';
+import { examine } from '../../../src/rack/examination.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { desiredFleet, end, observedFleet } from './fleet-builder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { surveyFleet } from '../../../src/doctor/survey.ts';
+import { surveyFleet } from '../../../src/engine/diagnose/survey.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactName, FactValues, NetworkInterface } from '../../../src/model/fact-values.ts';
+import type { FactName, FactValues, NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { onOnePage } from '../one-page.ts';
 import {

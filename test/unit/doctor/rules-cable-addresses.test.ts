@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues, Ipv4Address, Route } from '../../../src/model/fact-values.ts';
+import type { FactValues, Ipv4Address, Route } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject, receptacleSubject } from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';

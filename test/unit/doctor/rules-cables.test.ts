@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
 import { onOnePage } from '../one-page.ts';
 import {
   cabledReceptacle,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
-import type { MacosUpdate } from '../../../src/model/mac-itself.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { MacosUpdate } from '../../../src/model/facts/mac-itself.ts';
 import { onOnePage } from '../one-page.ts';
 import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { scopeOf } from '../../../src/engine/goals/scope.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { kernelObjects } from '../../../src/model/kernel-objects.ts';
-import type { LaunchdService } from '../../../src/model/launchd-service.ts';
-import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/rdma-values.ts';
-import { scopeOf } from '../../../src/plan/scope.ts';
+import { kernelObjects } from '../../../src/model/facts/kernel-objects.ts';
+import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
+import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/facts/rdma-values.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { observedFleet, type RackChanges } from './fleet-builder.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
-import type { RdmaPort } from '../../../src/model/rdma-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { RdmaPort } from '../../../src/model/facts/rdma-values.ts';
 import { onOnePage } from '../one-page.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { evidenceFor } from '../../../src/doctor/evidence.ts';
-import { examine } from '../../../src/doctor/examination.ts';
+import { evidenceFor } from '../../../src/engine/diagnose/evidence.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { examine } from '../../../src/rack/examination.ts';
 import { onOnePage } from '../one-page.ts';
 import { desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { subjectText } from '../../../src/model/subject.ts';
 import { type AsText, diagnosticsAsText } from '../as-text.ts';

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { codes } from '../../../src/diagnostics/codes.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
-import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
+import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
+import { findingRoles } from '../../../src/engine/diagnose/finding-roles.ts';
 import {
   type HeldPlacement,
   holdingWarnings,
   type Trouble,
   troublesOf,
   withoutConsequences,
-} from '../../../src/doctor/troubles.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+} from '../../../src/engine/diagnose/troubles.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { RdmaPort } from '../../../src/model/facts/rdma-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { RdmaPort } from '../../../src/model/rdma-values.ts';
 import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../src/model/subject.ts';
-import { findingRoles } from '../../../src/resources/finding-roles.ts';
+import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 import {
   desiredFleet,

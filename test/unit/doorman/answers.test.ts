@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { type PlainAnswer, refusalAnswer, refusals, sendAnswer } from '../../../src/doorman/answers.ts';
+import { type PlainAnswer, refusalAnswer, refusals, sendAnswer } from '../../../src/gateway/answers.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 
 /** What a client sees of an answer. */

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { countsFrom, readCounts, withAnswer, writeCounts } from '../../../src/doorman/counts.ts';
-import { makeOwnRequests } from '../../../src/doorman/own-count.ts';
-import { watchedFile } from '../../../src/doorman/watched-file.ts';
+import { countsFrom, readCounts, withAnswer, writeCounts } from '../../../src/gateway/counts.ts';
+import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
+import { watchedFile } from '../../../src/gateway/watched-file.ts';
 import { doorCounts } from './door-sight.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-counts-'));

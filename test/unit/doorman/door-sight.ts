@@ -1,4 +1,4 @@
-import type { DoormanSight, DoorSight } from '../../../src/model/doorman.ts';
+import type { DoormanSight, DoorSight } from '../../../src/model/gateway.ts';
 
 /** What a door counts that nobody has asked for anything, and what else a test says of it. */
 export const doorCounts = (more: Partial<DoorSight['counts']> = {}): DoorSight['counts'] => ({

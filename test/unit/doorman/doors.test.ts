@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ownRequest } from '../../../src/doorman/ask-own.ts';
-import { closingReason, makeDoors } from '../../../src/doorman/doors.ts';
-import { isForwarded, isLoopback, statusAnswer } from '../../../src/doorman/status.ts';
+import { ownRequest } from '../../../src/gateway/ask-own.ts';
+import { closingReason, makeDoors } from '../../../src/gateway/doors.ts';
+import { isForwarded, isLoopback, statusAnswer } from '../../../src/gateway/status.ts';
 import { doorCounts, doorSight } from './door-sight.ts';
 import { hashOf } from './hash-of.ts';
 

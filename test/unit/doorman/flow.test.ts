@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeFlow } from '../../../src/doorman/flow.ts';
+import { makeFlow } from '../../../src/gateway/flow.ts';
 
 function flowAt() {
   let at = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { closingReason } from '../../../src/doorman/doors.ts';
-import { hashOfKey, isOpenedBy, keyOf, parseKeys } from '../../../src/doorman/keys.ts';
-import { parseDoormanConfig } from '../../../src/doorman/read-config.ts';
+import { closingReason } from '../../../src/gateway/doors.ts';
+import { hashOfKey, isOpenedBy, keyOf, parseKeys } from '../../../src/gateway/keys.ts';
+import { parseDoormanConfig } from '../../../src/gateway/read-config.ts';
 import { hashOf } from './hash-of.ts';
 
 const keysOf = (value: unknown) => parseKeys({ kind: 'text', text: JSON.stringify(value) });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeTurns } from '../../../src/doorman/turns.ts';
+import { makeTurns } from '../../../src/gateway/turns.ts';
 
 const never = new AbortController().signal;
 

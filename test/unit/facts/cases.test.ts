@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { factNames } from '../../../src/facts/registry.ts';
+import { factNames } from '../../../src/engine/observe/facts.ts';
 import { casesFolder, judge, loadFactCases } from './fact-cases.ts';
 
 const cases = loadFactCases();

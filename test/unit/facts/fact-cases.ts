@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { registry } from '../../../src/facts/registry.ts';
-import type { FactName } from '../../../src/model/fact-values.ts';
+import { registry } from '../../../src/engine/observe/facts.ts';
+import type { FactName } from '../../../src/model/facts/fact-values.ts';
+import type { Answer } from '../../../src/model/facts/probe.ts';
 import type { Known } from '../../../src/model/known.ts';
-import type { Answer } from '../../../src/model/probe.ts';
 
 /** Where the cases lie. */
 export const casesFolder = fileURLToPath(new URL('../../cases/facts', import.meta.url));

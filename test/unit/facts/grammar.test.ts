@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ipv6Groups, isIpv4, isName, mappedIpv4, wholeNumber } from '../../../src/facts/grammar.ts';
+import { ipv6Groups, isIpv4, isName, mappedIpv4, wholeNumber } from '../../../src/node/answers/grammar.ts';
 
 describe('mappedIpv4', () => {
   it.each([

@@ -1,16 +1,22 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseFacts } from '../../../src/facts/parse-facts.ts';
-import { allProbes } from '../../../src/facts/registry.ts';
+import { allProbes } from '../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
+import { launchBody } from '../../../src/engine/scripts/launch-job.ts';
 import { digest } from '../../../src/model/digest.ts';
-import type { Facts } from '../../../src/model/observation.ts';
-import { doormanKeysFile } from '../../../src/script/doorman-paths.ts';
-import { parseFrames } from '../../../src/script/frames.ts';
-import { launchBody } from '../../../src/script/launch-job.ts';
-import { observeScript } from '../../../src/script/observe-script.ts';
-import { placementFolder, rankLog, rankServiceLabel, requestFile, startFile } from '../../../src/script/rank-paths.ts';
-import { stagedFile } from '../../../src/script/tree-paths.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
+import { parseFrames } from '../../../src/node/frames.ts';
+import { observeScript } from '../../../src/node/observe-script.ts';
+import { doormanKeysFile } from '../../../src/node/paths/gateway-paths.ts';
+import {
+  placementFolder,
+  rankLog,
+  rankServiceLabel,
+  requestFile,
+  startFile,
+} from '../../../src/node/paths/rank-paths.ts';
+import { stagedFile } from '../../../src/node/paths/tree-paths.ts';
 import { type MacRoot, makeMacRoot, ours } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
 import { exampleDigest, exampleFence, exampleModel, exampleRecord } from '../script/script-examples.ts';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factsJson } from '../../../src/facts/json.ts';
-import { factsWithoutAnswer, parseFacts } from '../../../src/facts/parse-facts.ts';
-import { allProbes, factNames, registry } from '../../../src/facts/registry.ts';
-import type { Answer } from '../../../src/model/probe.ts';
+import { allProbes, factNames, registry } from '../../../src/engine/observe/facts.ts';
+import { factsJson } from '../../../src/engine/observe/facts-json.ts';
+import { factsWithoutAnswer, parseFacts } from '../../../src/engine/observe/parse-facts.ts';
+import type { Answer } from '../../../src/model/facts/probe.ts';
 import { answer, asked, asServiceRecord, loadFactCases } from './fact-cases.ts';
 
 const schema = JSON.parse(readFileSync('schemas/facts.schema.json', 'utf8')) as {

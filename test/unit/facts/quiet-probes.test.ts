@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { placements } from '../../../src/facts/placements.ts';
-import { allProbes, quietProbes } from '../../../src/facts/registry.ts';
-import type { Answer, Probe } from '../../../src/model/probe.ts';
+import { allProbes, quietProbes } from '../../../src/engine/observe/facts.ts';
+import type { Answer, Probe } from '../../../src/model/facts/probe.ts';
+import { placements } from '../../../src/rack/placement/observed/fact.ts';
 
 const scriptOf = ({ ask }: Probe): string => ask.filter((word) => typeof word === 'string').join('\n');
 

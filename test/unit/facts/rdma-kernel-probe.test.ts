@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFacts } from '../../../src/facts/parse-facts.ts';
-import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../../src/facts/probes/network.ts';
-import { allProbes } from '../../../src/facts/registry.ts';
-import type { Facts } from '../../../src/model/observation.ts';
-import { parseFrames } from '../../../src/script/frames.ts';
-import { observeScript } from '../../../src/script/observe-script.ts';
+import { allProbes } from '../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
+import { parseFrames } from '../../../src/node/frames.ts';
+import { observeScript } from '../../../src/node/observe-script.ts';
+import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../../src/node/probes/network.ts';
 import { type MacRoot, makeMacRoot } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
 import { type Shell, scriptShells } from '../script/shells.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseFacts } from '../../../src/facts/parse-facts.ts';
-import { allProbes } from '../../../src/facts/registry.ts';
-import type { Facts } from '../../../src/model/observation.ts';
-import { parseFrames } from '../../../src/script/frames.ts';
-import { observeScript } from '../../../src/script/observe-script.ts';
-import { placementFolder, rankLog, rdmaStartsFile, startFile } from '../../../src/script/rank-paths.ts';
+import { allProbes } from '../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
+import { parseFrames } from '../../../src/node/frames.ts';
+import { observeScript } from '../../../src/node/observe-script.ts';
+import { placementFolder, rankLog, rdmaStartsFile, startFile } from '../../../src/node/paths/rank-paths.ts';
 import { type MacRoot, makeMacRoot } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
 import { exampleRecord } from '../script/script-examples.ts';

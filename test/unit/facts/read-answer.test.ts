@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readJson, readLines, readText } from '../../../src/facts/read-answer.ts';
+import { readJson, readLines, readText } from '../../../src/node/answers/read-answer.ts';
 import { answer } from './fact-cases.ts';
 
 const reason = (known: ReturnType<typeof readText>) => (known.kind === 'unknown' ? known.reason : known.kind);

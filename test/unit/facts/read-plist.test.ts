@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPlist } from '../../../src/facts/read-plist.ts';
+import { readPlist } from '../../../src/node/answers/read-plist.ts';
 import { answer as answerOf } from './fact-cases.ts';
 
 const begin = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x">\n';

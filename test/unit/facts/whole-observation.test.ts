@@ -1,12 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFacts } from '../../../src/facts/parse-facts.ts';
-import { allProbes, factNames } from '../../../src/facts/registry.ts';
-import type { Facts } from '../../../src/model/observation.ts';
-import { parseFrames } from '../../../src/script/frames.ts';
-import { tool } from '../../../src/script/node-paths.ts';
-import { observeScript } from '../../../src/script/observe-script.ts';
+import { allProbes, factNames } from '../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
+import { parseFrames } from '../../../src/node/frames.ts';
+import { observeScript } from '../../../src/node/observe-script.ts';
+import { tool } from '../../../src/node/paths/node-paths.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../script/node-root.ts';
 import { type Shell, scriptShells } from '../script/shells.ts';
 import { loadFactCases } from './fact-cases.ts';

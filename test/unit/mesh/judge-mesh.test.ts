@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Mesh } from '../../../src/mesh/judge-mesh.ts';
-import { rankSight } from '../../../src/mesh/member.ts';
+import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
-import { lastingNames } from '../../../src/runtimes/seen-names.ts';
+import { rankSight } from '../../../src/rack/placement/members/member.ts';
+import type { Mesh } from '../../../src/rack/placement/state/judge-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { judgeMesh } from './judged-mesh.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { kickRanks as kickRanksItself } from '../../../src/mesh/kick-ranks.ts';
-import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
-import { lastingNames } from '../../../src/runtimes/seen-names.ts';
+import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { kickRanks as kickRanksItself } from '../../../src/rack/placement/start/kick-ranks.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { meshFleet } from './rack-with-mesh.ts';
 

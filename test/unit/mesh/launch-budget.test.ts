@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { hasOneLeft, isSpent, launchBudget } from '../../../src/mesh/launch-budget.ts';
-import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
+import type { FactName, FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../src/model/facts/rdma-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
-import type { Facts } from '../../../src/model/observation.ts';
-import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../src/model/rdma-values.ts';
-import { rankServiceLabel } from '../../../src/script/rank-paths.ts';
+import { rankServiceLabel } from '../../../src/node/paths/rank-paths.ts';
+import { hasOneLeft, isSpent, launchBudget } from '../../../src/rack/rdma/launch-budget.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 
 const session = 'BOOT-studio-1';

@@ -1,13 +1,13 @@
-import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
-import type { MemberState } from '../../../src/mesh/member.ts';
+import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
 import type { CommandRuntime, DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { digest, digestOf } from '../../../src/model/digest.ts';
-import type { FactName, FactValues, PlacementMember, TokenSight } from '../../../src/model/fact-values.ts';
+import type { FactName, FactValues, PlacementMember, TokenSight } from '../../../src/model/facts/fact-values.ts';
+import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
-import type { LaunchdService } from '../../../src/model/launchd-service.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
-import { lastingNames } from '../../../src/runtimes/seen-names.ts';
+import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
+import type { MemberState } from '../../../src/rack/placement/members/member.ts';
 import { desiredFleet, meshOfFour, observedFleet } from '../doctor/fleet-builder.ts';
 
 /** The networks of the mesh of four, settled. */

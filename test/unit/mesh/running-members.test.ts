@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { runningPlacements as runningPlacementsItself } from '../../../src/mesh/running-members.ts';
 import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { runningPlacements as runningPlacementsItself } from '../../../src/rack/placement/members/running-members.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 

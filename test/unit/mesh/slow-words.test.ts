@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { slowWords as slowWordsItself } from '../../../src/mesh/slow-words.ts';
+import type { NodeObservation } from '../../../src/model/facts/observation.ts';
 import { known } from '../../../src/model/known.ts';
-import type { NodeObservation } from '../../../src/model/observation.ts';
+import { slowWords as slowWordsItself } from '../../../src/rack/placement/state/slow-words.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 

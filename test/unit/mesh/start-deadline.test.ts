@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { furthest, hasProgressed, startDeadline as startDeadlineItself } from '../../../src/mesh/start-deadline.ts';
 import { digest } from '../../../src/model/digest.ts';
-import { parseRankProgress } from '../../../src/script/rank-progress.ts';
+import { parseRankProgress } from '../../../src/rack/placement/observed/rank-progress.ts';
+import {
+  furthest,
+  hasProgressed,
+  startDeadline as startDeadlineItself,
+} from '../../../src/rack/placement/start/start-deadline.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const startDeadline = onPage(startDeadlineItself);

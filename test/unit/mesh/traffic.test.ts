@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Mesh } from '../../../src/mesh/judge-mesh.ts';
-import { meshWords } from '../../../src/mesh/mesh-words.ts';
-import type { DoormanSight, FlowSight } from '../../../src/model/doorman.ts';
-import type { TokenSight } from '../../../src/model/fact-values.ts';
+import type { TokenSight } from '../../../src/model/facts/fact-values.ts';
+import type { DoormanSight, FlowSight } from '../../../src/model/gateway.ts';
 import { type Known, known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import type { Mesh } from '../../../src/rack/placement/state/judge-mesh.ts';
+import { meshWords } from '../../../src/rack/placement/state/mesh-words.ts';
 import { doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { onOnePage } from '../one-page.ts';
 import { judgeMesh } from './judged-mesh.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { withCommands } from '../../../src/diagnostics/hint-lines.ts';
 import { commandText, plainText, proseText } from '../../../src/diagnostics/prose-text.ts';
-import { withCommands } from '../../../src/doctor/hint-lines.ts';
-import { aside, blank, type CommandWord, its, meshwright, withTail } from '../../../src/model/command.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { aside, blank, type CommandWord, its, meshwright, withTail } from '../../../src/model/text/command.ts';
 import {
   allCommands,
   behindFirst,
@@ -22,7 +22,7 @@ import {
   type Prose,
   prose,
   withoutLines,
-} from '../../../src/model/prose.ts';
+} from '../../../src/model/text/prose.ts';
 
 const simulated = { isSimulated: true };
 const chat = meshwright('stop', 'chat');

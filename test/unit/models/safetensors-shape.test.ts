@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelShape } from '../../../src/model/model-shape.ts';
-import { weightBytes } from '../../../src/model/model-shape.ts';
-import { safetensorsShape } from '../../../src/models/safetensors-shape.ts';
-import { shapeFiles } from '../../../src/models/shape-files.ts';
+import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
+import { weightBytes } from '../../../src/model/fit/model-shape.ts';
+import { safetensorsShape } from '../../../src/rack/artifacts/shapes/safetensors-shape.ts';
+import { shapeFiles } from '../../../src/rack/artifacts/shapes/shape-files.ts';
 
 const layerTensors = (layer: number) => [
   { name: `model.layers.${layer}.input_layernorm.weight`, bytes: 10 },

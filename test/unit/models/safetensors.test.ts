@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safetensorsHeader } from '../../../src/models/safetensors.ts';
+import { safetensorsHeader } from '../../../src/rack/artifacts/shapes/safetensors.ts';
 import { safetensorsBytes, tensorsInRow, u64 } from './headers.ts';
 
 const read = (bytes: Uint8Array, fileBytes = bytes.length) => safetensorsHeader(bytes, fileBytes);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../src/plan/goal.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { MemberCase, MeshRack } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { doorChanges, doorPlan, doorSteps, published } from './rack-with-doors.ts';

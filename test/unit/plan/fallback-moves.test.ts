@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import type { MeshRack } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { published as publishedFleet } from './rack-with-doors.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { onFallback } from '../../../src/desired/fallback.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
 import { type MemberCase, type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { type Case, changesOf, digestIn, fleet, kimi, nodes, ofPlacement, own, planOf } from './rack-with-fallback.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { onFallback } from '../../../src/desired/fallback.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { placementFindings } from '../../../src/resources/placement-findings.ts';
-import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { placementFindings } from '../../../src/rack/placement/check/placement-findings.ts';
+import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject, subjectText } from '../../../src/model/subject.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 import { onOnePage } from '../one-page.ts';
 import { settledFleet, settledValues } from '../resources/settled-rack.ts';

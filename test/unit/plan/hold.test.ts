@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { judgeHolds } from '../../../src/desired/judge-holds.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { dayOf, isDayOver } from '../../../src/model/hold-day.ts';
+import { dayOf, isDayOver } from '../../../src/model/facts/hold-day.ts';
+import type { NodeHold } from '../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { NodeHold } from '../../../src/model/node-records.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { asText } from '../as-text.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSight } from '../../../src/model/fact-values.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import type { TokenSight } from '../../../src/model/facts/fact-values.ts';
 import { placementSubject } from '../../../src/model/subject.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { diagnosticsAsText } from '../as-text.ts';
 import { type MeshRack, meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

@@ -1,7 +1,7 @@
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { makePlan as make } from '../../../src/engine/plan/make-plan.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import { makePlan as make } from '../../../src/plan/make-plan.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { jsonText, say } from '../one-page.ts';
 
 /** The plan, which also stands on the page of the test file. */

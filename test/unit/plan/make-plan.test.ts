@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { identityDigest } from '../../../src/model/mac-identity.ts';
-import { isEmptyPlan } from '../../../src/plan/is-empty-plan.ts';
+import { isEmptyPlan } from '../../../src/engine/plan/is-empty-plan.ts';
+import { identityDigest } from '../../../src/model/facts/mac-identity.ts';
 import { desiredFleet } from '../doctor/fleet-builder.ts';
 import { onOnePage } from '../one-page.ts';
 import { changed, planFor, stepIds } from './plan-builder.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
-import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { type MemberCase, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';

@@ -1,7 +1,7 @@
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 import { makePlan } from './made-plan.ts';
 

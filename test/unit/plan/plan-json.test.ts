@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import { planJson } from '../../../src/engine/plan/plan-json.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { planJson } from '../../../src/plan/plan-json.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 import { exoFleet } from '../mesh/exo-fleet.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';

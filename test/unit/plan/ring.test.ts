@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { planText } from '../../../src/report/plan-text.ts';
+import { planText } from '../../../src/report/plan/plan-text.ts';
 import { desiredFleet, healthyFacts, links, type RackChanges, receptacles } from '../doctor/fleet-builder.ts';
 import { onOnePage } from '../one-page.ts';
 import { planFor } from './plan-builder.ts';

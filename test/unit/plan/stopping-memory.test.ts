@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import type { MeshRack } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { withUndrained } from '../../../src/engine/goals/undrained.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { withUndrained } from '../../../src/plan/undrained.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 
 const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));

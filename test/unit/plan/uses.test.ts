@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { placementAddress } from '../../../src/mesh/mesh-step.ts';
+import { isUsedBy } from '../../../src/engine/plan/uses.ts';
 import { type AddressParts, addressed } from '../../../src/model/address.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { isUsedBy } from '../../../src/plan/uses.ts';
-import { doormanAddress } from '../../../src/resources/doorman-properties.ts';
-import { treeAddress } from '../../../src/resources/trees.ts';
+import { doormanAddress } from '../../../src/rack/endpoint/gateway-properties.ts';
+import { placementAddress } from '../../../src/rack/placement/members/mesh-step.ts';
+import { treeAddress } from '../../../src/rack/records/trees.ts';
 import { fleetOf } from '../mesh/driver-fleets.ts';
 
 const earlier = (name: string) => ({

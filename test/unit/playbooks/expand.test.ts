@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import {
+  batchesOf,
+  expandTask,
+  needsTargets,
+  type PlayScope,
+  playNodes,
+} from '../../../src/engine/playbooks/expand.ts';
+import type { BatchSize, Play, Task } from '../../../src/engine/playbooks/playbook.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { batchesOf, expandTask, needsTargets, type PlayScope, playNodes } from '../../../src/playbooks/expand.ts';
-import type { BatchSize, Play, Task } from '../../../src/playbooks/playbook.ts';
 import { rack } from './rack.ts';
 
 const names = (...words: string[]) => words.map(nodeName);

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import { loadPlaybook } from '../../../src/playbooks/load.ts';
-import { tasks } from '../../../src/playbooks/tasks.ts';
-import { resources } from '../../../src/resources/registry.ts';
+import { resources } from '../../../src/engine/plan/resources.ts';
+import { loadPlaybook } from '../../../src/engine/playbooks/load.ts';
+import { tasks } from '../../../src/engine/playbooks/tasks.ts';
 import { rack } from './rack.ts';
 
 const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rack });

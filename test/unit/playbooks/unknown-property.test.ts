@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { unknownProperty } from '../../../src/playbooks/unknown-property.ts';
-import { kindsByFile, propertiesByFile } from '../../../src/resources/properties-by-file.ts';
-import { resources } from '../../../src/resources/registry.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { kindsByFile, propertiesByFile } from '../../../src/engine/plan/properties-by-file.ts';
+import { resources } from '../../../src/engine/plan/resources.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
+import { unknownProperty } from '../../../src/engine/playbooks/unknown-property.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
 
 describe('the properties that a playbook may assert', () => {

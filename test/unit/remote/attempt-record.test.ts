@@ -4,7 +4,7 @@ import type { Client } from 'ssh2';
 import { describe, expect, it } from 'vitest';
 import { recordAttempt } from '../../../src/remote/attempt-record.ts';
 import type { ConnectFailure } from '../../../src/remote/connect-failure.ts';
-import type { HostKeyVerdict } from '../../../src/remote/host-key-trust.ts';
+import type { HostKeyVerdict } from '../../../src/remote/keys/host-key-trust.ts';
 import { field } from './wire.ts';
 
 const offer = { label: 'key one' } as never;

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { concealed } from '../../../src/model/secret.ts';
 import { connect, fetchHostKey } from '../../../src/remote/connect.ts';
-import { trustFor } from '../../../src/remote/host-key-trust.ts';
-import { connectWithPassword, seeWhetherLocked, unlockWithPassword } from '../../../src/remote/password-login.ts';
+import { trustFor } from '../../../src/remote/keys/host-key-trust.ts';
+import { connectWithPassword, seeWhetherLocked, unlockWithPassword } from '../../../src/remote/keys/password-login.ts';
 import type { ConnectLimits, Target } from '../../../src/remote/remote.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../../sshd/fault-server.ts';
 import { makeSshCase } from '../../sshd/ssh-case.ts';

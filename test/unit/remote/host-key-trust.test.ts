@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fingerprint, parseHostKey } from '../../../src/remote/host-key.ts';
-import { trustFor } from '../../../src/remote/host-key-trust.ts';
+import { fingerprint, parseHostKey } from '../../../src/remote/keys/host-key.ts';
+import { trustFor } from '../../../src/remote/keys/host-key-trust.ts';
 
 function field(bytes: Buffer | string): Buffer {
   const body = Buffer.from(bytes);

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fingerprint, parseHostKey, strictBase64, wireFields } from '../../../src/remote/host-key.ts';
+import { fingerprint, parseHostKey, strictBase64, wireFields } from '../../../src/remote/keys/host-key.ts';
 import { edKey, fields } from './wire.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fingerprint } from '../../../src/remote/host-key.ts';
-import { authorizedKeysLines, collectIdentities, firstKey } from '../../../src/remote/identities.ts';
+import { fingerprint } from '../../../src/remote/keys/host-key.ts';
+import { authorizedKeysLines, collectIdentities, firstKey } from '../../../src/remote/keys/identities.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 import { edKey, field, fields } from './wire.ts';
 

@@ -11,9 +11,9 @@ import {
   type RunCounts,
   summaryText,
   uncheckedText,
-} from '../../../src/report/apply-text.ts';
-import { watchChanges } from '../../../src/report/change-watch.ts';
-import { countRun, countUnchecked } from '../../../src/report/run-counts.ts';
+} from '../../../src/report/run/apply-text.ts';
+import { watchChanges } from '../../../src/report/run/change-watch.ts';
+import { countRun, countUnchecked } from '../../../src/report/run/run-counts.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
 import { blocker, change, planOf, step, waits } from './plan-builder.ts';
 

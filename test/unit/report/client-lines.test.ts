@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { viewOf } from '../../../src/engine/plan/view.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { clientCountsJson, clientLines } from '../../../src/report/client-lines.ts';
+import { type ClientCounts, clientCounts } from '../../../src/rack/endpoint/client-counts.ts';
+import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { statusJson } from '../../../src/report/status-json.ts';
-import { type ClientCounts, clientCounts } from '../../../src/resources/client-counts.ts';
-import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { clientCountsJson, clientLines } from '../../../src/report/status/client-lines.ts';
+import { statusJson } from '../../../src/report/status/status-json.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 import { doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';

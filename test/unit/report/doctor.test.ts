@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
-import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
-import { troublesOf } from '../../../src/doctor/troubles.ts';
+import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
+import { troublesOf } from '../../../src/engine/diagnose/troubles.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { doctorJson } from '../../../src/report/doctor-json.ts';
-import { doctorText } from '../../../src/report/doctor-text.ts';
+import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
+import { doctorJson } from '../../../src/report/doctor/doctor-json.ts';
+import { doctorText } from '../../../src/report/doctor/doctor-text.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 
 const disabled = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { drainLines as drainProse } from '../../../src/report/drain-text.ts';
+import { drainLines as drainProse } from '../../../src/report/run/drain-text.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { rack } from '../playbooks/rack.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { digest } from '../../../src/model/digest.ts';
-import type { FactName, PlacementMember } from '../../../src/model/fact-values.ts';
-import { factsText } from '../../../src/report/facts-text.ts';
+import type { FactName, PlacementMember } from '../../../src/model/facts/fact-values.ts';
+import { factsText } from '../../../src/report/facts/facts-text.ts';
 import {
   cabledReceptacle,
   end,

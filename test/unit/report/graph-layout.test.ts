@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Box, contains, overlap, pointsOf } from '../../../src/report/graph-geometry.ts';
-import { type GraphLayout, graphLayout } from '../../../src/report/graph-layout.ts';
+import { type Box, contains, overlap, pointsOf } from '../../../src/report/graph/graph-geometry.ts';
+import { type GraphLayout, graphLayout } from '../../../src/report/graph/graph-layout.ts';
 import { brokenSeven, fullMesh, seenPicture, strangeRack, studios, swappedRack } from './graph-racks.ts';
 
 const counts = Array.from({ length: 20 }, (_, index) => index + 1);

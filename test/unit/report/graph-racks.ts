@@ -1,7 +1,7 @@
-import { declaredGraph, rackGraph } from '../../../src/doctor/rack-graph.ts';
+import { cableWork } from '../../../src/engine/cables/cable-work.ts';
+import { declaredGraph, rackGraph } from '../../../src/engine/graph/rack-graph.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { alarmText, type GraphPicture } from '../../../src/report/graph-words.ts';
-import { cableWork } from '../../../src/resources/cable-work.ts';
+import { alarmText, type GraphPicture } from '../../../src/report/graph/graph-words.ts';
 import {
   desiredFleet,
   end,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { graphDot } from '../../../src/report/graph-dot.ts';
-import { graphSvg } from '../../../src/report/graph-svg.ts';
-import type { GraphPicture } from '../../../src/report/graph-words.ts';
+import { graphDot } from '../../../src/report/graph/graph-dot.ts';
+import { graphSvg } from '../../../src/report/graph/graph-svg.ts';
+import type { GraphPicture } from '../../../src/report/graph/graph-words.ts';
 import {
   bridgedRack,
   brokenSeven,

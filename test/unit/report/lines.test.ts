@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { interfaceLines } from '../../../src/report/network-lines.ts';
-import { receptacleLines } from '../../../src/report/thunderbolt-lines.ts';
+import { interfaceLines } from '../../../src/report/status/network-lines.ts';
+import { receptacleLines } from '../../../src/report/status/thunderbolt-lines.ts';
 import { cabledReceptacle, end } from '../doctor/fleet-builder.ts';
 
 describe('line of a receptacle', () => {

@@ -1,9 +1,9 @@
+import type { Plan, Reason, Waiting } from '../../../src/engine/plan/plan.ts';
 import type { AddressParts } from '../../../src/model/address.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type Change, type Step, stepId } from '../../../src/model/step.ts';
-import type { Plan, Reason, Waiting } from '../../../src/plan/plan.ts';
-import type { Blocker } from '../../../src/resources/resource.ts';
+import type { Blocker } from '../../../src/rack/resource.ts';
 
 /** A digest that nobody computed. */
 export const anyDigest = digest('ab'.repeat(32));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { nextLines } from '../../../src/cli/commands/plan.ts';
+import { nextLines } from '../../../src/cli/plan/plan.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { transferTexts } from '../../../src/report/effect-lines.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { waitingLines } from '../../../src/report/waiting-lines.ts';
+import { transferTexts } from '../../../src/report/plan/effect-lines.ts';
+import { waitingLines } from '../../../src/report/plan/waiting-lines.ts';
 import { fakeRun } from '../cli/console-of.ts';
 import { anyDigest, blocker, step, waits } from './plan-builder.ts';
 

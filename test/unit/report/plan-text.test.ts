@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { neededFor } from '../../../src/report/blocker-lines.ts';
-import { denialText, effectTexts } from '../../../src/report/effect-lines.ts';
-import { type PlanTextInput, planText } from '../../../src/report/plan-text.ts';
+import { neededFor } from '../../../src/report/plan/blocker-lines.ts';
+import { denialText, effectTexts } from '../../../src/report/plan/effect-lines.ts';
+import { type PlanTextInput, planText } from '../../../src/report/plan/plan-text.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { planOf as planOfMesh } from '../plan/rack-with-fallback.ts';

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { type StatusJson, statusJson } from '../../../src/report/status-json.ts';
-import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
+import { type StatusJson, statusJson } from '../../../src/report/status/status-json.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { sshCodes } from '../../../src/diagnostics/codes-ssh.ts';
+import { sshCodes } from '../../../src/diagnostics/codes/run/codes-ssh.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { type StatusInput, statusText } from '../../../src/report/status-text.ts';
+import { type StatusInput, statusText } from '../../../src/report/status/status-text.ts';
 import {
   cabledReceptacle,
   desiredFleet,

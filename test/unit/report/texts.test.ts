@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { diskText, durationText, memoryText, speedText } from '../../../src/doctor/units.ts';
-import { meshwright } from '../../../src/model/command.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { named, prose } from '../../../src/model/prose.ts';
 import { linkSubject, nodeSubject } from '../../../src/model/subject.ts';
-import { utcText } from '../../../src/model/utc-text.ts';
+import { meshwright } from '../../../src/model/text/command.ts';
+import { named, prose } from '../../../src/model/text/prose.ts';
+import { diskText, durationText, memoryText, speedText } from '../../../src/model/text/units.ts';
+import { utcText } from '../../../src/model/text/utc-text.ts';
 import { fitLines, sideBySide } from '../../../src/report/layout.ts';
 import { mergeFindings } from '../../../src/report/merge-findings.ts';
 

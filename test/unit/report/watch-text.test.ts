@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { cableWork } from '../../../src/engine/cables/cable-work.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { doneLine, eventLines, identifyLines, watchParagraphs } from '../../../src/report/cables/watch-text.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { doneLine, eventLines, identifyLines, watchParagraphs } from '../../../src/report/watch-text.ts';
-import { cableWork } from '../../../src/resources/cable-work.ts';
 import {
   desiredFleet,
   desiredNode,

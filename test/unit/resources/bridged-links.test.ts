@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { placementFindings } from '../../../src/resources/placement-findings.ts';
-import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { placementFindings } from '../../../src/rack/placement/check/placement-findings.ts';
+import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
 import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

@@ -5,8 +5,8 @@ import {
   isHalfSeen,
   metLinks,
   plugChanges,
-} from '../../../src/resources/cable-events.ts';
-import { type CableWork, cableWork } from '../../../src/resources/cable-work.ts';
+} from '../../../src/engine/cables/cable-events.ts';
+import { type CableWork, cableWork } from '../../../src/engine/cables/cable-work.ts';
 import {
   desiredFleet,
   end,

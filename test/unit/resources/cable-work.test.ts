@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { rackGraph } from '../../../src/doctor/rack-graph.ts';
-import { factNames } from '../../../src/facts/registry.ts';
+import { type CableWork, cableFacts, cableWork } from '../../../src/engine/cables/cable-work.ts';
+import { rackGraph } from '../../../src/engine/graph/rack-graph.ts';
+import { factNames } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues, ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import type { FactValues, ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
-import { type CableWork, cableFacts, cableWork } from '../../../src/resources/cable-work.ts';
 import {
   desiredFleet,
   end,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Plan } from '../../../src/plan/plan.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { onOnePage } from '../one-page.ts';
 import { planOf } from './resource-file.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { doctorCodes } from '../../../src/diagnostics/codes/rack/codes-doctor.ts';
 import { codes } from '../../../src/diagnostics/codes.ts';
-import { doctorCodes } from '../../../src/diagnostics/codes-doctor.ts';
-import { findingRoles, roleOf } from '../../../src/resources/finding-roles.ts';
-import { resources } from '../../../src/resources/registry.ts';
+import { findingRoles, roleOf } from '../../../src/engine/diagnose/finding-roles.ts';
+import { resources } from '../../../src/engine/plan/resources.ts';
 
 describe('roles of findings', () => {
   it('are given to every code of the doctor, and to no other', () => {

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeFit } from '../../../src/model/memory-fit.ts';
+import { addressTowards } from '../../../src/drivers/contract/link-address.ts';
+import type { NodeFit } from '../../../src/model/fit/memory-fit.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type HeldMemory, heldMemory as heldMemoryItself, isAsPredicted } from '../../../src/resources/held-memory.ts';
-import { addressTowards } from '../../../src/runtimes/link-address.ts';
+import {
+  type HeldMemory,
+  heldMemory as heldMemoryItself,
+  isAsPredicted,
+} from '../../../src/rack/placement/state/held-memory.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { KeeperSight } from '../../../src/model/fact-values.ts';
+import type { KeeperSight } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { keepText } from '../../../src/script/keeper.ts';
 import {
   type Kept,
   keeperData,
@@ -11,8 +10,9 @@ import {
   keeperPlist,
   keeperPlistText,
   keeperProgram,
-} from '../../../src/script/keeper-files.ts';
-import { textDigest } from '../../../src/script/put-file.ts';
+} from '../../../src/node/paths/keeper-files.ts';
+import { textDigest } from '../../../src/node/put-file.ts';
+import { keepText } from '../../../src/rack/keeper/program.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { onOnePage } from '../one-page.ts';
 import { makePlan } from '../plan/made-plan.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { launchBudgets as launchBudgetsItself } from '../../../src/resources/launch-budgets.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
+import { launchBudgets as launchBudgetsItself } from '../../../src/rack/placement/start/launch-budgets.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { Facts } from '../../../src/model/facts/observation.ts';
 import { known, unknown } from '../../../src/model/known.ts';
-import type { Facts } from '../../../src/model/observation.ts';
-import { keptAddress, serviceOf } from '../../../src/resources/link-address-seen.ts';
+import { keptAddress, serviceOf } from '../../../src/rack/addresses/link-address-seen.ts';
 import { settledFacts } from './settled-rack.ts';
 
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });

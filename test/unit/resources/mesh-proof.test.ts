@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { viewOf } from '../../../src/engine/plan/view.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { proofOf as proofOfItself } from '../../../src/resources/mesh-proof.ts';
-import { placementCases } from '../../../src/resources/placement-cases.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { proofOf as proofOfItself } from '../../../src/rack/placement/start/mesh-proof.ts';
+import { placementCases } from '../../../src/rack/placement/state/placement-cases.ts';
 import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import { oncePer } from '../../../src/resources/once-per.ts';
+import { oncePer } from '../../../src/model/once-per.ts';
 import { onOnePage } from '../one-page.ts';
 import { doorPlan, published } from '../plan/rack-with-doors.ts';
 import { kimi } from '../plan/rack-with-fallback.ts';

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { changeOf, judgeProperty } from '../../../src/resources/change.ts';
-import { placement } from '../../../src/resources/placement.ts';
-import { propertyKey } from '../../../src/resources/property-key.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
+import { changeOf, judgeProperty } from '../../../src/rack/change.ts';
+import { placement } from '../../../src/rack/placement/resource.ts';
+import { propertyKey } from '../../../src/rack/property-key.ts';
 import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { stepLine } from './step-lines.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { PlacementMember } from '../../../src/model/fact-values.ts';
-import type { ModelShape } from '../../../src/model/model-shape.ts';
-import { planText } from '../../../src/report/plan-text.ts';
-import { checkPlacement } from '../../../src/resources/placement-checks.ts';
+import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
+import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
+import { checkPlacement } from '../../../src/rack/placement/check/placement-checks.ts';
+import { planText } from '../../../src/report/plan/plan-text.ts';
 import { evenShape, gib } from '../desired/fit-shapes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

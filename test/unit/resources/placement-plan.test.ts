@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
+import type { FactValues, PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import type { Step } from '../../../src/model/step.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { effectTexts } from '../../../src/report/effect-lines.ts';
+import { effectTexts } from '../../../src/report/plan/effect-lines.ts';
 import { asText } from '../as-text.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import type { PlacementMember } from '../../../src/model/fact-values.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
+import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import { judgeProperty } from '../../../src/resources/change.ts';
-import { placementCases } from '../../../src/resources/placement-cases.ts';
+import { judgeProperty } from '../../../src/rack/change.ts';
 import {
   placementFindings as placementFindingsItself,
   startAdvice as startAdviceItself,
-} from '../../../src/resources/placement-findings.ts';
-import { placementProperty } from '../../../src/resources/placement-properties.ts';
+} from '../../../src/rack/placement/check/placement-findings.ts';
 import {
   type PlacementSurvey,
   surveyPlacements as surveyPlacementsItself,
-} from '../../../src/resources/placement-survey.ts';
-import type { View } from '../../../src/resources/resource.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+} from '../../../src/rack/placement/check/placement-survey.ts';
+import { placementCases } from '../../../src/rack/placement/state/placement-cases.ts';
+import { placementProperty } from '../../../src/rack/placement/state/placement-properties.ts';
+import type { View } from '../../../src/rack/resource.ts';
 import { type AsText, diagnosticsAsText } from '../as-text.ts';
 import { exoFleet } from '../mesh/exo-fleet.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { KeptFile } from '../../../src/model/fact-values.ts';
+import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
+import type { KeptFile } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
-import { changeOf, judgeProperty } from '../../../src/resources/change.ts';
-import { placement } from '../../../src/resources/placement.ts';
-import type { Property, View } from '../../../src/resources/resource.ts';
-import { viewOf } from '../../../src/resources/view.ts';
-import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
-import { lastingNames } from '../../../src/runtimes/seen-names.ts';
-import { textDigest } from '../../../src/script/put-file.ts';
-import { serviceFile } from '../../../src/script/rank-paths.ts';
+import { serviceFile } from '../../../src/node/paths/rank-paths.ts';
+import { textDigest } from '../../../src/node/put-file.ts';
+import { changeOf, judgeProperty } from '../../../src/rack/change.ts';
+import { placement } from '../../../src/rack/placement/resource.ts';
+import type { Property, View } from '../../../src/rack/resource.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 
 const serving = threeMembers(['joined', 'joined', 'joined']);

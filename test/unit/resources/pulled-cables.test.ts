@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { examine } from '../../../src/doctor/examination.ts';
-import { joinedNodes } from '../../../src/resources/pulled-cables.ts';
+import { joinedNodes } from '../../../src/engine/diagnose/pulled-cables.ts';
+import { examine } from '../../../src/rack/examination.ts';
 import { desiredFleet, end, meshOfFour, observedFleet, receptacles } from '../doctor/fleet-builder.ts';
 
 describe('the nodes that a pulled cable joins', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
+import type { FactValues, PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import { placementFindings as placementFindingsItself } from '../../../src/resources/placement-findings.ts';
-import { surveyPlacements as surveyPlacementsItself } from '../../../src/resources/placement-survey.ts';
-import { viewOf } from '../../../src/resources/view.ts';
+import { placementFindings as placementFindingsItself } from '../../../src/rack/placement/check/placement-findings.ts';
+import { surveyPlacements as surveyPlacementsItself } from '../../../src/rack/placement/check/placement-survey.ts';
 import { type AsText, diagnosticsAsText } from '../as-text.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';

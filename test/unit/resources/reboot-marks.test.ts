@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { RebootMark } from '../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { RebootMark } from '../../../src/model/node-records.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { makePlan } from '../plan/made-plan.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { resources } from '../../../src/resources/registry.ts';
+import { resources } from '../../../src/engine/plan/resources.ts';
 import { onOnePage } from '../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';
 

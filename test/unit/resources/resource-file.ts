@@ -1,12 +1,12 @@
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
+import type { FactName, FactValues } from '../../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import type { Goal } from '../../../src/plan/goal.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { makePlan } from '../plan/made-plan.ts';
 import { settledFleet, settledValues } from './settled-rack.ts';

@@ -1,6 +1,6 @@
-import { endAddresses } from '../../../src/desired/link-addresses.ts';
+import { endAddresses } from '../../../src/desired/links/link-addresses.ts';
 import type { DesiredFleet, Ipv4Network } from '../../../src/model/desired.ts';
-import type { FactValues, NetworkInterface } from '../../../src/model/fact-values.ts';
+import type { FactValues, NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import type { Link } from '../../../src/model/link.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { fleetFindings } from '../../../src/engine/diagnose/stop-first.ts';
 import type { Known } from '../../../src/model/known.ts';
 import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { allCommands, commandsIn } from '../../../src/model/prose.ts';
-import { fleetFindings } from '../../../src/resources/stop-first.ts';
+import { allCommands, commandsIn } from '../../../src/model/text/prose.ts';
 import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

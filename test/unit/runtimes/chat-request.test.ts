@@ -3,8 +3,8 @@ import {
   chatRequest as chatRequestItself,
   requestAt as requestAtItself,
   withQuestion as withQuestionItself,
-} from '../../../src/runtimes/chat-request.ts';
-import { goldenBody } from '../../../src/runtimes/golden-request.ts';
+} from '../../../src/drivers/contract/chat-request.ts';
+import { goldenBody } from '../../../src/drivers/contract/golden-request.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const chatRequest = onPage(chatRequestItself);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { nodeName } from '../../../src/model/node.ts';
 import {
   classifyLog as classifyLogItself,
   firstFailingRank as firstFailingRankItself,
   firstFailure as firstFailureItself,
   rankWords as rankWordsItself,
-} from '../../../src/runtimes/classify-log.ts';
-import type { FailureAction, FailureSignature } from '../../../src/runtimes/driver.ts';
+} from '../../../src/drivers/classify-log.ts';
+import type { FailureAction, FailureSignature } from '../../../src/drivers/contract/driver.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const classifyLog = onPage(classifyLogItself);

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { digestOf } from '../../../src/model/digest.ts';
-import { nodeName } from '../../../src/model/node.ts';
-import type { Text } from '../../../src/model/step.ts';
 import {
   type Configured,
   configurePlacement,
   type RankConfiguration,
-} from '../../../src/runtimes/configure-placement.ts';
-import { lastingNames } from '../../../src/runtimes/seen-names.ts';
-import { renderPath } from '../../../src/script/node-paths.ts';
+} from '../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { Text } from '../../../src/model/step.ts';
+import { renderPath } from '../../../src/node/paths/node-paths.ts';
 import { fleetOf } from '../mesh/driver-fleets.ts';
 import { asLogin, type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { SeenNames } from '../../../src/drivers/contract/seen-names.ts';
+import { launchFiles, launchGroup as launchGroupItself } from '../../../src/drivers/launch-group.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { launchFiles, launchGroup as launchGroupItself } from '../../../src/runtimes/launch-group.ts';
-import type { SeenNames } from '../../../src/runtimes/seen-names.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { settledFleet } from '../resources/settled-rack.ts';
 

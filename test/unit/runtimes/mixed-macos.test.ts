@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/drivers/contract/mixed-macos.ts';
 import type { DesiredPlacement } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/runtimes/mixed-macos.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';

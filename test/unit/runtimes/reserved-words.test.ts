@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { reserved as exo } from '../../../src/runtimes/exo/reserved.ts';
-import { reserved as llama } from '../../../src/runtimes/llamacpp-rpc/reserved.ts';
-import { reserved as mlx } from '../../../src/runtimes/mlx/reserved.ts';
 import {
   type ReservedWords,
   reservedFindings as reservedFindingsItself,
-} from '../../../src/runtimes/reserved-words.ts';
+} from '../../../src/drivers/contract/reserved-words.ts';
+import { reserved as exo } from '../../../src/drivers/exo/reserved.ts';
+import { reserved as llama } from '../../../src/drivers/llamacpp/reserved.ts';
+import { reserved as mlx } from '../../../src/drivers/mlx/reserved.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const reservedFindings = onPage(reservedFindingsItself);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { command } from '../../../src/runtimes/command/command.ts';
-import { exo } from '../../../src/runtimes/exo/exo.ts';
-import { mlx } from '../../../src/runtimes/mlx/mlx.ts';
-import { serviceFileText as serviceFileTextItself } from '../../../src/runtimes/service-file.ts';
+import { command } from '../../../src/drivers/command/command.ts';
+import { serviceFileText as serviceFileTextItself } from '../../../src/drivers/contract/service-file.ts';
+import { exo } from '../../../src/drivers/exo/exo.ts';
+import { mlx } from '../../../src/drivers/mlx/mlx.ts';
 import { readJob } from '../../../src/sim/launchd/job-definition.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

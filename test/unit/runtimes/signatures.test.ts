@@ -1,7 +1,7 @@
 import { beforeAll } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { driverOf } from '../../../src/drivers/registry.ts';
 import type { DriverName } from '../../../src/model/desired.ts';
-import { driverOf } from '../../../src/runtimes/registry.ts';
 import { onOnePage, say } from '../one-page.ts';
 
 const names: readonly DriverName[] = ['command', 'exo', 'llamacpp-rpc', 'mlx'];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelShape } from '../../../src/model/model-shape.ts';
 import {
   type AskedSplit,
   judgeSplit as judgeSplitItself,
   splitAdvice as splitAdviceItself,
-} from '../../../src/runtimes/split-problems.ts';
+} from '../../../src/drivers/split-problems.ts';
+import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { daemonFileFunctions } from '../../../src/script/node-scripts/daemon-files.ts';
-import { quote } from '../../../src/script/quote.ts';
+import { daemonFileFunctions } from '../../../src/node/probes/daemon-files.ts';
+import { quote } from '../../../src/node/quote.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { scriptShells } from './shells.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFrames } from '../../../src/script/frames.ts';
+import { parseFrames } from '../../../src/node/frames.ts';
 import { bodies, head, probesFor, type Ran, rightAnswer, stream, token } from './frame-stream.ts';
 
 const three: readonly Ran[] = [

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { jobFolder } from '../../../src/engine/scripts/launch-job.ts';
+import { parseJobPoll } from '../../../src/engine/scripts/poll-job.ts';
+import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import type { Digest } from '../../../src/model/digest.ts';
 import type { JobCall, ScriptCall, TreeFile } from '../../../src/model/node-script.ts';
-import { jobFolder } from '../../../src/script/launch-job.ts';
-import { place } from '../../../src/script/node-paths.ts';
-import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { parseJobPoll } from '../../../src/script/poll-job.ts';
+import { place } from '../../../src/node/paths/node-paths.ts';
 import {
   stagedArchive,
   stagedFile,
@@ -15,7 +15,7 @@ import {
   stagingFolder,
   treeFolder,
   verifiedMark,
-} from '../../../src/script/tree-paths.ts';
+} from '../../../src/node/paths/tree-paths.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import { isAlive, removedAfter, until } from './node-root.ts';
 import { ended, isVerified, key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { transactionBody } from '../../../src/engine/scripts/transaction.ts';
 import type { NetworkCall, ScriptCall } from '../../../src/model/node-script.ts';
-import { partingLines, quietFunction } from '../../../src/script/keeper-parting.ts';
-import { serviceFunctions } from '../../../src/script/node-scripts/launchd-service.ts';
-import { transactionBody } from '../../../src/script/transaction.ts';
+import { serviceFunctions } from '../../../src/node/launchd-service.ts';
+import { partingLines, quietFunction } from '../../../src/rack/network/transaction/keeper-parting.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleFence } from './script-examples.ts';

@@ -1,8 +1,8 @@
 import { closeSync, openSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepText } from '../../../src/script/keeper.ts';
-import { mostLogBytes } from '../../../src/script/rank-log-size.ts';
+import { mostLogBytes } from '../../../src/node/paths/rank-log-size.ts';
+import { keepText } from '../../../src/rack/keeper/program.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';

@@ -12,9 +12,14 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
-import { readLeaseAnswer, type SeenLease } from '../../../src/script/lease-answer.ts';
-import { mutatingScript } from '../../../src/script/mutating-script.ts';
+import {
+  releaseLeaseScript,
+  renewLeaseScript,
+  stealLeaseScript,
+  takeLeaseScript,
+} from '../../../src/engine/scripts/lease.ts';
+import { readLeaseAnswer, type SeenLease } from '../../../src/engine/scripts/lease-answer.ts';
+import { mutatingScript } from '../../../src/node/mutating-script.ts';
 import { sampleOf, sampleSeed } from '../../sample.ts';
 import { hostTool } from './node-root.ts';
 import { exampleClaim } from './script-examples.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseHistory } from '../../../src/script/history.ts';
-import { mutatingScript, rollbackPendingExit } from '../../../src/script/mutating-script.ts';
-import { mutatingCommand } from '../../../src/script/root-script.ts';
-import { readScriptResult, saysDiskFull } from '../../../src/script/script-result.ts';
+import { parseHistory } from '../../../src/node/history.ts';
+import { mutatingScript, rollbackPendingExit } from '../../../src/node/mutating-script.ts';
+import { mutatingCommand } from '../../../src/node/root-script.ts';
+import { readScriptResult, saysDiskFull } from '../../../src/node/script-result.ts';
 import { type MacEnd, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';

@@ -8,7 +8,7 @@ import {
   scriptCommand,
   shellCommand,
   tool,
-} from '../../../src/script/node-paths.ts';
+} from '../../../src/node/paths/node-paths.ts';
 
 describe('node paths', () => {
   it('stand below R in a script and below the prefix everywhere else', () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { nodeSettingsScript } from '../../../src/script/node-scripts/node-settings.ts';
+import { nodeSettingsScript } from '../../../src/node/probes/node-settings.ts';
 import { makeNodeRoot, removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 

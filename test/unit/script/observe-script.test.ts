@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, Probe } from '../../../src/model/probe.ts';
-import { parseFrames } from '../../../src/script/frames.ts';
-import { below, nodePath, tool } from '../../../src/script/node-paths.ts';
-import { observationMaxBytes, observeCommand, observeScript } from '../../../src/script/observe-script.ts';
+import type { Answer, Probe } from '../../../src/model/facts/probe.ts';
+import { parseFrames } from '../../../src/node/frames.ts';
+import { observationMaxBytes, observeCommand, observeScript } from '../../../src/node/observe-script.ts';
+import { below, nodePath, tool } from '../../../src/node/paths/node-paths.ts';
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
 import { loginShells, type Shell, scriptShells } from './shells.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { doormanLog, doormanPlist } from '../../../src/script/doorman-paths.ts';
-import { keeperPlist } from '../../../src/script/keeper-files.ts';
-import { mutatingScript } from '../../../src/script/mutating-script.ts';
-import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { placementFolder, rankLog } from '../../../src/script/rank-paths.ts';
-import { restartBody } from '../../../src/script/restart-mac.ts';
-import { currentLink } from '../../../src/script/tree-paths.ts';
+import { scriptBody } from '../../../src/engine/scripts/registry.ts';
+import { mutatingScript } from '../../../src/node/mutating-script.ts';
+import { doormanLog, doormanPlist } from '../../../src/node/paths/gateway-paths.ts';
+import { keeperPlist } from '../../../src/node/paths/keeper-files.ts';
+import { placementFolder, rankLog } from '../../../src/node/paths/rank-paths.ts';
+import { currentLink } from '../../../src/node/paths/tree-paths.ts';
+import { restartBody } from '../../../src/rack/boot/restart-mac.ts';
 import { bootSession, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { everyText, exampleFence, inScript } from './script-examples.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { panicReportsScript } from '../../../src/script/node-scripts/panic-reports.ts';
+import { panicReportsScript } from '../../../src/node/probes/panic-reports.ts';
 import { makeNodeRoot, removedAfter, startScript } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { knownDaemons } from '../../../src/facts/known-daemons.ts';
-import { allProbes } from '../../../src/facts/registry.ts';
-import { renderPath, tool } from '../../../src/script/node-paths.ts';
+import { allProbes } from '../../../src/engine/observe/facts.ts';
+import { knownDaemons } from '../../../src/model/facts/known-daemons.ts';
+import { renderPath, tool } from '../../../src/node/paths/node-paths.ts';
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, until } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 

@@ -1,8 +1,13 @@
 import { appendFileSync, chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type LogMark, mostPartBytes, parseLogParts, rankLogPartsCommand } from '../../../src/script/rank-log.ts';
-import { rankLog } from '../../../src/script/rank-paths.ts';
+import { rankLog } from '../../../src/node/paths/rank-paths.ts';
+import {
+  type LogMark,
+  mostPartBytes,
+  parseLogParts,
+  rankLogPartsCommand,
+} from '../../../src/rack/placement/observed/rank-log.ts';
 import { run } from './exec-line.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

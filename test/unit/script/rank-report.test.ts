@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { requestPattern } from '../../../src/runtimes/exo/request-pattern.ts';
-import { placementFolder, rankLog, startFile } from '../../../src/script/rank-paths.ts';
-import { parseRankProgress, rankProgressCommand } from '../../../src/script/rank-progress.ts';
-import { parseRankReport, rankReportCommand } from '../../../src/script/rank-report.ts';
+import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
+import { placementFolder, rankLog, startFile } from '../../../src/node/paths/rank-paths.ts';
+import { parseRankProgress, rankProgressCommand } from '../../../src/rack/placement/observed/rank-progress.ts';
+import { parseRankReport, rankReportCommand } from '../../../src/rack/placement/observed/rank-report.ts';
 import { run } from './exec-line.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

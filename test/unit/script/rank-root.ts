@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, expect } from 'vitest';
-import type { StartOutcome } from '../../../src/model/node-records.ts';
+import type { StartOutcome } from '../../../src/model/facts/node-records.ts';
 import type { RankRecord, ScriptCall } from '../../../src/model/node-script.ts';
-import { placementFolder, serviceFile } from '../../../src/script/rank-paths.ts';
+import { placementFolder, serviceFile } from '../../../src/node/paths/rank-paths.ts';
 import { changed, type MacRoot, makeMacRoot, run } from './mac-root.ts';
 import { until } from './node-root.ts';
 import { exampleRecord } from './script-examples.ts';

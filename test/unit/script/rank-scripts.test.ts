@@ -2,12 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import type { ScriptArgs, ScriptCall } from '../../../src/model/node-script.ts';
-import { accountHome, accountTemporary } from '../../../src/script/account-paths.ts';
-import { nodePath } from '../../../src/script/node-paths.ts';
-import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { fileSeal, putBody } from '../../../src/script/put-file.ts';
-import { mostLogBytes } from '../../../src/script/rank-log-size.ts';
+import { accountHome, accountTemporary } from '../../../src/node/paths/account-paths.ts';
+import { nodePath } from '../../../src/node/paths/node-paths.ts';
+import { mostLogBytes } from '../../../src/node/paths/rank-log-size.ts';
 import {
   olderRankLog,
   placementFolder,
@@ -16,7 +15,8 @@ import {
   requestFile,
   serviceFile,
   startFile,
-} from '../../../src/script/rank-paths.ts';
+} from '../../../src/node/paths/rank-paths.ts';
+import { fileSeal, putBody } from '../../../src/node/put-file.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';
 import {

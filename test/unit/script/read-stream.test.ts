@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readStream, type TimedPiece } from '../../../src/script/read-stream.ts';
+import { readStream, type TimedPiece } from '../../../src/node/endpoint/read-stream.ts';
 
 const caseText = (name: string): string => readFileSync(new URL(`../../cases/bench/${name}`, import.meta.url), 'utf8');
 

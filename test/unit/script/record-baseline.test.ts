@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type BaselineValue, baselineValues } from '../../../src/script/baseline-values.ts';
-import { takeLeaseScript } from '../../../src/script/lease.ts';
-import { recordBaselineLines } from '../../../src/script/record-baseline.ts';
-import { rootScript } from '../../../src/script/root-script.ts';
+import { takeLeaseScript } from '../../../src/engine/scripts/lease.ts';
+import { rootScript } from '../../../src/node/root-script.ts';
+import { type BaselineValue, baselineValues } from '../../../src/rack/uninstall/baseline-values.ts';
+import { recordBaselineLines } from '../../../src/rack/uninstall/record-baseline.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter, startScript, until } from './node-root.ts';
 import { exampleClaim } from './script-examples.ts';

@@ -1,32 +1,38 @@
 /** One call of every node script and every job, and every other text that is sent to a node. */
+
+import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
+import { jobText, launchBody } from '../../../src/engine/scripts/launch-job.ts';
+import type { LeaseClaim } from '../../../src/engine/scripts/lease.ts';
+import {
+  releaseLeaseScript,
+  renewLeaseScript,
+  stealLeaseScript,
+  takeLeaseScript,
+} from '../../../src/engine/scripts/lease.ts';
+import { pollJobCommand } from '../../../src/engine/scripts/poll-job.ts';
+import { scriptBody } from '../../../src/engine/scripts/registry.ts';
+import { confirmBody, transactionBody } from '../../../src/engine/scripts/transaction.ts';
 import { digest } from '../../../src/model/digest.ts';
 import type { JobArgs, JobCall, RankRecord, ScriptArgs, ScriptCall, TreeId } from '../../../src/model/node-script.ts';
-import { requestPattern } from '../../../src/runtimes/exo/request-pattern.ts';
-import { askCommand } from '../../../src/script/ask-endpoint.ts';
-import { historyCommand } from '../../../src/script/history.ts';
-import { installAccessCommand, ruleText } from '../../../src/script/install-access.ts';
-import { keepText } from '../../../src/script/keeper.ts';
-import { jobText, launchBody } from '../../../src/script/launch-job.ts';
-import { launchRankScript } from '../../../src/script/launch-rank.ts';
-import type { LeaseClaim } from '../../../src/script/lease.ts';
-import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
-import { mutatingScript } from '../../../src/script/mutating-script.ts';
-import { nodeBytesCommand } from '../../../src/script/node-bytes.ts';
-import { nodePath, place } from '../../../src/script/node-paths.ts';
-import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { pollJobCommand } from '../../../src/script/poll-job.ts';
-import { putBody } from '../../../src/script/put-file.ts';
-import { rankLogCommand, rankLogPartsCommand } from '../../../src/script/rank-log.ts';
-import { requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
-import { rankProgressCommand } from '../../../src/script/rank-progress.ts';
-import { rankReportCommand } from '../../../src/script/rank-report.ts';
-import { restartBody } from '../../../src/script/restart-mac.ts';
-import { rollText } from '../../../src/script/rollback.ts';
-import type { Fence } from '../../../src/script/root-script.ts';
-import { restoreText, touchedNetwork } from '../../../src/script/saved-network.ts';
-import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../src/script/send.ts';
-import { confirmBody, transactionBody } from '../../../src/script/transaction.ts';
-import { stagedFile, treeFolder } from '../../../src/script/tree-paths.ts';
+import { askCommand } from '../../../src/node/endpoint/ask-endpoint.ts';
+import { historyCommand } from '../../../src/node/history.ts';
+import { mutatingScript } from '../../../src/node/mutating-script.ts';
+import { nodeBytesCommand } from '../../../src/node/node-bytes.ts';
+import { nodePath, place } from '../../../src/node/paths/node-paths.ts';
+import { requestFile, serviceFile } from '../../../src/node/paths/rank-paths.ts';
+import { stagedFile, treeFolder } from '../../../src/node/paths/tree-paths.ts';
+import { putBody } from '../../../src/node/put-file.ts';
+import type { Fence } from '../../../src/node/root-script.ts';
+import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../src/node/send.ts';
+import { installAccessCommand, ruleText } from '../../../src/rack/access/install-access.ts';
+import { restartBody } from '../../../src/rack/boot/restart-mac.ts';
+import { keepText } from '../../../src/rack/keeper/program.ts';
+import { rollText } from '../../../src/rack/network/transaction/rollback-script.ts';
+import { restoreText, touchedNetwork } from '../../../src/rack/network/transaction/saved-network.ts';
+import { rankLogCommand, rankLogPartsCommand } from '../../../src/rack/placement/observed/rank-log.ts';
+import { rankProgressCommand } from '../../../src/rack/placement/observed/rank-progress.ts';
+import { rankReportCommand } from '../../../src/rack/placement/observed/rank-report.ts';
+import { launchRankScript } from '../../../src/rack/placement/start/launch-rank.ts';
 
 /** SHA-256 of the text `ab`. */
 export const exampleDigest = digest('fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603');

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { stepScripts } from '../../../src/engine/scripts/step-scripts.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { stepId } from '../../../src/model/step.ts';
-import { place } from '../../../src/script/node-paths.ts';
-import { stepScripts } from '../../../src/script/step-scripts.ts';
+import { place } from '../../../src/node/paths/node-paths.ts';
 
 const node = nodeName('studio-1');
 const terms = { userOf: (name: string) => `user-of-${name}`, rollbackSeconds: 20, rebootDelaySeconds: 2 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifySudo } from '../../../src/script/sudo-answer.ts';
+import { classifySudo } from '../../../src/node/sudo-answer.ts';
 
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 

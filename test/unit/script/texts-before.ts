@@ -2,9 +2,9 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { allProbes } from '../../../src/facts/registry.ts';
-import { mutatingScript } from '../../../src/script/mutating-script.ts';
-import { observeScript } from '../../../src/script/observe-script.ts';
+import { allProbes } from '../../../src/engine/observe/facts.ts';
+import { mutatingScript } from '../../../src/node/mutating-script.ts';
+import { observeScript } from '../../../src/node/observe-script.ts';
 import { ours } from './mac-root.ts';
 import { everyText, exampleFence } from './script-examples.ts';
 import type { Shell } from './shells.ts';

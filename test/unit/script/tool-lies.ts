@@ -1,12 +1,12 @@
 /** What each script does about a tool of macOS that exits with 0 and changes nothing. */
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import type { ScriptArgs } from '../../../src/model/node-script.ts';
-import { accountFile } from '../../../src/script/account-paths.ts';
-import { doormanPlist } from '../../../src/script/doorman-paths.ts';
-import { keeperPlist } from '../../../src/script/keeper-files.ts';
-import { tool } from '../../../src/script/node-paths.ts';
-import { placementFolder, serviceFile } from '../../../src/script/rank-paths.ts';
-import { stagedArchive } from '../../../src/script/tree-paths.ts';
+import { accountFile } from '../../../src/node/paths/account-paths.ts';
+import { doormanPlist } from '../../../src/node/paths/gateway-paths.ts';
+import { keeperPlist } from '../../../src/node/paths/keeper-files.ts';
+import { tool } from '../../../src/node/paths/node-paths.ts';
+import { placementFolder, serviceFile } from '../../../src/node/paths/rank-paths.ts';
+import { stagedArchive } from '../../../src/node/paths/tree-paths.ts';
 import { ours } from './mac-root.ts';
 import { vmStat } from './rank-root.ts';
 import { sha256 } from './run-job.ts';

@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFacts } from '../../../src/facts/parse-facts.ts';
-import { allProbes } from '../../../src/facts/registry.ts';
+import { allProbes } from '../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
+import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import { digest } from '../../../src/model/digest.ts';
-import type { KeptTree } from '../../../src/model/fact-values.ts';
+import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
 import type { Known } from '../../../src/model/known.ts';
 import type { ScriptCall, TreeId } from '../../../src/model/node-script.ts';
-import { parseFrames } from '../../../src/script/frames.ts';
-import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { observeScript } from '../../../src/script/observe-script.ts';
+import { parseFrames } from '../../../src/node/frames.ts';
+import { observeScript } from '../../../src/node/observe-script.ts';
 import {
   currentLink,
   libraryList,
@@ -18,7 +18,7 @@ import {
   stagingFolder,
   treeFolder,
   verifiedMark,
-} from '../../../src/script/tree-paths.ts';
+} from '../../../src/node/paths/tree-paths.ts';
 import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
 import { removedAfter, startScript, until } from './node-root.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';

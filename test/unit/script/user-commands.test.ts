@@ -5,13 +5,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requestPattern } from '../../../src/runtimes/exo/request-pattern.ts';
-import { askCommand, parseAskAnswer, parseTimedAnswer } from '../../../src/script/ask-endpoint.ts';
-import { doormanKeysFile } from '../../../src/script/doorman-paths.ts';
-import { historyCommand, parseHistory } from '../../../src/script/history.ts';
-import { rankLogCommand } from '../../../src/script/rank-log.ts';
-import { rankLog, requestFile } from '../../../src/script/rank-paths.ts';
-import { restartBody } from '../../../src/script/restart-mac.ts';
+import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
+import { askCommand, parseAskAnswer, parseTimedAnswer } from '../../../src/node/endpoint/ask-endpoint.ts';
+import { historyCommand, parseHistory } from '../../../src/node/history.ts';
+import { doormanKeysFile } from '../../../src/node/paths/gateway-paths.ts';
+import { rankLog, requestFile } from '../../../src/node/paths/rank-paths.ts';
+import { stagedFile } from '../../../src/node/paths/tree-paths.ts';
 import {
   appendCommand,
   otherSizeExit,
@@ -19,8 +18,9 @@ import {
   parseSize,
   prefixDigestCommand,
   stagedSizeCommand,
-} from '../../../src/script/send.ts';
-import { stagedFile } from '../../../src/script/tree-paths.ts';
+} from '../../../src/node/send.ts';
+import { restartBody } from '../../../src/rack/boot/restart-mac.ts';
+import { rankLogCommand } from '../../../src/rack/placement/observed/rank-log.ts';
 import { bootSession, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter, until } from './node-root.ts';
 import { exampleModel } from './script-examples.ts';

@@ -1,12 +1,12 @@
 /** A Mac whose tools keep what they are given, so that every node script of the examples does its whole work on it. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { closedFile, doormanPlist, doormanStatusStart } from '../../../src/script/doorman-paths.ts';
-import { keeperPlist } from '../../../src/script/keeper-files.ts';
-import { tool } from '../../../src/script/node-paths.ts';
-import { placementFolder, rankLog, serviceFile } from '../../../src/script/rank-paths.ts';
-import type { ScriptResult } from '../../../src/script/script-result.ts';
-import { currentLink, stagedFile, treeFolder, verifiedMark } from '../../../src/script/tree-paths.ts';
+import { closedFile, doormanPlist, doormanStatusStart } from '../../../src/node/paths/gateway-paths.ts';
+import { keeperPlist } from '../../../src/node/paths/keeper-files.ts';
+import { tool } from '../../../src/node/paths/node-paths.ts';
+import { placementFolder, rankLog, serviceFile } from '../../../src/node/paths/rank-paths.ts';
+import { currentLink, stagedFile, treeFolder, verifiedMark } from '../../../src/node/paths/tree-paths.ts';
+import type { ScriptResult } from '../../../src/node/script-result.ts';
 import { accountTool, directoryTool, rulesTool } from './directory-tool.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { vmStat } from './rank-root.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { execEnvironment, homeOf } from '../../../src/sim/host/exec-environment.ts';
-import { createNodeRoot } from '../../../src/sim/host/node-root.ts';
+import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
 
 interface Entry {
   readonly path: string;

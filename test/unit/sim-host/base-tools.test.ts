@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { accountsPath, accountsText, newDirectory } from '../../../src/sim/directory.ts';
-import { baseToolFiles, baseTools } from '../../../src/sim/host/base-tools/all-base-tools.ts';
-import { wrapperText } from '../../../src/sim/host/base-tools/wrapper.ts';
-import { execEnvironment, homeOf } from '../../../src/sim/host/exec-environment.ts';
-import { createNodeRoot, type NodeRoot } from '../../../src/sim/host/node-root.ts';
+import { baseToolFiles, baseTools } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
+import { wrapperText } from '../../../src/sim/hosts/base-tools/wrapper.ts';
+import { createNodeRoot, type NodeRoot } from '../../../src/sim/hosts/node-root.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
+import { accountsPath, accountsText, newDirectory } from '../../../src/sim/model/directory.ts';
 
 let folder = '';
 let root = '';

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { execEnvironment, homeOf } from '../../../src/sim/host/exec-environment.ts';
-import { createNodeRoot } from '../../../src/sim/host/node-root.ts';
+import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
 
 let folder = '';
 let root = '';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeyText, loadOrCreateKey } from '../../../src/sim/host/host-keys.ts';
+import { createKeyText, loadOrCreateKey } from '../../../src/sim/hosts/ssh/host-keys.ts';
 
 let folder = '';
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { execEnvironment, homeOf } from '../../../src/sim/host/exec-environment.ts';
-import { createNodeRoot } from '../../../src/sim/host/node-root.ts';
-import { objectionsTo } from '../../../src/sim/host/strict-shell.ts';
+import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
+import { objectionsTo } from '../../../src/sim/hosts/shell/strict-shell.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
 
 let folder = '';
 let root = '';

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPipeSupply, type PipeSupply } from '../../../src/sim/host/pipes.ts';
 import {
   createProcessStarter,
   type ProcessStarter,
   type StartedProgram,
-} from '../../../src/sim/host/process-starter.ts';
+} from '../../../src/sim/hosts/process/process-starter.ts';
+import { createPipeSupply, type PipeSupply } from '../../../src/sim/hosts/ssh/pipes.ts';
 
 let folder: string;
 let pipes: PipeSupply;

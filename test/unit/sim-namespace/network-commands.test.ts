@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { modelledFleet } from '../../../src/sim/host/modelled-fleet.ts';
-import { type NetworkNode, networkSettings } from '../../../src/sim/namespace/network-commands.ts';
+import { modelledFleet } from '../../../src/sim/hosts/modelled-fleet.ts';
+import { type NetworkNode, networkSettings } from '../../../src/sim/hosts/namespace/network-commands.ts';
 import { desiredRack } from '../sim/rack.ts';
 
 /** Every setting of the rack by what it is about, after these faults and without current on these nodes. */

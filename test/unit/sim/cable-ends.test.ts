@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ActiveFault, faultNames } from '../../../src/sim/faults.ts';
-import { macNamed, receptacleOf, type SimulatedFleet } from '../../../src/sim/fleet.ts';
+import { type ActiveFault, faultNames } from '../../../src/sim/faults/faults.ts';
+import { macNamed, receptacleOf, type SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { answer, broken, fleetOf } from './rack.ts';
 
 interface Edge {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { formsOf, tools } from '../../../src/sim/commands/registry.ts';
 import { nodeFiles } from '../../../src/sim/render-node.ts';
+import { formsOf, tools } from '../../../src/sim/tools/registry.ts';
 import { pair } from './pair.ts';
 import { fleetOf } from './rack.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { appleJson } from '../../../src/sim/apple-json.ts';
+import { appleJson } from '../../../src/sim/model/apple-json.ts';
 import { captured, layout, wordLines } from './captures.ts';
 import { pair } from './pair.ts';
 import { answer, broken, desiredRack, fleetOf } from './rack.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FaultName, faultNames } from '../../../src/sim/faults.ts';
-import { rdmaCablesPath } from '../../../src/sim/rdma-cables.ts';
+import { type FaultName, faultNames } from '../../../src/sim/faults/faults.ts';
+import { rdmaCablesPath } from '../../../src/sim/model/cables/rdma-cables.ts';
 import { broken, filesOf, fleetOf } from './rack.ts';
 
 const answers = (tool: string, ...names: readonly string[]): readonly string[] =>

@@ -9,8 +9,8 @@ import {
   faultNames,
   faults,
   parseFault,
-} from '../../../src/sim/faults.ts';
-import { macBehind, macNamed, type SimulatedFleet } from '../../../src/sim/fleet.ts';
+} from '../../../src/sim/faults/faults.ts';
+import { macBehind, macNamed, type SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../../src/sim/render-node.ts';
 import { pair } from './pair.ts';
 import { answer, broken, desiredRack, fleetOf } from './rack.ts';

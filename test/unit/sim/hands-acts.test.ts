@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { linkEndText } from '../../../src/model/link.ts';
-import type { SimulatedFleet } from '../../../src/sim/fleet.ts';
-import { acted } from '../../../src/sim/hands-acts.ts';
-import { parseHands } from '../../../src/sim/hands-words.ts';
+import { acted } from '../../../src/sim/manual/acts.ts';
+import { parseHands } from '../../../src/sim/manual/words.ts';
+import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { answer, broken, fleetOf } from './rack.ts';
 
 const healthy = fleetOf();

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { linkEndText } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { SimEvent } from '../../../src/sim/events.ts';
-import type { FaultName } from '../../../src/sim/faults.ts';
-import { macNamed, type SimulatedFleet } from '../../../src/sim/fleet.ts';
-import type { HandsAct } from '../../../src/sim/hands-acts.ts';
-import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../../../src/sim/history.ts';
+import type { FaultName } from '../../../src/sim/faults/faults.ts';
+import type { HandsAct } from '../../../src/sim/manual/acts.ts';
+import type { SimEvent } from '../../../src/sim/model/events.ts';
+import { macNamed, type SimulatedFleet } from '../../../src/sim/model/fleet.ts';
+import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../../../src/sim/model/history.ts';
 import { historyText, savedHistory } from '../../../src/sim/saved-history.ts';
 import { desiredRack, fleetOf } from './rack.ts';
 

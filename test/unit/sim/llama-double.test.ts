@@ -5,15 +5,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { observe } from '../../../src/runtimes/llamacpp-rpc/observe.ts';
-import { writeTinyGguf } from '../../../src/sim/llamacpp/tiny-gguf.ts';
+import { observe } from '../../../src/drivers/llamacpp/observe.ts';
+import { writeTinyGguf } from '../../../src/sim/doubles/llamacpp/tiny-gguf.ts';
 
 let folder = '';
 const started: ChildProcess[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mw-llama-double-'));
   for (const name of ['llama-server', 'ggml-rpc-server']) {
-    await copyFile(new URL('../../../src/sim/llamacpp/llama.pl', import.meta.url), join(folder, name));
+    await copyFile(new URL('../../../src/sim/doubles/llamacpp/llama.pl', import.meta.url), join(folder, name));
   }
   await writeTinyGguf(join(folder, 'tiny.gguf'));
 });

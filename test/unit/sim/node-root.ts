@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { SimulatedFleet } from '../../../src/sim/fleet.ts';
+import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../../src/sim/render-node.ts';
 
 /** What one command line gave. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeIn, servicesIn } from '../../../src/sim/network-preferences.ts';
-import { outOfBox } from '../../../src/sim/out-of-box.ts';
+import { bridgeIn, servicesIn } from '../../../src/sim/model/network-preferences.ts';
+import { outOfBox } from '../../../src/sim/model/out-of-box.ts';
 import { fleetOf } from './rack.ts';
 
 describe('a Mac out of its box', () => {

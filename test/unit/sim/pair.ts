@@ -1,5 +1,5 @@
 import { nodeName } from '../../../src/model/node.ts';
-import type { SimulatedFleet } from '../../../src/sim/fleet.ts';
+import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { desiredRack, fleetOf, link } from './rack.ts';
 
 /** How two Macs are cabled and set up. */

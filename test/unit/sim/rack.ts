@@ -2,8 +2,8 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { Link } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type ActiveFault, applyFaults } from '../../../src/sim/faults.ts';
-import type { SimulatedFleet } from '../../../src/sim/fleet.ts';
+import { type ActiveFault, applyFaults } from '../../../src/sim/faults/faults.ts';
+import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../../src/sim/render-node.ts';
 import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
 

@@ -5,8 +5,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeReferenceArchive, writeTinyModel } from '../../../src/sim/reference/reference.ts';
-import { tarGz } from '../../../src/sim/reference/tar-gz.ts';
+import { writeReferenceArchive, writeTinyModel } from '../../../src/sim/doubles/ranks/reference.ts';
+import { tarGz } from '../../../src/sim/doubles/ranks/tar-gz.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const source = readFileSync(new URL('../../../src/sim/reference/rank.pl', import.meta.url), 'utf8');
+const source = readFileSync(new URL('../../../src/sim/doubles/ranks/rank.pl', import.meta.url), 'utf8');
 
 describe('the archive of the reference runtime', () => {
   it('has the same bytes every time, and says which', async () => {

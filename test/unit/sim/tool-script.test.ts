@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { tools } from '../../../src/sim/commands/registry.ts';
+import { tools } from '../../../src/sim/tools/registry.ts';
 import { captured, layout } from './captures.ts';
 import { type NodeRoot, nodeRoot } from './node-root.ts';
 import { broken, filesOf, fleetOf } from './rack.ts';

@@ -5,7 +5,7 @@ import {
   parsePreviews as parsePreviewsItself,
   parseState as parseStateItself,
   refusalText as refusalTextItself,
-} from '../../../../src/runtimes/exo/answers.ts';
+} from '../../../../src/drivers/exo/answers.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
 

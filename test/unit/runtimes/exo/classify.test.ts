@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { logPattern, signatureIn, signatures } from '../../../../src/runtimes/exo/classify.ts';
-import { jacclSignatures } from '../../../../src/runtimes/jaccl-signatures.ts';
+import { jacclSignatures } from '../../../../src/drivers/contract/jaccl-signatures.ts';
+import { logPattern, signatureIn, signatures } from '../../../../src/drivers/exo/classify.ts';
 import { exoCase } from './exo-case.ts';
 import { exoLines } from './exo-lines.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Talk } from '../../../../src/drivers/contract/talk.ts';
+import { beginDialogue } from '../../../../src/drivers/dialogues.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { beginDialogue } from '../../../../src/runtimes/dialogues.ts';
-import type { Talk } from '../../../../src/runtimes/talk.ts';
 import { ready, stateWith } from './exo-play.ts';
 
 const node = nodeName('studio-1');

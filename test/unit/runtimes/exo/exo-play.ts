@@ -1,7 +1,7 @@
+import type { Talk, TalkRequest } from '../../../../src/drivers/contract/talk.ts';
+import { beginDialogue } from '../../../../src/drivers/dialogues.ts';
 import type { ExoPlacement } from '../../../../src/model/dialogue-call.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { beginDialogue } from '../../../../src/runtimes/dialogues.ts';
-import type { Talk, TalkRequest } from '../../../../src/runtimes/talk.ts';
 import { exoCase, ids } from './exo-case.ts';
 
 /** The model that is placed. */

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { innerPort } from '../../../../src/desired/rank-port.ts';
+import { configurePlacement, type RankConfiguration } from '../../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../../src/drivers/contract/seen-names.ts';
+import { dialogue } from '../../../../src/drivers/exo/dialogue.ts';
+import { exo } from '../../../../src/drivers/exo/exo.ts';
+import { quietProgram } from '../../../../src/drivers/exo/quiet-program.ts';
+import { reserved } from '../../../../src/drivers/exo/reserved.ts';
+import { driverOf } from '../../../../src/drivers/registry.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
-import type { FactValues } from '../../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../../src/model/facts/fact-values.ts';
+import type { ModelShape } from '../../../../src/model/fit/model-shape.ts';
 import { known } from '../../../../src/model/known.ts';
-import type { ModelShape } from '../../../../src/model/model-shape.ts';
 import type { Text } from '../../../../src/model/step.ts';
-import { configurePlacement, type RankConfiguration } from '../../../../src/runtimes/configure-placement.ts';
-import { dialogue } from '../../../../src/runtimes/exo/dialogue.ts';
-import { exo } from '../../../../src/runtimes/exo/exo.ts';
-import { quietProgram } from '../../../../src/runtimes/exo/quiet-program.ts';
-import { reserved } from '../../../../src/runtimes/exo/reserved.ts';
-import { driverOf } from '../../../../src/runtimes/registry.ts';
-import { lastingNames } from '../../../../src/runtimes/seen-names.ts';
-import { renderPath } from '../../../../src/script/node-paths.ts';
+import { renderPath } from '../../../../src/node/paths/node-paths.ts';
 import { observedFleet } from '../../doctor/fleet-builder.ts';
 import { type ExoChanges, exoFleet } from '../../mesh/exo-fleet.ts';
 

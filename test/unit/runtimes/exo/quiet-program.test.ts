@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { logPattern, signatures } from '../../../../src/runtimes/exo/classify.ts';
-import { quietProgram } from '../../../../src/runtimes/exo/quiet-program.ts';
+import { logPattern, signatures } from '../../../../src/drivers/exo/classify.ts';
+import { quietProgram } from '../../../../src/drivers/exo/quiet-program.ts';
 import { exoLines } from './exo-lines.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-quiet-'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkPlacement as checkPlacementItself } from '../../../../src/resources/placement-checks.ts';
+import { checkPlacement as checkPlacementItself } from '../../../../src/rack/placement/check/placement-checks.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { fileAt, fleetWith, type LlamaChanges } from './llama-fleet.ts';
 

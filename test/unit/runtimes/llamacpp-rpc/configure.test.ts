@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredPlacement, LlamaRuntime } from '../../../../src/model/desired.ts';
-import { digestOf } from '../../../../src/model/digest.ts';
-import type { Text } from '../../../../src/model/step.ts';
 import {
   configurePlacement as configurePlacementItself,
   type RankConfiguration,
-} from '../../../../src/runtimes/configure-placement.ts';
-import { modelFile } from '../../../../src/runtimes/llamacpp-rpc/model-file.ts';
-import { lastingNames } from '../../../../src/runtimes/seen-names.ts';
-import { renderPath } from '../../../../src/script/node-paths.ts';
+} from '../../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../../src/drivers/contract/seen-names.ts';
+import { modelFile } from '../../../../src/drivers/llamacpp/model-file.ts';
+import type { DesiredPlacement, LlamaRuntime } from '../../../../src/model/desired.ts';
+import { digestOf } from '../../../../src/model/digest.ts';
+import type { Text } from '../../../../src/model/step.ts';
+import { renderPath } from '../../../../src/node/paths/node-paths.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { fleetWith } from './llama-fleet.ts';
 

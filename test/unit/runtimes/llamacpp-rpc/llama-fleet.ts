@@ -1,4 +1,4 @@
-import { linkText } from '../../../../src/desired/link-network.ts';
+import { linkText } from '../../../../src/desired/links/link-network.ts';
 import type { DesiredFleet, DesiredPlacement, LlamaRuntime } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { TreeFile } from '../../../../src/model/node-script.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { type Configuration, configurePlacement } from '../../../../src/drivers/configure-placement.ts';
+import type { SeenNames } from '../../../../src/drivers/contract/seen-names.ts';
 import type { DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Text } from '../../../../src/model/step.ts';
-import { type Configuration, configurePlacement } from '../../../../src/runtimes/configure-placement.ts';
-import type { SeenNames } from '../../../../src/runtimes/seen-names.ts';
-import { renderPath } from '../../../../src/script/node-paths.ts';
+import { renderPath } from '../../../../src/node/paths/node-paths.ts';
 import { asLogin, meshFleet } from '../../mesh/rack-with-mesh.ts';
 import { mlxRuntime } from './mlx-runtime.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { backendOf } from '../../../../src/drivers/mlx/backend.ts';
+import { observe } from '../../../../src/drivers/mlx/observe.ts';
+import { phases } from '../../../../src/drivers/mlx/phases.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { backendOf } from '../../../../src/runtimes/mlx/backend.ts';
-import { observe } from '../../../../src/runtimes/mlx/observe.ts';
-import { phases } from '../../../../src/runtimes/mlx/phases.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 

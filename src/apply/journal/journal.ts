@@ -1,0 +1,108 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { namedSubject } from '../../model/subject.ts';
+import type { JournalEntry, JournalRecord } from './journal-record.ts';
+
+/** The record of one run, on the controller. Nothing reads it to go on: the nodes are the truth. */
+export interface Journal {
+  readonly runId: string;
+  /**
+   * Appends one record. It is on the disk when this returns, so that nothing is ever sent that is not written down.
+   * @throws FleetError `journal/cannot-write`
+   */
+  readonly write: (entry: JournalEntry) => void;
+  /** May be called twice. */
+  readonly close: () => void;
+}
+
+/** How many runs of a cluster are kept. */
+const keptRuns = 50;
+
+/** A name for a run that sorts by time: `20261120T111844-5f3a9c`. */
+export const newRunId = (now: Date): string =>
+  `${now.toISOString().replaceAll(/[-:]|\.\d+Z$/g, '')}-${randomBytes(3).toString('hex')}`;
+
+/** Where the journals of a cluster lie in a state folder. */
+export const journalFolder = (stateFolder: string, cluster: string): string => join(stateFolder, 'journal', cluster);
+
+/** The ending of every journal. */
+export const journalSuffix = '.ndjson';
+
+/**
+ * Begins the journal of a run: a file that only its owner may read, in a folder that is made when it is missing.
+ * Older journals beyond the last fifty are deleted.
+ * @throws FleetError `journal/cannot-write`
+ */
+export function openJournal(folder: string, runId: string): Journal {
+  const path = join(folder, `${runId}${journalSuffix}`);
+  let file: number | undefined = guarded(path, () => createIn(folder, path));
+  let seq = 0;
+  return {
+    runId,
+    write: (entry) => {
+      seq += 1;
+      const record: JournalRecord = { seq, runId, at: new Date().toISOString(), ...entry };
+      guarded(path, () => {
+        try {
+          append(file, `${JSON.stringify({ ...record, sum: checksum(record) })}\n`);
+        } catch (error) {
+          // On a full disk an empty journal would take the place of an older one.
+          if (seq === 1 && file !== undefined) unlinkSync(path);
+          throw error;
+        }
+      });
+    },
+    close: () => {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+}
+
+/** The first 16 hexadecimal digits of the SHA-256 of a record as JSON. */
+export const checksum = (record: JournalRecord): string =>
+  createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
+
+function createIn(folder: string, path: string): number {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  deleteOldest(folder);
+  const file = openSync(path, 'ax', 0o600);
+  syncFolder(folder);
+  // A folder that was made just now is an entry of the one above it.
+  syncFolder(dirname(folder));
+  return file;
+}
+
+function syncFolder(folder: string): void {
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function append(file: number | undefined, text: string): void {
+  if (file === undefined) throw new Error('it is closed already');
+  const bytes = Buffer.from(text);
+  if (writeSync(file, bytes) < bytes.length) throw new Error('only a part of the record fitted');
+  fsyncSync(file);
+}
+
+function deleteOldest(folder: string): void {
+  const kept = readdirSync(folder).filter((name) => name.endsWith(journalSuffix));
+  for (const name of kept.sort().slice(0, Math.max(0, kept.length - keptRuns + 1))) unlinkSync(join(folder, name));
+}
+
+function guarded<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const detail = `${path} cannot be written: ${why}.`;
+    throw new FleetError([diagnose('journal/cannot-write', { detail, subject: namedSubject(path) })], { cause: error });
+  }
+}

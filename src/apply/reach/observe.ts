@@ -1,0 +1,189 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import { allProbes, quietProbes, tokenProbes, unaskingProbes } from '../../engine/observe/facts.ts';
+import { factsWithoutAnswer, parseFacts } from '../../engine/observe/parse-facts.ts';
+import { probesOf } from '../../engine/observe/probes-of.ts';
+import { exitText } from '../../model/exit.ts';
+import type { FactName } from '../../model/facts/fact-values.ts';
+import type { NodeObservation } from '../../model/facts/observation.ts';
+import type { Probe } from '../../model/facts/probe.ts';
+import type { NodeName } from '../../model/node.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { parseFrames } from '../../node/frames.ts';
+import { observationMaxBytes, observeCommand } from '../../node/observe-script.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { diagnoseExit } from '../../remote/exit-reasons.ts';
+import type { ExecLimits, ExecResult, Remote } from '../../remote/remote.ts';
+import { forEachLimited } from '../for-each-limited.ts';
+import type { Session } from './session.ts';
+import { createTokenWait, type Layout, type TokenWait } from './token-wait.ts';
+import { type LogIn, type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
+
+/** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
+export interface ObserveOptions extends UseLimits {
+  /** How many nodes at once. */
+  readonly parallel: number;
+  /** 32 hexadecimal digits, new for every call. */
+  readonly newToken: () => string;
+  /** Only these facts, without asking any endpoint for a token; every fact unless given. */
+  readonly facts?: readonly FactName[];
+  /** How to log in; by key unless given. */
+  readonly logIn?: LogIn;
+  /** Called when a node has been observed or given up. */
+  readonly onNode?: (node: NodeName, isObserved: boolean) => void;
+  /**
+   * For a verb that only shows: layouts of the file whose leaders are asked for their tokens by a second command on the
+   * same connection, so that no node waits for a token, and none is waited for that a mesh without all its ranks owes.
+   */
+  readonly tokensOf?: readonly Layout[];
+  /** Called with what was seen of each node before any token has come, where `tokensOf` is given. */
+  readonly onSeen?: (observation: NodeObservation, failures: readonly Diagnostic[]) => void;
+}
+
+/** How long tokens are waited for where a member of the mesh cannot be reached: as long as a Mac may be silent. */
+const unseenMemberMs = 4_000;
+
+interface Sight {
+  readonly observation: NodeObservation;
+  readonly failures: readonly Diagnostic[];
+}
+
+/**
+ * Observes many nodes, each over one connection and with one exec. A node that is slow, dead or lying changes
+ * nothing for the others: every failure becomes its own diagnostics, and its facts become unknown.
+ */
+export async function observeFleet(ways: readonly NodeWay[], options: ObserveOptions): Promise<FleetObservation> {
+  // Without a prototype: `constructor` is a good name for a node.
+  const nodes: Record<string, NodeObservation> = Object.create(null);
+  const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
+  const { tokensOf } = options;
+  const wait = tokensOf === undefined ? undefined : createTokenWait(tokensOf, unseenMemberMs);
+  await forEachLimited(ways, options.parallel, async (way) => {
+    const sight = await observeNode(way, options, wait);
+    nodes[way.node] = sight.observation;
+    if (sight.failures.length > 0) failures[way.node] = sight.failures;
+    options.onNode?.(way.node, sight.failures.length === 0);
+  }).finally(() => wait?.stop());
+  return { nodes, failures };
+}
+
+async function observeNode(way: NodeWay, options: ObserveOptions, wait: TokenWait | undefined): Promise<Sight> {
+  const { node } = way;
+  const noted = ({ observation, failures }: Sight): Sight => {
+    wait?.note(observation);
+    if (wait !== undefined) options.onSeen?.(observation, failures);
+    return { observation, failures };
+  };
+  const look = async (remote: Remote, leftMs: number): Promise<Sight> => {
+    const through = (probes: readonly Probe[], signal?: AbortSignal): Promise<Sight> =>
+      observeThrough(remote, node, { leftMs, token: options.newToken(), probes, signal });
+    if (wait?.leads(node) !== true) return noted(await through(probesFor(options)));
+    const signal = wait.signalFor(node);
+    const [sight, asked] = await Promise.all([through(unaskingProbes()).then(noted), through(tokenProbes(), signal)]);
+    const isCut = signal.aborted && asked.observation.facts.placements.kind === 'unknown';
+    return isCut ? sight : withTokens(sight, asked);
+  };
+  const reached = await withRemote(way, options, look, options.logIn);
+  return reached.kind === 'reached' ? reached.value : noted(unreached(node, reached.diagnostics));
+}
+
+/** The placements as the node shows them together with their tokens. */
+const withTokens = ({ observation, failures }: Sight, { observation: { facts } }: Sight): Sight => ({
+  observation: { ...observation, facts: { ...observation.facts, placements: facts.placements } },
+  failures,
+});
+
+function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): Sight {
+  const facts = factsWithoutAnswer('unreachable', failures[0].summary);
+  return { observation: { node, facts }, failures };
+}
+
+/** For a round trip, a login shell that is slow to start, and the frames on their way back. */
+const travelMs = 2_000;
+
+interface Look {
+  readonly leftMs: number;
+  readonly token: string;
+  readonly probes: readonly Probe[];
+  /** When aborted, the command is ended, and its answer is worth nothing. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface LookExtent {
+  readonly facts?: readonly FactName[];
+  readonly isQuiet?: boolean;
+}
+
+function probesFor({ facts, isQuiet = false }: LookExtent): readonly Probe[] {
+  if (facts !== undefined) return probesOf(facts);
+  return isQuiet ? quietProbes() : allProbes();
+}
+
+async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {
+  const { command, ...limits } = observation(remote.rootPrefix, look);
+  const { signal } = look;
+  return sightOf(node, await remote.exec(command, { ...limits, ...(signal === undefined ? {} : { signal }) }), look);
+}
+
+/** How the sessions of a run are looked at. */
+export interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | 'facts'> {
+  /** Without asking any endpoint for a token. */
+  readonly isQuiet?: boolean;
+}
+
+/**
+ * Observes nodes over the connections that a run has: as fresh as every other look, without another login. `deadlineMs` is for the
+ * answers of one node. A quiet look asks no endpoint for a token.
+ */
+export async function observeSessions(
+  sessions: readonly Session[],
+  { deadlineMs, newToken, ...extent }: SessionLook,
+): Promise<FleetObservation> {
+  const nodes: Record<string, NodeObservation> = Object.create(null);
+  const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
+  await Promise.all(
+    sessions.map(async (session) => {
+      const { node } = session;
+      const look = { leftMs: deadlineMs, token: newToken(), probes: probesFor(extent) };
+      const answer = await session.ask((rootPrefix) => observation(rootPrefix, look));
+      const sight = answer.kind === 'ended' ? sightOf(node, answer.result, look) : unreached(node, answer.diagnostics);
+      nodes[node] = sight.observation;
+      if (sight.failures.length > 0) failures[node] = sight.failures;
+    }),
+  );
+  return { nodes, failures };
+}
+
+function observation(rootPrefix: string, { leftMs, token, probes }: Look): { readonly command: string } & ExecLimits {
+  const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
+  const command = observeCommand({ probes, token, rootPrefix, budgetMs });
+  return { name: 'observe', command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
+}
+
+function sightOf(node: NodeName, result: ExecResult, { probes, token }: Look): Sight {
+  const answers = parseFrames(result.stdout, { probes, token });
+  const isSilent = answers.every((answer) => answer.missing !== undefined);
+  return { observation: { node, facts: parseFacts(answers, result) }, failures: brokenOff(node, result, isSilent) };
+}
+
+function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): readonly Diagnostic[] {
+  const subject = nodeSubject(node);
+  const { exit, isTruncated } = result;
+  if (isTruncated) {
+    const detail = prose`${named(node)} sent more than any set of probes can print; the rest was not read.`;
+    return [diagnose('fact/too-much-output', { subject, detail })];
+  }
+  const broken = diagnoseExit(node, exit);
+  if (broken)
+    return [
+      {
+        ...broken,
+        hint: 'Look again: an observation changes nothing. If it stays so, look at the network to this node.',
+      },
+    ];
+  if (!isSilent) return [];
+  const detail = prose`The observation script gave no answer on ${named(node)} (${exitText(exit)}).`;
+  return [diagnose('fact/no-frames', { subject, detail })];
+}

@@ -1,0 +1,132 @@
+/** One line per node of what a run is at: the texts of the view on a terminal. */
+import { columnsOf } from '../../diagnostics/cells.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { Step, StepId, StepOutcome } from '../../model/step.ts';
+import { diskText, durationText } from '../../model/text/units.ts';
+import type { RunEvent } from '../run-events.ts';
+
+type Progress = Extract<RunEvent, { kind: 'step-progress' }>;
+
+/** What one line knows. */
+export interface RunLine {
+  /** The node of its steps. */
+  readonly name: string;
+  readonly steps: readonly Step[];
+  readonly running: ReadonlyMap<StepId, { readonly step: Step; readonly progress?: Progress }>;
+  readonly ended: ReadonlyMap<StepId, { readonly step: Step; readonly outcome: StepOutcome; readonly code?: string }>;
+  /** Milliseconds in which something of it ran. */
+  readonly ms: number;
+  /** A signal came: what runs is only brought to its end. */
+  readonly isStopping: boolean;
+}
+
+/** How a line stands. */
+export type LineState = 'waiting' | 'running' | 'done' | 'failed' | 'skipped';
+
+/** A line for each node that the steps name, in their order. What only hands can do has none. */
+export function linesOf(steps: readonly Step[]): readonly RunLine[] {
+  const ours = steps.filter(({ act }) => act.kind !== 'hands');
+  const names = [...new Set(ours.map(({ node }) => node))];
+  return names.map((name) => ({
+    name,
+    steps: ours.filter((step) => step.node === name),
+    running: new Map(),
+    ended: new Map(),
+    ms: 0,
+    isStopping: false,
+  }));
+}
+
+/** The line after an event that concerns it; the same value when it does not. */
+export function lineAfter(line: RunLine, event: RunEvent): RunLine {
+  switch (event.kind) {
+    case 'step-started':
+      if (event.step.node !== line.name || event.step.act.kind === 'hands') return line;
+      return { ...line, running: new Map([...line.running, [event.step.id, { step: event.step }]]) };
+    case 'step-progress': {
+      const now = line.running.get(event.step);
+      return now ? { ...line, running: new Map([...line.running, [event.step, { ...now, progress: event }]]) } : line;
+    }
+    case 'step-ended': {
+      const { step, outcome, diagnostics, ms } = event;
+      if (step.node !== line.name || step.act.kind === 'hands') return line;
+      const code = diagnostics[0]?.code;
+      const end = { step, outcome, ...(code === undefined ? {} : { code }) };
+      const running = new Map([...line.running].filter(([id]) => id !== step.id));
+      return { ...line, running, ended: new Map([...line.ended, [step.id, end]]), ms: line.ms + ms };
+    }
+    case 'interrupted':
+      return { ...line, isStopping: true };
+    default:
+      return line;
+  }
+}
+
+/** How the line stands: failed as soon as one of its steps has not done its work, and nothing of it runs. */
+export function stateOf({ steps, running, ended }: RunLine): LineState {
+  if (running.size > 0) return 'running';
+  const outcomes = [...ended.values()].map(({ outcome }) => outcome);
+  const isWhole = steps.every(({ id }) => ended.has(id));
+  if (!isWhole) return outcomes.length === 0 ? 'waiting' : 'running';
+  if (outcomes.some((one) => one === 'failed' || one === 'unknown')) return 'failed';
+  return outcomes.every((one) => one === 'changed' || one === 'unchanged') ? 'done' : 'skipped';
+}
+
+/** The text of a line, at most so many columns wide; `widest` is the width of the longest name. */
+export function lineText(line: RunLine, widest: number, columns: number): string {
+  const name = line.name.padEnd(widest);
+  const state = stateOf(line);
+  if (state !== 'done') return clip(`${name}  ${middle(line, state)}`, columns);
+  const time = durationText(line.ms);
+  const text = clip(`${name}  ${summary(line)}`, columns - time.length - 2);
+  return `${text}${' '.repeat(Math.max(2, columns - columnsOf(text) - time.length))}${time}`;
+}
+
+function middle(line: RunLine, state: LineState): string {
+  const [running] = line.running.values();
+  const stopping = line.isStopping ? 'stopping: ' : '';
+  if (running) {
+    return [stopping + kindOf(running.step), progressText(running.progress)].filter((one) => one !== '').join('  ');
+  }
+  const [bad] = [...line.ended.values()].filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+  if (bad) return `${kindOf(bad.step)} ${bad.outcome === 'unknown' ? 'ended unknown' : 'failed'}${code(bad.code)}`;
+  const done = [...line.ended.values()].filter(
+    ({ outcome }) => outcome === 'changed' || outcome === 'unchanged',
+  ).length;
+  const all = line.steps.length;
+  if (state === 'skipped' || line.isStopping) {
+    return done === 0 ? 'not begun' : `${summary(line)}; ${done} of ${all} steps done`;
+  }
+  const left = line.steps.length - line.ended.size;
+  return `${left} ${left === 1 ? 'step waits' : 'steps wait'}`;
+}
+
+const code = (text: string | undefined): string => (text === undefined ? '' : ` (${text})`);
+
+const kindOf = ({ resource, act }: Step): string => (act.kind === 'gate' ? `${resource}: waiting` : resource);
+
+/** `412 MB of 735 GB`, or what is waited for. */
+function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'text'> | undefined): string {
+  const { doneBytes, totalBytes, text } = progress ?? {};
+  if (totalBytes === undefined || totalBytes <= 0) return escapeText(text ?? '');
+  const percent = Math.floor((100 * (doneBytes ?? 0)) / totalBytes);
+  return `${percent} %  ${diskText(doneBytes ?? 0)} of ${diskText(totalBytes)}`;
+}
+
+/** What was changed, counted by resource: `power, 3 link-address`. */
+function summary({ ended }: RunLine): string {
+  const counts = new Map<string, number>();
+  for (const { step, outcome } of ended.values()) {
+    if (outcome !== 'changed') continue;
+    counts.set(step.resource, (counts.get(step.resource) ?? 0) + 1);
+  }
+  if (counts.size === 0) return 'as it was';
+  return [...counts].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ');
+}
+
+function clip(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let cut = text;
+  while (cut !== '' && columnsOf(cut) > columns - 3) cut = cut.slice(0, -1);
+  return `${cut}...`;
+}

@@ -1,0 +1,132 @@
+import type { PlaybookReport, PlaybookWork } from '../../apply/playbook-report.ts';
+import type { Goal } from '../../engine/goals/goal.ts';
+import { makePlan } from '../../engine/plan/make-plan.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { PlayScope } from '../../engine/playbooks/expand.ts';
+import type { Playbook } from '../../engine/playbooks/playbook.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Prose } from '../../model/text/prose.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import type { SettledCluster } from '../cluster/settle-cluster.ts';
+import type { Ways } from '../cluster/ways.ts';
+import type { LookedPlan } from '../look/look-and-plan.ts';
+import { createConsent, type GuardedEffect } from '../plan/consent.ts';
+import { showPlan } from '../plan/show-plan.ts';
+import { exitOfSignal } from '../terminal/signals.ts';
+import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
+import type { ExitCode } from '../verb/exit-codes.ts';
+import type { Run } from '../verb/verb.ts';
+import { changeNodes } from './change-nodes.ts';
+import { closedDoorLines } from './closed-doors.ts';
+import { withKeptStops } from './kept-stops.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import { showOutcome } from './show-outcome.ts';
+
+/** What a verb does to its targets, and how it is judged. */
+export interface Action {
+  readonly verb: string;
+  readonly playbook: Playbook;
+  /** The file of `run`, as it is called in text. */
+  readonly file?: string;
+  readonly scope: PlayScope;
+  /** Effects that the verb itself names. */
+  readonly named: readonly GuardedEffect[];
+  /** Effects that `--allow` may name; absent where the verb names them all. */
+  readonly allowable?: readonly GuardedEffect[];
+  /** The nodes whose state decides the exit code. */
+  readonly judged: readonly NodeName[];
+  /** The same, where that follows from the last look. */
+  readonly judgedAt?: (observation: FleetObservation) => readonly NodeName[];
+  /** What the last look is compared with; absent where the steps themselves say how it went. */
+  readonly goal?: Goal;
+  /** Called each time the leases of a plan are held, before its first step. */
+  readonly onLeased?: () => Promise<void>;
+  /** Called when a task has ended and before the next one begins, under the leases of the run, until one is `lost`. */
+  readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
+  /** What is said of a task that has no plan of its own, where that is another thing than its words. */
+  readonly tells?: (work: PlaybookWork) => string | undefined;
+  /** What the first plan leads to besides its own changes, a sentence each. */
+  readonly leadsTo?: readonly Prose[];
+  /** What the last look has found where nothing is left to do: `chat is stopped`. */
+  readonly checked?: string;
+  /** Sentences behind the last line, made of what was done. */
+  readonly closing?: (report: PlaybookReport) => readonly Prose[];
+  /** The same, made of the last look. */
+  readonly lastWords?: (observation: FleetObservation) => readonly Prose[];
+}
+
+/** Runs a playbook from its first look to its last, and shows how it came out. */
+export async function actOn(
+  run: Run,
+  action: Action,
+  { cluster, ways }: { readonly cluster: SettledCluster; readonly ways: Ways },
+): Promise<ExitCode> {
+  const { verb, playbook, scope, named, file } = action;
+  const { lockPlace } = cluster;
+  const lock = { shown: lockPlace.shown, additions: [] };
+  const { isSimulated } = ways;
+  const unlocked = await unlockedByItself(run, playbook, {
+    fleet: { nodes: scope.desired.nodes.filter(({ name }) => scope.targets.includes(name)) },
+    ways,
+  });
+  let next = action.leadsTo ?? [];
+  const show = (plan: Plan): void => {
+    // Where something waits, what follows may not come.
+    const sure = plan.waiting.length === 0 ? next : [];
+    showPlan(run, withUnlocks(plan, unlocked), { isSimulated, lock, budgets: undefined, next: sure });
+    next = [];
+  };
+  const apart = (): void => {
+    if (!run.options.json) run.console.out('\n');
+  };
+  const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });
+  // Their users wrote it; of a verb of ours the help tells.
+  if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
+  const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
+  const { onLeased, afterTask, tells } = action;
+  const agreed = {
+    ...(onLeased === undefined ? {} : { onLeased }),
+    ...(afterTask === undefined ? {} : { afterTask }),
+    ...(tells === undefined ? {} : { tells }),
+  };
+  const isForeseen = file !== undefined;
+  const change = { verb, playbook, scope, ways, consent, show, apart, question, isForeseen, ...agreed };
+  const { report, refusal } = await changeNodes(run, change);
+  const judged = (report.observation && action.judgedAt?.(report.observation)) ?? action.judged;
+  const last =
+    report.observation === undefined
+      ? undefined
+      : lookedPlan({ ...action, judged }, { ...report, observation: report.observation });
+  const interruptedBy = exitOfSignal(run.signal);
+  const outcome: RunOutcome = {
+    targets: judged,
+    report,
+    refusal,
+    ...(last === undefined
+      ? {}
+      : { last: { goal: action.goal?.kind ?? 'converge', ...last, fleet: scope.desired, targets: judged } }),
+    ...(interruptedBy === undefined ? {} : { interruptedBy }),
+  };
+  return showOutcome(run, outcome, {
+    cluster: scope.desired.name,
+    verb,
+    ...(file === undefined ? {} : { playbook: file }),
+    isSimulated,
+    lock: { path: lockPlace.path, written: false, additions: [] },
+    ...(action.checked === undefined ? {} : { checked: action.checked }),
+    closing: [
+      ...(action.closing?.(report) ?? []),
+      ...(report.observation === undefined ? closedDoorLines(report) : (action.lastWords?.(report.observation) ?? [])),
+    ],
+  });
+}
+
+function lookedPlan(
+  { goal, scope, judged }: Action,
+  { observation, works }: Required<Pick<PlaybookReport, 'observation' | 'works'>>,
+): LookedPlan | undefined {
+  if (goal === undefined) return undefined;
+  const looked = makePlan({ goal, desired: scope.desired, observation, targets: judged });
+  const plan = goal.kind === 'start' ? withKeptStops(looked, { works }) : looked;
+  return { plan, observation };
+}

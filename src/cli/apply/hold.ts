@@ -1,0 +1,80 @@
+import { thisController } from '../../apply/lease/controller.ts';
+import { dayOf, isDayOver } from '../../model/facts/hold-day.ts';
+import type { HoldWish } from '../../rack/hold/resource.ts';
+import { targetedNodes } from '../cluster/open-cluster.ts';
+import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { namedTargets } from '../cluster/targets.ts';
+import { openWays } from '../cluster/ways.ts';
+import type { ExitCode } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import { textOption } from '../verb/own-options.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { actOn } from './act-on.ts';
+
+const usualReason = 'no reason was given';
+const longestReason = 200;
+
+/** `hold NODE…|--all`: writes down on nodes that they are to be left alone. */
+export const hold: VerbBody = async (run) => {
+  const reason = readReason(run);
+  const until = readUntil(run);
+  const by = (await thisController()).name;
+  const since = dayOf(Date.now());
+  return keep(run, 'hold', { reason, by, since, ...(until === undefined ? {} : { until }) });
+};
+
+/** `release NODE…|--all`: ends that. */
+export const release: VerbBody = (run) => keep(run, 'release', undefined);
+
+function readReason(run: Run): string {
+  const reason = (textOption(run, 'reason') ?? usualReason).trim();
+  if (reason === '' || reason.length > longestReason || /\p{C}/u.test(reason)) {
+    throw usageError('The reason is no reason.', `Say it in one line of at most ${longestReason} characters.`);
+  }
+  return reason;
+}
+
+function readUntil(run: Run): string | undefined {
+  const until = textOption(run, 'until');
+  if (until === undefined) return undefined;
+  // Parsed and written again, the 31st of June is another day.
+  const epochMs = /^20\d\d-\d\d-\d\d$/.test(until) ? Date.parse(`${until}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(epochMs) || dayOf(epochMs) !== until) {
+    throw usageError(`"${until}" is no day for --until.`, 'Say the last day as 2026-12-01.');
+  }
+  if (isDayOver(until, Date.now())) throw usageError(`${until} is over.`, 'Say a day that is not.');
+  return until;
+}
+
+async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']): Promise<ExitCode> {
+  const cluster = settleFromLock(run);
+  const { fleet } = cluster;
+  const chosen = targetedNodes(run, fleet, namedTargets(run, fleet));
+  const nodes = chosen.map(({ name }) => name);
+  const wish: HoldWish = { nodes, ...(said === undefined ? {} : { hold: said }) };
+  const ways = openWays(run, cluster.opened);
+  const inFile = chosen.filter((node) => node.hold !== undefined).map(({ name }) => name);
+  const action = {
+    verb,
+    playbook: {
+      name: verb,
+      plays: [
+        {
+          nodes: { kind: 'targets' as const },
+          serial: [],
+          maxFailures: 0,
+          tasks: [{ kind: 'hold' as const, wish }],
+        },
+      ],
+    },
+    scope: { desired: fleet, targets: nodes },
+    named: [],
+    judged: nodes,
+    goal: { kind: 'hold' as const, ...wish },
+    ...(verb === 'release' && inFile.length > 0 ? { closing: () => [stillHeld(inFile)] } : {}),
+  };
+  return actOn(run, action, { cluster, ways });
+}
+
+const stillHeld = (nodes: readonly string[]): string =>
+  `The cluster file goes on holding ${nodes.join(', ')}: take \`hold\` out there.`;

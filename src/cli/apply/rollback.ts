@@ -1,0 +1,155 @@
+import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { everyNode } from '../../desired/fallback.ts';
+import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/runtime-keys.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
+import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import { type Digest, shortDigest } from '../../model/digest.ts';
+import type { NodeName } from '../../model/node.ts';
+import { runtimeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, type Prose, prose } from '../../model/text/prose.ts';
+import { changeLock } from '../cluster/lock-file.ts';
+import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { openWays } from '../cluster/ways.ts';
+import { observeNodes } from '../look/observe-fleet.ts';
+import { usageError } from '../verb/options.ts';
+import { textOption } from '../verb/own-options.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { actOn } from './act-on.ts';
+import { olderVersion } from './older-version.ts';
+
+/** `rollback RUNTIME`: takes a runtime back to the older version that its nodes have kept, or with --undo forward again. */
+export const rollback: VerbBody = async (run) => {
+  const isUndo = run.own['undo'] === true;
+  const to = readVersion(run, isUndo);
+  const cluster = settleFromLock(run);
+  const runtime = wantedRuntime(run, cluster.fleet);
+  const nodes = usersOf(cluster.fleet, runtime);
+  const ways = openWays(run, cluster.opened);
+  const from = runtime.takenBackFrom ?? runtime.digest;
+  if (from === undefined) throw new Error(`${runtime.name} is settled`);
+  const observed = async () =>
+    observeNodes(
+      run,
+      cluster.fleet.nodes.filter(({ name }) => nodes.includes(name)),
+      ways,
+    );
+  const back = isUndo ? undone(runtime) : { from, to: olderVersion({ runtime, nodes, to }, await observed()) };
+  const fleet = withVersion(cluster, runtime, back ?? { from, to: from });
+  if (back !== undefined) refuseOtherDriver(cluster, runtime, back.to);
+  let isKept = false;
+  const keep = async (): Promise<void> => {
+    if (isKept) return;
+    isKept = true;
+    await changeLock(cluster.lockPlace, (now) => withTakenBack(now, runtime.name, back));
+  };
+  const code = await actOn(
+    run,
+    {
+      verb: 'rollback',
+      playbook: {
+        name: 'rollback',
+        plays: [
+          {
+            nodes: { kind: 'targets' },
+            serial: [],
+            maxFailures: 0,
+            tasks: [{ kind: 'converge', only: ['runtime', 'placement'] }],
+          },
+        ],
+      },
+      scope: { desired: fleet, targets: nodes },
+      named: ['interrupt'],
+      judged: nodes,
+      goal: { kind: 'converge', only: ['runtime', 'placement'] },
+      // Written down before the first step: a run that is cut off is finished by the next apply. Not sooner than with
+      // the leases: one that is refused has wished for nothing.
+      onLeased: keep,
+      closing: () => [closingText(cluster, runtime, back)],
+    },
+    { cluster, ways },
+  );
+  // Where nothing was to be done nobody was asked either: the nodes are as it is wished already.
+  if (isKept || code !== 0) return code;
+  await keep();
+  if (runtime.takenBackFrom !== undefined && back !== undefined && back.to === runtime.digest && !run.options.json) {
+    run.console.out(`${runtime.name} is at version ${shortDigest(back.to)} already, to which it was taken back.\n`);
+  }
+  return code;
+};
+
+function readVersion(run: Run, isUndo: boolean): string | undefined {
+  const to = textOption(run, 'to');
+  if (to === undefined) return undefined;
+  if (isUndo) throw usageError('--to and --undo are given.', 'Leave one of the two out.');
+  if (!/^[0-9a-f]{4,64}$/.test(to)) {
+    throw usageError(`"${to}" is no version.`, 'Say its first digits, as facts --fact trees shows them.');
+  }
+  return to;
+}
+
+function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
+  const names = fleet.runtimes.map(({ name }) => name);
+  const [word, ...others] = run.words;
+  const list = `Runtimes: ${names.join(', ') || 'none that was applied'}`;
+  if (word === undefined || others.length > 0) throw usageError('Name one runtime.', list);
+  const found = fleet.runtimes.find(({ name }) => name === word);
+  if (found !== undefined) return found;
+  const near = didYouMean(word, names);
+  throw usageError(`There is no runtime \`${word}\`.`, near === undefined ? list : `Did you mean \`${near}\`?`);
+}
+
+/** @throws FleetError `cli/usage` when no placement uses it */
+function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime): readonly NodeName[] {
+  const used = placements.filter(({ runtime }) => runtime === name).flatMap(everyNode);
+  if (used.length === 0) throw usageError(`No placement uses ${name}.`, prose`See: ${meshwright('status')}`);
+  return nodes.map((node) => node.name).filter((node) => used.includes(node));
+}
+
+function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
+  if (takenBackFrom !== undefined) return undefined;
+  throw new FleetError([
+    diagnose('rollback/not-taken-back', {
+      subject: runtimeSubject(name),
+      detail: prose`${named(name)} is the version of its archive already.`,
+    }),
+  ]);
+}
+
+/** The fleet with one version of a runtime, and the keys that belong to it: those of the file only for its own archive. */
+function withVersion(
+  { fleet, lock, opened }: SettledCluster,
+  { name }: DesiredRuntime,
+  { to, from }: TakenBack,
+): DesiredFleet {
+  const ofFile = opened.fleet.runtimes.find((one) => one.name === name);
+  const runtimes = fleet.runtimes.map((one): DesiredRuntime => {
+    if (one.name !== name || ofFile === undefined) return one;
+    const { takenBackFrom: _, hasFileKeys: __, ...plain } = withKeys(one, keysOf(ofFile));
+    return to === from ? { ...plain, digest: to } : withKeptKeys({ ...plain, digest: to, takenBackFrom: from }, lock);
+  });
+  return { ...fleet, runtimes };
+}
+
+/** The keys of a placement are for one driver, and are no part of a version. @throws FleetError `rollback/no-version` */
+function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRuntime, to: Digest): void {
+  const kept = keptKeys(lock, name, to)?.driver ?? driver;
+  if (kept === driver) return;
+  const detail = prose`Version ${shortDigest(to)} of ${named(name)} was started by the driver ${kept}; the file has ${driver}.`;
+  const hint = `Bring the older archive and \`driver: ${kept}\` back in the file, then apply.`;
+  throw new FleetError([diagnose('rollback/no-version', { subject: runtimeSubject(name), detail, hint })]);
+}
+
+function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: TakenBack | undefined): ClusterLock {
+  const others = Object.entries(takenBack ?? {}).filter(([other]) => other !== name);
+  const entries = back === undefined ? others : [...others, [name, back] as const];
+  return entries.length === 0 ? lock : { ...lock, takenBack: Object.fromEntries(entries) };
+}
+
+function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, back: TakenBack | undefined): Prose {
+  return back === undefined
+    ? `${lockPlace.shown} has ${listText([name])} as its archive is.`
+    : prose`${lockPlace.shown} keeps ${name} at this version until its archive is another one: commit it. Forward again: ${meshwright('rollback', name, '--undo')}`;
+}

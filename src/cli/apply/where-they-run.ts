@@ -1,0 +1,90 @@
+import { everyNode, withFallbacks } from '../../desired/fallback.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import type { FactName } from '../../model/facts/fact-values.ts';
+import type { NodeObservation } from '../../model/facts/observation.ts';
+import type { NodeName } from '../../model/node.ts';
+import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
+import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
+import type { OpenedCluster } from '../cluster/open-cluster.ts';
+import { lockedFleet } from '../cluster/settle-cluster.ts';
+import type { Ways } from '../cluster/ways.ts';
+import { observeNodes } from '../look/observe-fleet.ts';
+import type { Run } from '../verb/verb.ts';
+
+type Observed = Readonly<Record<string, NodeObservation>>;
+
+/** Looks at some nodes. */
+type Look = (nodes: readonly NodeName[]) => Promise<Observed>;
+
+/** Which ranks a node has is all that counts; asking a busy endpoint for a token would take long. */
+export const rankFacts: readonly FactName[] = ['placements', 'services'];
+
+/**
+ * The fleet of a cluster file with those placements on their fallback that run there, or ran there last. Only nodes of
+ * placements that the command line names, or whose nodes, and that have a fallback are looked at; of all others the file says where they are.
+ */
+export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways): Promise<DesiredFleet> {
+  const { fleet } = cluster;
+  const isMeant = (one: DesiredPlacement): boolean =>
+    [one.name, ...everyNode(one)].some((name) => run.words.includes(name));
+  if (!fleet.placements.some((one) => one.fallback !== undefined && isMeant(one))) return fleet;
+  const found = await findFallbacks(lockedFleet(run, cluster), isMeant, async (names) => {
+    const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
+    return (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
+  });
+  for (const { name, nodes } of found.unseen) {
+    const where = nodes.join(', ');
+    run.console.err(`${where}: not seen; ${name} may run on its fallback there, and is taken to be on its own nodes\n`);
+  }
+  return withFallbacks(fleet, ({ name }) => found.there.includes(name));
+}
+
+/** Which placements are on their fallback, by name, and of which nobody can tell because no node of that was seen. */
+export interface FoundFallbacks {
+  readonly there: readonly string[];
+  readonly unseen: readonly { readonly name: string; readonly nodes: readonly NodeName[] }[];
+}
+
+/**
+ * Finds out which placements are on their fallback. Its nodes are looked at first; the others, of which one is likely to be
+ * away, only where ranks of it are there that do not all run.
+ */
+export async function findFallbacks(
+  fleet: DesiredFleet,
+  isMeant: (placement: DesiredPlacement) => boolean,
+  look: Look,
+): Promise<FoundFallbacks> {
+  const meant = fleet.placements.flatMap((one) =>
+    one.fallback === undefined || !isMeant(one) ? [] : [{ ...one, there: one.fallback.nodes }],
+  );
+  const first = await look([...new Set(meant.flatMap(({ there }) => there))]);
+  const names = namesThere(fleet, first);
+  const open = meant.filter((one) => names.includes(one.name) && !runsWhole(one, first));
+  const others = open.flatMap(({ nodes }) => nodes).filter((node) => !Object.hasOwn(first, node));
+  const all = others.length === 0 ? first : { ...first, ...(await look([...new Set(others)])) };
+  const found = namesThere(fleet, all);
+  return {
+    there: meant.map(({ name }) => name).filter((name) => found.includes(name)),
+    unseen: meant
+      .filter((one) => one.there.every((node) => memberOn(one.name, node, first).kind === 'unknown'))
+      .map(({ name, there }) => ({ name, nodes: there })),
+  };
+}
+
+const namesThere = (fleet: DesiredFleet, observed: Observed): readonly string[] =>
+  whereTheyRanLast(fleet, observed)
+    .placements.filter(({ home }) => home !== undefined)
+    .map(({ name }) => name);
+
+const memberOn = (placement: string, node: NodeName, observed: Observed) =>
+  seeMember(node, placement, Object.hasOwn(observed, node) ? observed[node]?.facts : undefined).seen;
+
+/** Whether each node of a fallback has a rank with a process. */
+const runsWhole = (
+  { name, there }: { readonly name: string; readonly there: readonly NodeName[] },
+  observed: Observed,
+): boolean =>
+  there.every((node) => {
+    const seen = memberOn(name, node, observed);
+    return seen.kind === 'known' && isRunning(seen.value);
+  });

@@ -1,0 +1,144 @@
+import { didYouMean } from '../../desired/did-you-mean.ts';
+import { askedPort } from '../../desired/rank-port.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeLines } from '../../diagnostics/escape.ts';
+import { withQuestion } from '../../drivers/contract/chat-request.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import { placementSubject } from '../../model/subject.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { type AnswerParts, answerParts } from '../../node/endpoint/answer-parts.ts';
+import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
+import { judgeToken } from '../../node/endpoint/judge-token.ts';
+import { fleetAsItRuns } from '../apply/where-they-run.ts';
+import { openCluster } from '../cluster/open-cluster.ts';
+import { placementNamed } from '../cluster/placements.ts';
+import { openWays, type Ways } from '../cluster/ways.ts';
+import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/ask-nodes.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { paintFor } from '../terminal/paint.ts';
+import { exitCode } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import { readCountOption } from '../verb/own-options.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { onlyThought } from './only-thought.ts';
+
+const usualTokens = 256;
+
+/** `ask PLACEMENT TEXT…`: asks the endpoint of a placement on its own leader, and prints the answer. */
+export const ask: VerbBody = async (run) => {
+  const tokens = readCountOption(run, 'maxTokens') ?? usualTokens;
+  const cluster = openCluster(run);
+  readQuestion(run, cluster.fleet);
+  const ways = openWays(run, cluster);
+  const question = readQuestion(run, await fleetAsItRuns(run, cluster, ways));
+  const answered = await askLeader(run, { ...question, tokens }, ways);
+  show(run, question, answered, ways);
+  return answered.diagnostics.length === 0 ? exitCode.done : exitCode.failed;
+};
+
+interface Question {
+  readonly placement: DesiredPlacement;
+  readonly runtime: DesiredRuntime;
+  readonly model: DesiredModel;
+  readonly leader: DesiredNode;
+  readonly text: string;
+}
+
+function readQuestion(run: Run, fleet: DesiredFleet): Question {
+  const [word, ...words] = namedFirst(run.words, fleet);
+  const names = fleet.placements.map(({ name }) => name).join(', ');
+  if (word === undefined) throw usageError('No placement is named.', `Placements: ${names || 'none in the file'}`);
+  const placement = placementNamed({ fleet }, word);
+  const text = words.join(' ');
+  if (text.trim() === '')
+    throw usageError('The question is missing.', prose`Put it in quotes: ${meshwright('ask', word, '"Hello"')}`);
+  const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
+  const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
+  const model = fleet.models.find(({ name }) => name === placement.model);
+  if (runtime === undefined || model === undefined || leader === undefined)
+    throw new Error(`placement ${word} passed its rules`);
+  return { placement, runtime, model, leader, text };
+}
+
+/** The words with a placement as the first one: the only one of the file needs no name. A misspelled name is no question. */
+function namedFirst(words: readonly string[], { placements }: DesiredFleet): readonly string[] {
+  const [only, ...others] = placements.map(({ name }) => name);
+  const [first] = words;
+  if (only === undefined || others.length > 0 || first === undefined || first === only) return words;
+  return words.length > 1 && didYouMean(first, [only]) !== undefined ? words : [only, ...words];
+}
+
+/** What came back, and why there is no answer where there is none: a model can think until its tokens are over. */
+interface Answered extends AnswerParts {
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function askLeader(
+  run: Run,
+  { placement, runtime, model, leader, text, tokens }: Question & { readonly tokens: number },
+  ways: Ways,
+): Promise<Answered> {
+  const request = driverOf(runtime).tokenRequest(placement, runtime, model);
+  const { path, pointer, countPointer } = request;
+  const body = JSON.stringify({ ...withQuestion(request, text), max_tokens: tokens });
+  const isOne = driverOf(runtime).takesOneRequest?.(placement) === true;
+  const endpoint = { placement: placement.name, port: askedPort(placement), path, isOne };
+  const deadlineSeconds = run.options.deadline / 1_000;
+  const [outcome] = await askNodes(run, { nodes: [leader], ways }, (_node, rootPrefix) => ({
+    name: 'ask',
+    command: askCommand({ ...endpoint, deadlineSeconds, rootPrefix }),
+    stdin: Buffer.from(body),
+  }));
+  if (outcome === undefined) throw new Error('the leader has no outcome');
+  const broken = outcomeDiagnostics(outcome);
+  const none = (reason: string): Answered => unanswered([noAnswer(placement, leader, reason)]);
+  if (broken.length > 0) return unanswered(broken);
+  if (outcome.kind === 'unreached') return none('its node was not reached');
+  const answer = parseAskAnswer(new TextDecoder().decode(outcome.result.stdout));
+  if (answer === undefined) return none(isAnswered(outcome) ? `it said ${answerText(outcome)}` : 'curl failed there');
+  const judged = judgeToken(answer, pointer, countPointer);
+  if (judged.kind === 'none') return none(judged.reason);
+  const parts = answerParts(judged);
+  if (parts.answer.trim() !== '') return { ...parts, diagnostics: [] };
+  if (parts.thought.trim() === '' && judged.text !== '') return none('it gave blanks and nothing else');
+  return { ...parts, diagnostics: [onlyThought({ placement: placement.name, node: leader.name, tokens })] };
+}
+
+const unanswered = (diagnostics: readonly Diagnostic[]): Answered => ({ answer: '', thought: '', diagnostics });
+
+const noAnswer = (placement: DesiredPlacement, leader: DesiredNode, reason: string): Diagnostic =>
+  diagnose('ask/no-answer', {
+    subject: placementSubject(placement.name),
+    detail: `${placement.name} on ${leader.name}, port ${askedPort(placement)}: ${reason}.`,
+    hint: prose`Look at it: ${meshwright('status')}, ${aside(meshwright('logs', placement.name))}`,
+  });
+
+function show(run: Run, { placement, leader }: Question, answered: Answered, { isSimulated }: Ways): void {
+  const { answer, thought } = answered;
+  const diagnostics = answered.diagnostics;
+  logFindings(run, answered.diagnostics);
+  if (run.options.json) {
+    showJson(run.console, {
+      formatVersion: 1,
+      ...(isSimulated ? { simulated: true } : {}),
+      placement: placement.name,
+      node: leader.name,
+      ...(answer === '' ? {} : { answer }),
+      ...(thought === '' ? {} : { thought }),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    });
+    return;
+  }
+  // Whoever pipes the answer wants nothing else; without colour nobody could tell the two apart.
+  if (thought !== '' && run.console.hasColor) {
+    run.console.out(`${paintFor(true)('dim', escapeLines(thought))}\n${answer === '' ? '' : '\n'}`);
+  }
+  if (answer !== '') {
+    run.console.out(`${escapeLines(answer)}\n`);
+    if (isSimulated) run.console.err(`(simulated: ${placement.name} on ${leader.name})\n`);
+  }
+  showDiagnostics(run.console, diagnostics);
+}

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { requirementsName } from '../../desired/resolve-placements.ts';
+import { absolutePath } from '../../desired/settle/source-facts.ts';
+import type { ClusterLock } from '../../model/cluster-lock.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { fitLines } from '../../report/layout.ts';
+import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
+import { doubledPath } from '../../sim/hosts/doubled-programs.ts';
+import { simFolder } from '../files/state-folder.ts';
+import type { Run } from '../verb/verb.ts';
+
+/** A program of the file that simulated Macs cannot have, so that its double runs there. */
+interface Doubled {
+  /** `double of exo 1.0.71`. */
+  readonly name: string;
+  /** Why, in words that follow the path of its archive. */
+  readonly why: string;
+  readonly program: DoubledProgram;
+  /** Where the archive of the double is written, absolute; its list of packages and its wheels where these are missing. */
+  readonly archive: string;
+  readonly requirements?: string;
+  readonly wheels?: string;
+}
+
+type Programs = Pick<DesiredFleet, 'runtimes' | 'doorman'>;
+
+/** The doubles of a rehearsal: none without `--sim`. Reads nothing but whether files are there. */
+export function doublesIn(run: Run, clusterFile: string, { runtimes, doorman }: Programs): readonly Doubled[] {
+  if (run.options.sim !== true) return [];
+  const at = (path: string): string => absolutePath(dirname(clusterFile), path);
+  const folder = join(simFolder(run.env, clusterFile), 'doubles');
+  return [...runtimes, ...(doorman === undefined ? [] : [doorman])].flatMap((program): readonly Doubled[] => {
+    const name = doubleName(program);
+    const why = whyDoubled(at(program.archive));
+    if (name === undefined || why === undefined) return [];
+    const own = join(folder, program.name);
+    const lacks = (path: string | undefined): path is string =>
+      path !== undefined && whyDoubled(at(path)) !== undefined;
+    const list = program.extras.find((extra) => extra.name === requirementsName)?.source;
+    const wheels = 'driver' in program && program.driver === 'mlx' ? program.wheels : undefined;
+    return [
+      {
+        name,
+        why,
+        program,
+        archive: join(own, basename(program.archive)),
+        ...(lacks(list) ? { requirements: join(own, basename(list)) } : {}),
+        ...(lacks(wheels) ? { wheels: join(own, 'wheels') } : {}),
+      },
+    ];
+  });
+}
+
+/**
+ * Each double with its reason, in lines of this width; empty without any. Programs that were unpacked on a simulated Mac and
+ * replaced there are among them.
+ */
+export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet): string {
+  if (run.options.sim !== true) return '';
+  const missing = doublesIn(run, clusterFile, fleet);
+  const roots = join(simFolder(run.env, clusterFile), 'roots');
+  const replaced = new Set(fleet.nodes.flatMap(({ name }) => linesOf(join(roots, name, doubledPath))));
+  const { runtimes, doorman } = fleet;
+  const unpacked = [...runtimes, ...(doorman === undefined ? [] : [doorman])]
+    .filter(({ name }) => !missing.some(({ program }) => program.name === name))
+    .filter((program) => programNames(program).some((name) => replaced.has(name)))
+    .map((program) => ({ name: doubleName(program), program, why: 'is unpacked and checked, and the double runs' }));
+  return [...missing, ...unpacked]
+    .flatMap(({ name, why, program }) =>
+      fitLines(`simulated: ${name}: ${program.archive} ${why}`, run.console.columns - 2),
+    )
+    .map((line) => `${line.startsWith('simulated: ') ? '' : '  '}${line}\n`)
+    .join('');
+}
+
+const linesOf = (path: string): readonly string[] => (existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []);
+
+/** The fleet whose programs come from the archives of their doubles, where they have some. */
+export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doubled[]): F {
+  const doubled = <P extends DoubledProgram>(program: P): P => {
+    const found = doubles.find((one) => one.program.name === program.name);
+    if (found === undefined) return program;
+    const { archive, requirements, wheels } = found;
+    const extras = program.extras.map((extra) =>
+      extra.name === requirementsName && requirements !== undefined ? { ...extra, source: requirements } : extra,
+    );
+    return { ...program, archive, extras, ...(wheels === undefined ? {} : { wheels }) };
+  };
+  const { runtimes, doorman } = fleet;
+  return { ...fleet, runtimes: runtimes.map(doubled), ...(doorman === undefined ? {} : { doorman: doubled(doorman) }) };
+}
+
+/** Writes the archives of the doubles into the folder of the simulated fleet. */
+export async function writeDoubles(doubles: readonly Doubled[]): Promise<void> {
+  if (doubles.length === 0) return;
+  const { doubledPackages, writeDouble } = await import('../../sim/doubles/doubles.ts');
+  for (const { program, archive, requirements, wheels } of doubles) {
+    await writeDouble(program, archive);
+    if (requirements !== undefined) await doubledPackages.list(requirements);
+    if (wheels !== undefined) await doubledPackages.wheels(wheels);
+  }
+}
+
+/** The lock without what it says of programs that have doubles: the digests of the real archives. */
+export function withoutDoubled(lock: ClusterLock, doubles: readonly Doubled[]): ClusterLock {
+  if (doubles.length === 0) return lock;
+  const names = new Set(doubles.map(({ program }) => program.name));
+  const others = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(of).filter(([name]) => !names.has(name.split('/')[0] ?? '')));
+  return {
+    ...lock,
+    runtimes: others(lock.runtimes),
+    ...(lock.runtimeFiles === undefined ? {} : { runtimeFiles: others(lock.runtimeFiles) }),
+    ...(lock.takenBack === undefined ? {} : { takenBack: others(lock.takenBack) }),
+  };
+}

@@ -1,0 +1,158 @@
+import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { networkText } from '../../desired/links/link-network.ts';
+import { keptKeys, keysOf } from '../../desired/settle/runtime-keys.ts';
+import { settleFleet } from '../../desired/settle/settle.ts';
+import { withGivenNetworks } from '../../desired/settle/settle-links.ts';
+import { settleShapes } from '../../desired/settle/settle-shapes.ts';
+import { type SourceFacts, sourcesToRead } from '../../desired/settle/source-facts.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { ClusterLock } from '../../model/cluster-lock.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import { shownPath } from '../files/read-file.ts';
+import { simFolder } from '../files/state-folder.ts';
+import { planAllowances } from '../plan/consent.ts';
+import { missingPrograms } from '../sources/list-archive.ts';
+import { readKeys } from '../sources/read-keys.ts';
+import { readShapes } from '../sources/read-shapes.ts';
+import { readSources } from '../sources/read-sources.ts';
+import type { Run } from '../verb/verb.ts';
+import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
+import type { LockPlace } from './lock-file.ts';
+import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
+import { simLockName, simLockPath } from './sim-lock.ts';
+import { openWays } from './ways.ts';
+
+/** A cluster file whose every wish is resolved, and what its lock becomes by that. */
+export interface SettledCluster {
+  readonly opened: OpenedCluster;
+  readonly fleet: DesiredFleet;
+  /** As it is to be written. */
+  readonly lock: ClusterLock;
+  /** As it was read. */
+  readonly before: ClusterLock;
+  /** What nobody has agreed to yet, one line each. */
+  readonly additions: readonly string[];
+  /** The committed lock, or with `--sim` the one beside the run file. */
+  readonly lockPlace: LockPlace;
+}
+
+/**
+ * Opens the cluster file and resolves what it wants: archives are hashed, and folders of models that the lock does not
+ * know. Writes nothing.
+ * @throws FleetError with every error of the files (exit 65), a source that is missing among them
+ */
+export async function settleCluster(run: Run, opened: OpenedCluster = openCluster(run)): Promise<SettledCluster> {
+  const base = baseOf(run, opened);
+  const folder = dirname(base.opened.path);
+  const { doubles, ...rest } = base;
+  await writeDoubles(doubles);
+  const wanted = withDoubles(base.opened.fleet, doubles);
+  const sources = await readSources(run, sourcesToRead(wanted, base.lock, folder));
+  const keys = await readKeys(run, wanted, folder);
+  const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder);
+  // What an earlier run has settled with these keys was compared then.
+  const isNew = (name: string): boolean => {
+    const runtime = settled.fleet.runtimes.find((one) => one.name === name);
+    const file = base.opened.fleet.runtimes.find((one) => one.name === name);
+    const kept = keptKeys(base.lock, name, runtime?.takenBackFrom ?? runtime?.digest);
+    return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file));
+  };
+  const named = { fleet: base.opened.fleet, baseFolder: folder, whereIs: base.opened.whereIs };
+  const problems = [...settled.diagnostics, ...(await missingPrograms(named, run.signal, isNew))];
+  const [first, ...others] = problems.filter((one) => one.severity === 'error');
+  if (first) throw new FleetError([first, ...others]);
+  const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
+  const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
+  const lock = { ...settled.lock, ...(shapes === undefined ? {} : { shapes }) };
+  const planned = { ...settled.fleet, models, ...planAllowances(run) };
+  return { ...rest, before: base.lock, fleet: planned, lock, additions: settled.additions };
+}
+
+const nothingRead: SourceFacts = { archives: {}, folders: {} };
+
+/**
+ * The same from the lock alone, for verbs that act on what was applied: nothing is read, so that an archive that was
+ * built since keeps nobody from stopping a mesh. Placements that were never applied are left out.
+ */
+export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
+  const { doubles: _, ...base } = baseOf(run, opened);
+  const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path));
+  const runtimes = fleet.runtimes.filter(({ digest }) => digest !== undefined);
+  const models = fleet.models.filter(({ digest }) => digest !== undefined);
+  const hasDoorman = fleet.doorman?.digest !== undefined;
+  const isApplied = ({ runtime, model, publication }: DesiredPlacement): boolean =>
+    (publication === undefined || hasDoorman) &&
+    runtimes.some(({ name }) => name === runtime) &&
+    models.some(({ name }) => name === model);
+  const placements = fleet.placements.filter(isApplied);
+  const planned = { ...fleet, runtimes, models, placements, ...planAllowances(run) };
+  return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
+}
+
+/**
+ * The fleet of the file with all that its lock knows, for verbs that only look: nothing is read, and what was never
+ * applied stays as the file has it.
+ */
+export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet => lockedWhole(run, opened).fleet;
+
+const lockedWhole = (run: Run, opened: OpenedCluster) => {
+  const { lock } = baseOf(run, opened);
+  return { lock, fleet: settleFleet(opened.fleet, lock, nothingRead, dirname(opened.path)).fleet };
+};
+
+/**
+ * The fleet as its Macs and cables are judged: as the file has it, with what the lock says of them: which Mac each node
+ * is, and which networks the links were given. One that has none yet stays without: it may still get any.
+ */
+export function judgedFleet(run: Run, opened: OpenedCluster): DesiredFleet {
+  const { lock, fleet } = lockedWhole(run, opened);
+  const { nodes, thunderbolt } = fleet;
+  return { ...opened.fleet, nodes, thunderbolt: withGivenNetworks(thunderbolt, lock) };
+}
+
+interface Base extends Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
+  readonly doubles: ReturnType<typeof doublesIn>;
+}
+
+function baseOf(run: Run, opened: OpenedCluster): Base {
+  const doubles = doublesIn(run, opened.path, opened.fleet);
+  if (!run.options.sim) {
+    const lockPlace = { path: opened.lockPath, shown: shownPath(run.folder, opened.lockPath) };
+    return { opened, lock: opened.lock, lockPlace, doubles };
+  }
+  const lockPlace = { path: simLockPath(simFolder(run.env, opened.path)), shown: simLockName };
+  const simulated = readLock(lockPlace.path, lockPlace.shown);
+  return { opened, lock: rehearsedLock(withoutDoubled(opened.lock, doubles), simulated), lockPlace, doubles };
+}
+
+const isEmpty = (section: object): boolean => Object.keys(section).length === 0;
+
+/**
+ * What a rehearsal begins with: what is committed, so that it uses the same addresses; where nothing is committed yet,
+ * what earlier rehearsals have resolved. Which nodes were set up is its own.
+ */
+export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): ClusterLock {
+  const links = isEmpty(committed.links) ? simulated.links : committed.links;
+  const taken = new Set(Object.values(links).map(networkText));
+  const former = { ...simulated.formerNetworks, ...committed.formerNetworks };
+  return {
+    ...simulated,
+    links,
+    formerNetworks: Object.fromEntries(Object.entries(former).filter(([network]) => !taken.has(network))),
+    runtimes: { ...simulated.runtimes, ...committed.runtimes },
+    ...(committed.runtimeFiles === undefined
+      ? {}
+      : { runtimeFiles: { ...simulated.runtimeFiles, ...committed.runtimeFiles } }),
+    ...(simulated.takenBack === undefined && committed.takenBack === undefined
+      ? {}
+      : { takenBack: { ...committed.takenBack, ...simulated.takenBack } }),
+    ...(simulated.runtimeKeys === undefined && committed.runtimeKeys === undefined
+      ? {}
+      : { runtimeKeys: { ...committed.runtimeKeys, ...simulated.runtimeKeys } }),
+    models: { ...simulated.models, ...committed.models },
+    ...(simulated.shapes === undefined && committed.shapes === undefined
+      ? {}
+      : { shapes: { ...simulated.shapes, ...committed.shapes } }),
+  };
+}

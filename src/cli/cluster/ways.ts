@@ -1,0 +1,124 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import type { NodeWay, Way } from '../../apply/reach/with-remote.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { HostKeyLock } from '../../model/cluster-lock.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { createReachResolver, localReachEnv, type ReachWish } from '../../remote/config/resolve-reach.ts';
+import { type HostKeyTrust, trustFor } from '../../remote/keys/host-key-trust.ts';
+import type { Target } from '../../remote/remote.ts';
+import { parseRunFile, type RunFile, type RunNode, runFileName } from '../../sim/hosts/control/run-file.ts';
+import { isSameProcess } from '../../sim/hosts/process/process-identity.ts';
+import { simFolder } from '../files/state-folder.ts';
+import { requireReadable } from '../sim/sim-control.ts';
+import type { Run } from '../verb/verb.ts';
+import type { OpenedCluster } from './open-cluster.ts';
+import { openSimLock } from './sim-lock.ts';
+
+/** A node's address and who it must be. */
+export interface Settled {
+  readonly target: Target;
+  readonly trust: HostKeyTrust;
+}
+
+/** How the nodes of this run are reached: the real ones, or with `--sim` the simulated ones. */
+export interface Ways {
+  readonly isSimulated: boolean;
+  /** The cluster file that they were opened for. */
+  readonly clusterFile: string;
+  /** @throws FleetError when there is no way, such as a ProxyJump that the built-in client cannot take. */
+  readonly settle: (node: Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>) => Promise<Settled>;
+  /** The same for many nodes; a node without a way carries the reasons. */
+  readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeWay[]>;
+}
+
+/** The ways for one run. Nothing is read before the first question. */
+export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): Ways {
+  const settle = run.options.sim ? simulatedWays(run, cluster.path) : realWays(cluster.path, cluster.lock);
+  const to = async (node: DesiredNode): Promise<Way> => {
+    try {
+      return { kind: 'way', ...(await settle(node)) };
+    } catch (error) {
+      if (error instanceof FleetError && !isAboutTheRun(error)) {
+        run.log?.write({ kind: 'refused', node: node.name, diagnostics: error.diagnostics });
+        return { kind: 'no-way', diagnostics: error.diagnostics };
+      }
+      throw error;
+    }
+  };
+  return {
+    isSimulated: run.options.sim === true,
+    clusterFile: cluster.path,
+    settle,
+    toAll: (nodes) => Promise.all(nodes.map(async (node) => ({ node: node.name, way: await to(node) }))),
+  };
+}
+
+/** Without a simulator, or with a damaged lock, no node can be reached: the run ends instead of blaming each node. */
+const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
+
+function realWays(clusterFile: string, lock: HostKeyLock): Ways['settle'] {
+  const resolver = createReachResolver(localReachEnv());
+  return async (node) => {
+    const reach = await resolver.resolve(wishFor(node, clusterFile));
+    return { target: reach.target, trust: await resolver.trust(reach, lock) };
+  };
+}
+
+function wishFor(node: Parameters<Ways['settle']>[0], clusterFile: string): ReachWish {
+  return {
+    label: node.name,
+    host: node.host,
+    ...(node.user === undefined ? {} : { user: node.user }),
+    ...(node.port === undefined ? {} : { port: node.port }),
+    ...(node.identityFile === undefined ? {} : { identityFile: keyPath(node.identityFile, clusterFile) }),
+  };
+}
+
+/** `~/` is left to {@link ReachWish}, which knows the home that ssh goes by. */
+function keyPath(path: string, clusterFile: string): string {
+  return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
+}
+
+function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
+  const folder = simFolder(run.env, clusterFile);
+  let opened: Promise<{ runFile: RunFile; lock: HostKeyLock }> | undefined;
+  const open = async (): Promise<{ runFile: RunFile; lock: HostKeyLock }> => {
+    const runFile = await liveRunFile(folder);
+    return { runFile, lock: openSimLock(run, folder, runFile) };
+  };
+  return async (node) => {
+    opened ??= open();
+    const { runFile, lock } = await opened;
+    const one = Object.hasOwn(runFile.nodes, node.name) ? runFile.nodes[node.name] : undefined;
+    if (!one) throw changedSince(node.name);
+    const target = simulatedTarget(node.name, one, runFile);
+    return { target, trust: trustFor(target, { knownHosts: [], lock }) };
+  };
+}
+
+const simulatedTarget = (label: string, node: RunNode, runFile: RunFile): Target => ({
+  label,
+  host: '127.0.0.1',
+  port: node.port,
+  user: node.user,
+  rootPrefix: node.root,
+  identityFiles: [runFile.userKeyFile],
+  isIdentitiesOnly: true,
+});
+
+/** The run file of a simulated fleet whose process lives. @throws FleetError `sim/not-running`, `sim/run-folder`. */
+async function liveRunFile(folder: string): Promise<RunFile> {
+  const runFile = await parseRunFile(folder, runFileName);
+  if (runFile && (await isSameProcess(runFile.pid, runFile.pidStart))) return runFile;
+  requireReadable(folder);
+  throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
+}
+
+const changedSince = (name: string): FleetError =>
+  new FleetError([
+    diagnose('sim/other-file', {
+      detail: prose`The simulated fleet has no node ${named(name)}: the cluster file has changed since.`,
+    }),
+  ]);

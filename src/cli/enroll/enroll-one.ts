@@ -1,0 +1,248 @@
+import { lookAtHostKey, type ShownKey } from '../../apply/access/enroll-node.ts';
+import { interruption, type LogIn } from '../../apply/reach/with-remote.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import type { HostKey } from '../../model/cluster-lock.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import type { Digest } from '../../model/digest.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { lookupName } from '../../remote/address.ts';
+import { fingerprint } from '../../remote/keys/host-key.ts';
+import { diagnoseHostKey } from '../../remote/keys/host-key-diagnostics.ts';
+import type { Target } from '../../remote/remote.ts';
+import type { LockKeeper } from '../cluster/lock-keeper.ts';
+import type { Ways } from '../cluster/ways.ts';
+import { askYes } from '../terminal/ask.ts';
+import { useLimits } from '../verb/use-limits.ts';
+import type { Run } from '../verb/verb.ts';
+import { type Access, settleAccess, type TrustedWay, trustedWay } from './enroll-access.ts';
+import { lookAtMac, type SeenMac, unseenMac } from './enroll-mac.ts';
+
+/** How enrolling one node ended. */
+export interface Enrolled {
+  readonly label: string;
+  /** `host`, or `[host]:port`: the name of its pins. */
+  readonly address: string;
+  readonly user: string;
+  readonly type?: string;
+  readonly fingerprint?: string;
+  readonly pin: 'kept' | 'added' | 'replaced' | 'declined' | 'refused' | 'unseen';
+  readonly login?: Access['login'];
+  readonly sudo?: Access['sudo'];
+  readonly installed?: Access['installed'];
+  /** Which Mac it is, for a node of the file that was logged in to. */
+  readonly mac?: 'added' | 'kept' | 'replaced' | 'wrong' | 'unseen';
+  /** True when the node waits for its FileVault password. */
+  readonly isLocked: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What enrolling one node needs. */
+export interface EnrollOne {
+  readonly subject: DesiredNode;
+  readonly ways: Ways;
+  readonly keeper: LockKeeper;
+  /** Every node of the file; empty without one. */
+  readonly nodes: readonly DesiredNode[];
+}
+
+/** Shows the host key of one node, pins it if that is wanted, and sees that key and sudo work. */
+export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
+  const limits = useLimits(run);
+  const base = { label: one.subject.name, address: one.subject.host, user: one.subject.user ?? '', isLocked: false };
+  try {
+    const settled = await one.ways.settle(one.subject);
+    const { target } = settled;
+    const address = lookupName(target.host, target.port);
+    const shown = await lookAtHostKey({ kind: 'way', ...settled }, limits);
+    const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
+    const decision = await decide(run, one, shown, target).catch(unlessNobodyThere(shown, target));
+    if (decision.kind === 'no') return { ...seen, pin: decision.pin, diagnostics: decision.diagnostics };
+    const wanted = { address, key: shown.key, pin: decision.pin };
+    // Another key may be that of another Mac, which is judged first; only then does it take the place of the known one.
+    const isReplacing = decision.pin === 'replaced';
+    const notPinned = isReplacing ? undefined : await pin(run, one, wanted);
+    if (notPinned !== undefined) return { ...seen, pin: 'refused', diagnostics: [notPinned] };
+    const way = trustedWay(target, shown.key, one.keeper.shown);
+    const { access, mac } = await settleMac(run, one, way);
+    // A known Mac that now says nothing may be another one: its known key stays.
+    const isUnseen = mac?.word === 'unseen' && Object.hasOwn(one.keeper.identities(), one.subject.name);
+    if (isReplacing && (mac?.word === 'wrong' || isUnseen || run.signal.aborted)) {
+      return { ...seen, pin: 'refused', ...access, ...withMac(access, isUnseen ? stillUnseen(one, access, mac) : mac) };
+    }
+    const notReplaced = isReplacing ? await pin(run, one, wanted) : undefined;
+    if (notReplaced !== undefined) {
+      return { ...seen, ...access, pin: 'refused', diagnostics: [...access.diagnostics, notReplaced] };
+    }
+    if (mac?.identity !== undefined) await one.keeper.recordMac(one.subject.name, mac.identity);
+    return { ...seen, pin: decision.pin, ...access, ...withMac(access, mac) };
+  } catch (error) {
+    if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
+    const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
+    return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
+  }
+}
+
+/** Which Mac a node of the file is: the word for it, what speaks against it, and what is to be written down. */
+interface JudgedMac {
+  readonly word: NonNullable<Enrolled['mac']>;
+  readonly problems: readonly Diagnostic[];
+  readonly identity?: Digest;
+}
+
+const withMac = (access: Access, mac: JudgedMac | undefined): Pick<Enrolled, 'mac' | 'diagnostics'> => ({
+  ...(mac === undefined ? {} : { mac: mac.word }),
+  diagnostics: [...new Set([...access.diagnostics, ...(mac?.problems ?? [])])],
+});
+
+/** Why a key was not pinned has to be said, unless the look by password has said it or never came about. */
+const stillUnseen = ({ subject }: EnrollOne, { login }: Access, mac: JudgedMac): JudgedMac =>
+  login === 'accepted' ? { ...mac, problems: [...mac.problems, unseenMac(subject.name)] } : mac;
+
+/**
+ * Sees that key and sudo work, and which Mac a node of the file is. What is missing is put on no Mac that is another
+ * one than the file or the lock says: it is asked first, with the login that would put it there.
+ */
+async function settleMac(
+  run: Run,
+  { subject: node, keeper, nodes }: EnrollOne,
+  way: TrustedWay,
+): Promise<{ readonly access: Access; readonly mac?: JudgedMac }> {
+  if (!nodes.includes(node)) return { access: await settleAccess(run, { node, way }) };
+  const identities = keeper.identities();
+  const look = async (logIn: LogIn | undefined): Promise<{ seen: SeenMac; mac: JudgedMac }> => {
+    const seen = await lookAtMac(run, { node, way, nodes, identities, ...(logIn === undefined ? {} : { logIn }) });
+    return { seen, mac: judgedMac(node.name, keeper.shown, seen) };
+  };
+  let before: JudgedMac | undefined;
+  const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
+    const { seen, mac } = await look(logIn);
+    before = mac;
+    // Who was not let in by the password has said why; nothing could be put there either.
+    const failures = seen.kind === 'unseen' ? seen.failures.filter(({ code }) => code.startsWith('ssh/')) : [];
+    const isSilent = seen.kind === 'unseen' && failures.length === 0 && Object.hasOwn(identities, node.name);
+    return isSilent ? [unseenMac(node.name)] : [...failures, ...mac.problems];
+  };
+  const access = await settleAccess(run, { node, way, judge });
+  const isDoubtful = before?.word === 'wrong' || before?.word === 'unseen';
+  if (run.signal.aborted || (access.login !== 'accepted' && !isDoubtful)) return { access };
+  return { access, mac: before ?? (await look(undefined)).mac };
+}
+
+function judgedMac(name: string, lock: string, seen: SeenMac): JudgedMac {
+  switch (seen.kind) {
+    case 'unseen':
+      return { word: 'unseen', problems: [] };
+    case 'impossible':
+      return { word: 'wrong', problems: [seen.diagnostic] };
+    case 'other':
+      return { word: 'wrong', problems: [otherMac(name, lock)] };
+    case 'same':
+      return { word: 'kept', problems: [] };
+    case 'new':
+      return { word: 'added', problems: [], identity: seen.identity };
+  }
+}
+
+const otherMac = (name: string, lock: string): Diagnostic =>
+  diagnose('identity/wrong-mac', {
+    subject: nodeSubject(name),
+    detail: prose`${lock} knows another Mac as ${named(name)} than the one that answers.`,
+    hint: withCommands('If this Mac takes its place', [meshwright('replace', name)]),
+  });
+
+interface WantedPin {
+  readonly address: string;
+  readonly key: HostKey;
+  readonly pin: 'kept' | 'added' | 'replaced';
+}
+
+/** Writes the pin if one is wanted; says why it was not written. After Ctrl-C nothing is written any more. */
+async function pin(run: Run, one: EnrollOne, wanted: WantedPin): Promise<Diagnostic | undefined> {
+  if (wanted.pin === 'kept') return undefined;
+  if (run.signal.aborted) return interruption(one.subject.name);
+  try {
+    await one.keeper.pin(wanted.address, wanted.key, wanted.pin === 'replaced');
+    return undefined;
+  } catch (error) {
+    if (error instanceof FleetError && error.diagnostics[0].code === 'enroll/pins-changed') return error.diagnostics[0];
+    throw error;
+  }
+}
+
+type Decision =
+  | { readonly kind: 'yes'; readonly pin: 'kept' | 'added' | 'replaced' }
+  | { readonly kind: 'no'; readonly pin: 'declined' | 'refused'; readonly diagnostics: readonly Diagnostic[] };
+
+async function decide(run: Run, one: EnrollOne, shown: ShownKey, target: Target): Promise<Decision> {
+  const { verdict } = shown;
+  const expected = run.own['expect'];
+  if (typeof expected === 'string' && expected !== shown.fingerprint) {
+    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    return refusal(diagnose('enroll/fingerprint-differs', { detail, subject: nodeSubject(target.label) }));
+  }
+  const subject = nodeSubject(target.label);
+  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
+    return refusal({ ...diagnoseHostKey(target, verdict), subject });
+  }
+  const isReplacing = verdict.kind === 'changed';
+  if (isReplacing && run.own['replace'] !== true) return refusal({ ...diagnoseHostKey(target, verdict), subject });
+  const address = lookupName(target.host, target.port);
+  if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return { kind: 'yes', pin: 'kept' };
+  if (verdict.kind === 'accepted' && one.ways.isSimulated) return { kind: 'yes', pin: 'kept' };
+  if (isReplacing && run.options.yes === true && typeof expected !== 'string')
+    return refusal(needsExpect(shown, target));
+  const isSure = typeof expected === 'string' || (await askYes(run, question(shown, target)));
+  if (!isSure) return { kind: 'no', pin: 'declined', diagnostics: [] };
+  return { kind: 'yes', pin: isReplacing ? 'replaced' : 'added' };
+}
+
+const refusal = (problem: Diagnostic): Decision => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
+
+/** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
+const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagnostic =>
+  diagnose('cli/needs-yes', {
+    subject: nodeSubject(label),
+    detail: prose`The host key of ${named(label)} has changed, and trusting another one needs a yes, and its fingerprint.`,
+    hint: withCommands('Compare the fingerprint on the Mac itself, then say which one is right', [
+      meshwright('enroll', label, '--replace', '--yes', '--expect', seen),
+    ]),
+  });
+
+/** Without a terminal nobody says yes; the way out is to say which key is the right one. */
+const unlessNobodyThere =
+  (shown: ShownKey, target: Target) =>
+  (error: unknown): Decision => {
+    if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
+    const { fingerprint: seen } = shown;
+    const replace = shown.verdict.kind === 'changed' ? ['--replace'] : [];
+    return refusal(
+      diagnose('cli/needs-yes', {
+        subject: nodeSubject(target.label),
+        detail: prose`The host key of ${named(target.label)} is not pinned, and pinning it needs a yes.`,
+        hint: prose`Compare the fingerprint on the Mac itself, then say which one is right:\n  ${meshwright('enroll', target.label, '--expect', seen, ...replace)}${replace.length === 0 ? '\nor say --yes to trust what answers now.' : ''}`,
+      }),
+    );
+  };
+
+/** What a person types on a Mac to see the fingerprint of this key of it. */
+export const compareCommand = ({ type }: HostKey): string =>
+  `ssh-keygen -lf /etc/ssh/ssh_host_${/ed25519|ecdsa|rsa/.exec(type)?.[0] ?? '*'}_key.pub`;
+
+function question({ key, fingerprint: seen, verdict }: ShownKey, target: Target): string {
+  const known = verdict.kind === 'changed' ? [`  known      ${verdict.known.type} ${fingerprint(verdict.known)}`] : [];
+  const also =
+    verdict.kind === 'accepted' ? [`             the same as in ${verdict.known.file}:${verdict.known.line}`] : [];
+  return [
+    `${target.label} at ${lookupName(target.host, target.port)} shows`,
+    ...known,
+    `  host key   ${key.type} ${seen}`,
+    ...also,
+    `  compare    ${compareCommand(key)} (on the Mac itself)`,
+    'Pin it?',
+  ].join('\n');
+}

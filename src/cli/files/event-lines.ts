@@ -1,0 +1,213 @@
+import type { RunEvent } from '../../apply/run-events.ts';
+import type { Severity } from '../../diagnostics/code-entry.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { exitText } from '../../model/exit.ts';
+import type { Json } from '../../model/json.ts';
+import type { StepOutcome } from '../../model/step.ts';
+import { subjectNodes, subjectText } from '../../model/subject.ts';
+import type { RemoteEvent } from '../../remote/remote.ts';
+
+/** What the log of a verb has a line for. */
+export type LogEvent =
+  | RunEvent
+  | RemoteEvent
+  | { readonly kind: 'verb-started'; readonly version: string }
+  | { readonly kind: 'verb-ended'; readonly exit: number }
+  /** A plan that was made, before it is run, or the final check after it. */
+  | { readonly kind: 'plan'; readonly plan: Plan }
+  /** What the verb reports as wrong. */
+  | { readonly kind: 'finding'; readonly diagnostic: Diagnostic };
+
+/** Levels of the log, lowest first. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** A level of the log. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** One line of the log, without its time and its run. */
+export interface EventLine {
+  readonly level: LogLevel;
+  readonly event: string;
+  readonly node?: string;
+  readonly msg: string;
+  /** By name what else is known; never the text of a command or a script. */
+  readonly fields?: Readonly<Record<string, Json>>;
+}
+
+const levelOf: Readonly<Record<Severity, LogLevel>> = { error: 'error', warning: 'warn', notice: 'info' };
+
+/** The lines of an event: one for most, one for each problem that it names. Pure. */
+export function eventLines(event: LogEvent): readonly EventLine[] {
+  switch (event.kind) {
+    case 'verb-started':
+      return [{ level: 'info', event: event.kind, msg: 'started', fields: { version: event.version } }];
+    case 'verb-ended': {
+      const level = event.exit === 0 ? 'info' : 'warn';
+      return [{ level, event: event.kind, msg: `ended with exit ${event.exit}`, fields: { exit: event.exit } }];
+    }
+    case 'finding':
+      return [problemLine('finding', event.diagnostic)];
+    case 'plan':
+      return planLines(event.plan);
+    case 'connecting':
+    case 'host-key':
+    case 'connected':
+    case 'refused':
+    case 'sent':
+    case 'answered':
+      return remoteLines(event);
+    default:
+      return runLines(event);
+  }
+}
+
+function problemLine(
+  event: string,
+  { severity, code, detail, subject }: Diagnostic,
+  node: string | undefined = subjectNodes(subject)[0],
+): EventLine {
+  return {
+    level: levelOf[severity],
+    event,
+    ...(node === undefined ? {} : { node }),
+    msg: plainText(detail),
+    fields: { code, ...(subject === undefined ? {} : { subject: subjectText(subject) }) },
+  };
+}
+
+function planLines({ changes, steps, waiting, blockers, effects, diagnostics }: Plan): readonly EventLine[] {
+  const counts = { changes: changes.length, steps: steps.length, waiting: waiting.length, blockers: blockers.length };
+  const msg = `plan: ${counts.changes} changes, ${counts.steps} steps, ${counts.waiting} waiting, ${counts.blockers} blockers`;
+  const kinds = effects.map(({ kind }) => kind);
+  return [
+    { level: 'info', event: 'plan', msg, fields: { ...counts, effects: kinds } },
+    ...blockers.map(
+      ({ code, node, action, isHands }): EventLine => ({
+        level: 'warn',
+        event: 'blocker',
+        node,
+        msg: plainText(action),
+        fields: { code, isHands },
+      }),
+    ),
+    ...diagnostics.map((one) => problemLine('finding', one)),
+  ];
+}
+
+/** Commands that are sent every few seconds while something else goes on. */
+const repeated: ReadonlySet<string> = new Set(['keep-lease', 'poll-job', 'rank-progress', 'rank-log']);
+
+function remoteLines(event: RemoteEvent): readonly EventLine[] {
+  const { kind, node } = event;
+  switch (event.kind) {
+    case 'connecting':
+      return [
+        {
+          level: 'debug',
+          event: kind,
+          node,
+          msg: `connecting to ${event.address}`,
+          fields: { address: event.address },
+        },
+      ];
+    case 'host-key': {
+      const { verdict, fingerprint } = event;
+      const fields = { verdict, ...(fingerprint === undefined ? {} : { fingerprint }) };
+      return [
+        { level: verdict === 'accepted' ? 'info' : 'warn', event: kind, node, msg: `host key ${verdict}`, fields },
+      ];
+    }
+    case 'connected':
+      return [{ level: 'info', event: kind, node, msg: 'connected' }];
+    case 'refused':
+      return event.diagnostics.map((one) => problemLine(kind, one, node));
+    case 'sent': {
+      const bytes = Buffer.byteLength(event.command) + Buffer.byteLength(event.script ?? '');
+      return [{ level: 'debug', event: kind, node, msg: `${event.name} is sent`, fields: { name: event.name, bytes } }];
+    }
+    case 'answered': {
+      const { name, exit, ms } = event;
+      const level = exit.kind === 'unknown' ? 'warn' : repeated.has(name) ? 'debug' : 'info';
+      const end = exitText(exit);
+      return [{ level, event: kind, node, msg: `${name}: ${end}`, fields: { name, end, ms } }];
+    }
+  }
+}
+
+function runLines(event: RunEvent): readonly EventLine[] {
+  const { kind } = event;
+  switch (event.kind) {
+    case 'run-started': {
+      const fields = { journal: event.runId, nodes: event.nodes };
+      return [{ level: 'info', event: kind, msg: `run with journal ${event.runId}`, fields }];
+    }
+    case 'lease': {
+      const { node, phase, holder } = event;
+      const who = holder === undefined ? {} : { holder: { ...holder } };
+      return [{ level: leaseLevel[phase], event: kind, node, msg: `lease ${phase}`, fields: { phase, ...who } }];
+    }
+    case 'reconnecting': {
+      const { node, attempt } = event;
+      return [{ level: 'warn', event: kind, node, msg: `reconnecting, attempt ${attempt}`, fields: { attempt } }];
+    }
+    case 'rescue-started':
+      return [
+        { level: 'warn', event: kind, msg: `${event.group} failed; stopping it`, fields: { group: event.group } },
+      ];
+    case 'plan-ended':
+    case 'run-ended':
+      return [{ level: 'info', event: kind, msg: kind === 'run-ended' ? 'run ended' : 'plan ended' }];
+    case 'interrupted':
+      return [{ level: 'warn', event: kind, msg: 'interrupted' }];
+    default:
+      return stepLines(event);
+  }
+}
+
+const leaseLevel: Readonly<Record<Extract<RunEvent, { kind: 'lease' }>['phase'], LogLevel>> = {
+  taken: 'info',
+  waiting: 'warn',
+  expired: 'warn',
+  refused: 'warn',
+  lost: 'error',
+  released: 'info',
+};
+
+const outcomeLevel: Readonly<Record<StepOutcome, LogLevel>> = {
+  changed: 'info',
+  unchanged: 'info',
+  skipped: 'warn',
+  blocked: 'warn',
+  interrupted: 'warn',
+  unknown: 'error',
+  failed: 'error',
+};
+
+function stepLines(
+  event: Extract<RunEvent, { kind: 'step-started' | 'step-progress' | 'step-ended' }>,
+): readonly EventLine[] {
+  const { kind } = event;
+  switch (event.kind) {
+    case 'step-started': {
+      const { id: step, node, act, effect } = event.step;
+      const fields = { step, act: 'name' in act ? act.name : act.kind, effect: effect.kind };
+      return [{ level: 'info', event: kind, node, msg: `${step} started`, fields }];
+    }
+    case 'step-progress': {
+      const { step, node, text, doneBytes, totalBytes } = event;
+      const bytes = { ...(doneBytes !== undefined && { doneBytes }), ...(totalBytes !== undefined && { totalBytes }) };
+      return [{ level: 'debug', event: kind, node, msg: text ?? `${step} moves on`, fields: { step, ...bytes } }];
+    }
+    case 'step-ended': {
+      const { outcome, ms, diagnostics } = event;
+      const { id: step, node } = event.step;
+      const ended = { level: outcomeLevel[outcome], event: kind, node, msg: `${step} ${outcome}` };
+      return [
+        { ...ended, fields: { step, outcome, ms: Math.round(ms) } },
+        ...diagnostics.map((one) => problemLine('finding', one, node)),
+      ];
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { pino } from 'pino';
+import { newRunId } from '../../apply/journal/journal.ts';
+import { safeJson } from '../../diagnostics/escape.ts';
+import { secretForms, secretMark, withoutSecrets } from '../../diagnostics/hide-secrets.ts';
+import type { Json } from '../../model/json.ts';
+import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
+import { cannotWrite } from './write-file.ts';
+
+/** The log of one verb, for an audit: what it did and saw, as lines of JSON (`schemas/log-line.schema.json`). */
+export interface RunLog {
+  /** The name of the next journal: first the name that each line has as its run. */
+  readonly nextRunId: () => string;
+  /** Appends the lines of an event. They are in the file when this returns. */
+  readonly write: (event: LogEvent) => void;
+  /** Keeps a secret, and its forms, out of every later line. */
+  readonly hide: (secret: string) => void;
+}
+
+/** Whose log it is, and where it goes. */
+export interface RunLogOptions {
+  /** Absolute. */
+  readonly path: string;
+  readonly level: LogLevel;
+  readonly verb: string;
+  readonly version: string;
+  /** Called once, when a line cannot be written after the first one could. Later lines are tried all the same. */
+  readonly onLost: (error: Error) => void;
+}
+
+/** Fields that are called like a secret hold none today; they stay out of the log should one ever come. */
+const secretNames = ['password', 'passphrase', 'secret', 'token', 'authorization', 'apiKey', 'api_key', 'cookie'];
+const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/**
+ * Opens a log and writes its first line, so that a log which cannot be written ends the verb before anything is sent.
+ * @throws FleetError `cli/cannot-write`
+ */
+export function openRunLog({ path, level, verb, version, onLost }: RunLogOptions): RunLog {
+  const runId = newRunId(new Date());
+  const destination = pino.destination({ dest: openOwn(path), sync: true });
+  const state: { isStarted: boolean; error?: Error } = { isStarted: false };
+  destination.on('error', (error: Error) => {
+    if (state.error === undefined && state.isStarted) onLost(error);
+    state.error ??= error;
+  });
+  const logger = pino(
+    {
+      level,
+      base: { run: runId, verb },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: secretPaths, censor: secretMark },
+      hooks: { streamWrite: safeJson },
+    },
+    destination,
+  );
+  let secrets: readonly string[] = [];
+  const write = (event: LogEvent): void => {
+    for (const { level: at, event: name, node, msg, fields = {} } of eventLines(event)) {
+      const line = { event: name, ...(node === undefined ? {} : { node }), ...fields };
+      logger[at](hidden(line, secrets), withoutSecrets(msg, secrets));
+    }
+  };
+  write({ kind: 'verb-started', version });
+  if (state.error !== undefined) throw cannotWrite(path, state.error);
+  state.isStarted = true;
+  let isNamed = false;
+  return {
+    nextRunId: () => {
+      const next = isNamed ? newRunId(new Date()) : runId;
+      isNamed = true;
+      return next;
+    },
+    write,
+    hide: (secret) => {
+      secrets = [...new Set([...secrets, ...secretForms(secret)])].sort((a, b) => b.length - a.length);
+    },
+  };
+}
+
+function hidden(value: Json, secrets: readonly string[]): Json {
+  if (typeof value === 'string') return withoutSecrets(value, secrets);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((one) => hidden(one, secrets));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hidden(one, secrets)]));
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+
+/** Opens a file that is this user's alone, or makes it. No link is followed, and no reader of a pipe is waited for. */
+function openOwn(path: string): number {
+  try {
+    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);
+    const found = fstatSync(file);
+    const isOurs = found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+    if (isOurs) return file;
+    closeSync(file);
+    throw new Error('it is there and is not a file that only you may read and write (chmod 600)');
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}

@@ -1,6 +1,0 @@
-import { type LoadedCluster, loadClusterWith } from '../config/load-cluster.ts';
-import { keysByDriver } from '../runtimes/registry.ts';
-
-/** {@link loadClusterWith} for the drivers of this package. */
-export const loadCluster = (input: string | Uint8Array, file: string): LoadedCluster =>
-  loadClusterWith({ drivers: keysByDriver }, input, file);

@@ -1,0 +1,118 @@
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { clearTextWords } from '../../desired/clear-text.ts';
+import { record } from '../../desired/draft/draft-values.ts';
+import { layoutsOf } from '../../desired/fallback.ts';
+import { takesPrompt } from '../../desired/prompt-path.ts';
+import { askedPort } from '../../desired/rank-port.ts';
+import type { TokenRequest } from '../../drivers/contract/driver.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
+import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { type EndpointAccess, type EndpointSettings, endpointsText } from '../../report/status/endpoints-text.ts';
+import { openCluster } from '../cluster/open-cluster.ts';
+import { placementNamed } from '../cluster/placements.ts';
+import { showJson } from '../terminal/diagnostics-output.ts';
+import { exitCode } from '../verb/exit-codes.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+
+/** `endpoints [PLACEMENT…]`: what clients have to be told, ready to be copied. No node is asked, no key is read. */
+export const endpoints: VerbBody = (run) => {
+  const { fleet, path } = openCluster(run);
+  const home = run.env['HOME'] || homedir();
+  const place: FilePlace = { folder: dirname(resolve(run.folder, path)), home };
+  const named = run.words.map((word) => placementNamed({ fleet }, word));
+  const all = (named.length === 0 ? fleet.placements : named)
+    .flatMap(atLeaders)
+    .map((one) => settingsOf(fleet, one, place));
+  show(run, fleet, all);
+  return Promise.resolve(exitCode.done);
+};
+
+/** Where a placement answers, and where it answers on its fallback when that is another node. */
+function atLeaders(placement: DesiredPlacement): readonly DesiredPlacement[] {
+  const [own = placement, other] = layoutsOf(placement);
+  return other === undefined || other.nodes[0] === own.nodes[0] ? [own] : [own, other];
+}
+
+function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: FilePlace): EndpointSettings {
+  const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
+  if (leader === undefined) throw new Error(`placement ${placement.name} passed its rules`);
+  const { publication, endpointPort: port } = placement;
+  return {
+    placement: placement.name,
+    node: leader.name,
+    url: `http://${publication === undefined ? '127.0.0.1' : hostOf(leader)}:${port}`,
+    model: publication?.servedName ?? runtimeWord(fleet, placement),
+    contextTokens: placement.contextTokens,
+    ...(placement.home === undefined ? {} : { fallback: true }),
+    takesPrompt: takesPrompt(requestOf(fleet, placement).path),
+    access: accessOf(placement, leader, place),
+    ...exposedOf(fleet, placement),
+  };
+}
+
+function exposedOf({ runtimes }: DesiredFleet, placement: DesiredPlacement): Pick<EndpointSettings, 'exposed'> {
+  const runtime = runtimes.find(({ name }) => name === placement.runtime);
+  const found = runtime === undefined ? [] : (driverOf(runtime).exposed?.(placement) ?? []);
+  const clear = clearTextWords(placement);
+  const exposed = [...(clear === undefined ? [] : [clear]), ...found.map(({ detail }) => detail)];
+  return exposed.length === 0 ? {} : { exposed };
+}
+
+/** Where the paths of a cluster file start. */
+interface FilePlace {
+  readonly folder: string;
+  readonly home: string;
+}
+
+/** What is printed is pasted anywhere: a file of a key is named by its absolute path. */
+const keySource = (source: SecretSource, { folder, home }: FilePlace): SecretSource =>
+  source.kind === 'file' ? { ...source, path: resolve(folder, source.path.replace(/^~(?=\/)/, home)) } : source;
+
+/** An IPv6 address stands in brackets in a URL. */
+const hostOf = ({ host }: DesiredNode): string => (host.includes(':') ? `[${host}]` : host);
+
+function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode, place: FilePlace): EndpointAccess {
+  const { publication, endpointPort } = placement;
+  if (publication !== undefined) {
+    const [first] = publication.apiKeys ?? [];
+    return first === undefined ? { kind: 'anybody' } : { kind: 'key', source: keySource(first, place) };
+  }
+  const words = ['ssh', '-N', '-L', `${endpointPort}:127.0.0.1:${askedPort(placement)}`];
+  const way = port === undefined ? [] : ['-p', String(port)];
+  return { kind: 'tunnel', command: [...words, ...way, user === undefined ? host : `${user}@${host}`].join(' ') };
+}
+
+/** Without a doorman clients have to use the name that the runtime itself knows. */
+function runtimeWord(fleet: DesiredFleet, placement: DesiredPlacement): string {
+  const word = record(requestOf(fleet, placement).body)['model'];
+  return typeof word === 'string' && word !== '' ? word : placement.model;
+}
+
+/** How the runtime itself is asked. */
+function requestOf({ runtimes, models }: DesiredFleet, placement: DesiredPlacement): TokenRequest {
+  const runtime = runtimes.find(({ name }) => name === placement.runtime);
+  const model = models.find(({ name }) => name === placement.model);
+  if (runtime === undefined || model === undefined) throw new Error(`placement ${placement.name} passed its rules`);
+  return driverOf(runtime).tokenRequest(placement, runtime, model);
+}
+
+function show(run: Run, fleet: DesiredFleet, all: readonly EndpointSettings[]): void {
+  if (!run.options.json) {
+    run.console.out(endpointsText(all));
+    return;
+  }
+  showJson(run.console, {
+    formatVersion: 1,
+    cluster: fleet.name,
+    endpoints: all.map(({ access, takesPrompt: _, ...one }) => ({
+      ...one,
+      baseUrl: `${one.url}/v1`,
+      access: accessJson(access),
+    })),
+  });
+}
+
+const accessJson = (access: EndpointAccess): unknown =>
+  access.kind === 'key' ? { kind: 'key', source: secretSourceText(access.source) } : access;

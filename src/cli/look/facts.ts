@@ -1,0 +1,106 @@
+import { didYouMean } from '../../desired/did-you-mean.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { registry } from '../../engine/observe/facts.ts';
+import { factsJson } from '../../engine/observe/facts-json.ts';
+import type { FactName } from '../../model/facts/fact-values.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { factsText } from '../../report/facts/facts-text.ts';
+import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
+import { openWays } from '../cluster/ways.ts';
+import type { Console } from '../terminal/console.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { gatherAlike } from '../terminal/gather-alike.ts';
+import { paintFor } from '../terminal/paint.ts';
+import { codeForNodes, type NodeVerdict } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { observeNodes, shownOnly } from './observe-fleet.ts';
+
+/** What was asked for and what was seen. */
+interface Seen {
+  readonly observation: FleetObservation;
+  readonly order: readonly NodeName[];
+  readonly names: readonly FactName[];
+  readonly isSimulated: boolean;
+}
+
+/** `facts [NODE…]`: every fact of every node, known or unknown. */
+export const facts: VerbBody = async (run) => {
+  const names = wantedFacts(run);
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, run.words);
+  const ways = openWays(run, cluster);
+  const observation = await observeNodes(run, nodes, ways, shownOnly(run));
+  const { isSimulated } = ways;
+  const order = nodes.map((node) => node.name);
+  const said = order.flatMap((name) => observation.failures[name] ?? []);
+  const failures = said;
+  const seen = { observation, order, names, isSimulated };
+  if (run.options.json) {
+    showJson(run.console, factsDocument(seen, cluster.fleet.name, [...cluster.warnings, ...failures]));
+  } else {
+    run.console.out(order.map((name) => nodeText(run.console, seen, name)).join('\n'));
+    if (failures.length > 0) run.console.err('\n');
+    showDiagnostics(run.console, gatherAlike(failures));
+  }
+  return codeForNodes(order.map((name) => verdictOf(observation.failures[name] ?? [])));
+};
+
+function factsDocument(seen: Seen, cluster: string, diagnostics: readonly Diagnostic[]): unknown {
+  const { order, isSimulated } = seen;
+  return {
+    formatVersion: 1,
+    cluster,
+    ...(isSimulated ? { simulated: true } : {}),
+    nodes: Object.fromEntries(order.map((name) => [name, nodeJson(seen, name)])),
+    diagnostics: diagnosticsJson({ isSimulated }, diagnostics),
+  };
+}
+
+function nodeText(console: Console, seen: Seen, name: NodeName): string {
+  const { columns, hasUnicode: unicode, hasColor } = console;
+  const paint = paintFor(hasColor);
+  const { observation, names, isSimulated } = seen;
+  if (!isUnreached(observation, name)) {
+    return factsText({ observation, order: [name], names, isSimulated, columns, unicode, paint });
+  }
+  const mark = isSimulated ? 'simulated' : '';
+  const head = `${paint('strong', name)}${mark.padStart(Math.max(mark.length + 3, columns - name.length))}`;
+  const summary = observation.failures[name]?.[0]?.summary ?? 'The node was not observed.';
+  return `${head.trimEnd()}\n  ${paint('bad', 'not observed')}: ${summary}\n`;
+}
+
+const isUnreached = (observation: FleetObservation, name: string): boolean =>
+  Object.values(observation.nodes[name]?.facts ?? {}).every(
+    (fact) => fact.kind === 'unknown' && fact.reason === 'unreachable',
+  );
+
+function nodeJson({ observation, names }: Seen, name: string): Record<string, unknown> {
+  const seen = observation.nodes[name];
+  if (!seen) return {};
+  const all: Readonly<Record<string, unknown>> = factsJson(seen.facts);
+  return Object.fromEntries(names.map((fact) => [fact, all[fact]]));
+}
+
+function wantedFacts(run: Run): readonly FactName[] {
+  const every = Object.keys(registry) as readonly FactName[];
+  const asked = run.own['fact'];
+  if (typeof asked !== 'string') return every;
+  const words = asked.split(',').map((word) => word.trim());
+  const strange = words.find((word) => !every.some((name) => name === word));
+  if (strange !== undefined) {
+    const near = didYouMean(strange, every);
+    throw usageError(
+      `There is no fact ${JSON.stringify(strange)}.`,
+      `${near === undefined ? '' : `Did you mean ${near}? `}Facts: ${every.join(', ')}`,
+    );
+  }
+  return every.filter((name) => words.includes(name));
+}
+
+/** A node that was not observed is unjudged; one that only waits for its FileVault password needs hands. */
+export function verdictOf(failures: readonly Diagnostic[]): NodeVerdict {
+  if (failures.length === 0) return 'fine';
+  return failures.every((one) => one.code === 'ssh/locked-at-filevault') ? 'hands' : 'unjudged';
+}

@@ -1,0 +1,140 @@
+import { extname, resolve } from 'node:path';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { cableWork } from '../../engine/cables/cable-work.ts';
+import { declaredGraph, rackGraph } from '../../engine/graph/rack-graph.ts';
+import { viewOf } from '../../engine/plan/view.ts';
+import type { NodeName } from '../../model/node.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
+import { graphDot } from '../../report/graph/graph-dot.ts';
+import { graphJson } from '../../report/graph/graph-json.ts';
+import { graphSvg } from '../../report/graph/graph-svg.ts';
+import { alarmText, type GraphPicture, graphSummary, moveLines } from '../../report/graph/graph-words.ts';
+import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
+import { lockedFleet } from '../cluster/settle-cluster.ts';
+import { openWays } from '../cluster/ways.ts';
+import { shownPath } from '../files/read-file.ts';
+import { replaceFile } from '../files/write-file.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { gatherAlike } from '../terminal/gather-alike.ts';
+import { codeForNodes, type ExitCode, exitCode } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import { textOption } from '../verb/own-options.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { verdictOf } from './facts.ts';
+import { observeNodes, shownOnly } from './observe-fleet.ts';
+
+/** `graph`: the rack as a picture, declared and seen at once. */
+export const graph: VerbBody = async (run) => {
+  const target = targetOf(run);
+  const cluster = openCluster(run);
+  const seen = run.own['declared'] === true ? declaredOnly(cluster) : await look(run, cluster);
+  show(run, target, seen);
+  return seen.code;
+};
+
+type Format = 'svg' | 'dot';
+
+const writers: Readonly<Record<Format, (picture: GraphPicture) => string>> = { svg: graphSvg, dot: graphDot };
+
+/** What is to be written, and where: to a file, or to the answer when there is none. */
+interface Target {
+  readonly format: Format;
+  readonly path?: string;
+}
+
+/** What was found out for the picture, and how the run ends. */
+interface Seen {
+  readonly picture: GraphPicture;
+  readonly failures: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
+  readonly code: ExitCode;
+}
+
+const formats: readonly Format[] = ['svg', 'dot'];
+
+/** The format of `--format`, else of the file's name, else SVG. @throws FleetError `cli/usage`, before any node is asked. */
+function targetOf(run: Run): Target {
+  const { console, folder, options } = run;
+  const asked = textOption(run, 'format');
+  const out = textOption(run, 'out');
+  const format = asked === undefined ? formatOfFile(out) : formats.find((one) => one === asked);
+  if (format === undefined) {
+    throw usageError(`There is no format ${JSON.stringify(asked)}.`, `Formats: ${formats.join(', ')}`);
+  }
+  if (out !== undefined) return { format, path: resolve(folder, out) };
+  if (options.json && asked !== undefined) {
+    throw usageError('--format says nothing about --json.', 'Leave it out, or write the drawing too: --out rack.svg');
+  }
+  if (!options.json && format === 'svg' && console.isOutTty) {
+    throw usageError(
+      'A terminal shows no SVG.',
+      prose`Write it into a file: ${meshwright('graph', '--out', 'rack.svg')}\nAs text for graphviz: ${meshwright('graph', '--format', 'dot')}`,
+    );
+  }
+  return { format };
+}
+
+function formatOfFile(out: string | undefined): Format {
+  switch (out === undefined ? '.svg' : extname(out).toLowerCase()) {
+    case '.svg':
+      return 'svg';
+    case '.dot':
+    case '.gv':
+      return 'dot';
+    default:
+      throw usageError(
+        `The name of ${JSON.stringify(out)} does not say which format it has.`,
+        'End it in .svg or .dot, or say --format.',
+      );
+  }
+}
+
+function declaredOnly({ fleet, warnings }: OpenedCluster): Seen {
+  const placements = fleet.placements.map(({ name, nodes }) => ({ name, nodes }));
+  const picture = { graph: declaredGraph(fleet), placements, isSimulated: false, warnings: [] };
+  return { picture, failures: [], warnings, code: exitCode.done };
+}
+
+async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
+  const { nodes } = cluster.fleet;
+  const ways = openWays(run, cluster);
+  const observation = await observeNodes(run, nodes, ways, shownOnly(run));
+  const { isSimulated } = ways;
+  const targets: readonly NodeName[] = nodes.map(({ name }) => name);
+  const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });
+  const placements = surveyPlacements(view).map(({ name, nodes: members, state }) => ({ name, nodes: members, state }));
+  const work = cableWork(cluster.fleet, observation);
+  // A ring of bridged Macs takes the network down: whoever goes to the rack has to hear of it first.
+  const told = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];
+  return {
+    picture: {
+      graph: rackGraph(work.examination, work.acts),
+      placements,
+      isSimulated,
+      warnings: work.loops.map((loop) => alarmText(loop, run.console)),
+    },
+    failures: told,
+    warnings: cluster.warnings,
+    code: codeForNodes(targets.map((name) => verdictOf(observation.failures[name] ?? []))),
+  };
+}
+
+function show({ console, folder, options }: Run, { format, path }: Target, seen: Seen): void {
+  const { picture, failures, warnings } = seen;
+  const drawing = writers[format](picture);
+  if (path !== undefined) replaceFile(path, drawing);
+  if (options.json) {
+    showJson(console, { ...graphJson(picture), diagnostics: diagnosticsJson(console, [...warnings, ...failures]) });
+    return;
+  }
+  if (path === undefined) console.out(drawing);
+  else {
+    const todo = moveLines(picture.graph)
+      .map((line) => `  ${line}\n`)
+      .join('');
+    console.out(`Drawn in ${shownPath(folder, path)}: ${graphSummary(picture)}.\n${todo}`);
+  }
+  showDiagnostics(console, gatherAlike(failures));
+}

@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { didYouMean } from '../../desired/did-you-mean.ts';
+import { showJsonText } from '../terminal/diagnostics-output.ts';
+import { exitCode } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import type { VerbBody } from '../verb/verb.ts';
+
+const folder = new URL('../../../schemas/', import.meta.url);
+
+/** `schema [NAME]`: prints one of the JSON schemas that this version works with; the cluster file's by default. */
+export const schema: VerbBody = async (run) => {
+  const [name = 'cluster'] = run.words;
+  const names = readdirSync(folder)
+    .flatMap((file) => /^(.+)\.schema\.json$/.exec(file)?.[1] ?? [])
+    .sort();
+  if (!names.includes(name)) {
+    const near = didYouMean(name, names);
+    const guess = near === undefined ? '' : `Did you mean ${near}? `;
+    throw usageError(`There is no schema ${JSON.stringify(name)}.`, `${guess}Schemas: ${names.join(', ')}`);
+  }
+  showJsonText(run.console, readFileSync(new URL(`${name}.schema.json`, folder), 'utf8'));
+  return exitCode.done;
+};

@@ -1,0 +1,133 @@
+import { didYouMean } from '../../desired/did-you-mean.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { EffectTotal, Plan } from '../../engine/plan/plan.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { EffectKind } from '../../model/step.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { joinProse, type Prose, prose } from '../../model/text/prose.ts';
+import { effectTexts } from '../../report/plan/effect-lines.ts';
+import { askPerson } from '../terminal/ask.ts';
+import { usageError } from '../verb/options.ts';
+import { textOption } from '../verb/own-options.ts';
+import type { Run } from '../verb/verb.ts';
+
+/** Effects that somebody has to agree to by name; a plan may start things and set the network by itself. */
+const guarded = ['rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];
+
+/** An effect that `--allow` names. */
+export type GuardedEffect = (typeof guarded)[number];
+
+/** What a verb may do, and what a person is asked. */
+export interface ConsentPolicy {
+  /** Effects that the verb itself names: whoever types `reboot` wants a reboot. */
+  readonly named: readonly GuardedEffect[];
+  /** Effects that its plans may have besides, and that `--allow` may name. */
+  readonly allowable: readonly GuardedEffect[];
+  /** Consent given before: by `--yes`, or by handing over a saved plan. */
+  readonly isAgreed: boolean;
+}
+
+/** What `--allow` means to the planning itself. */
+export const planAllowances = (run: Run): Pick<DesiredFleet, 'mayPassBudget'> =>
+  allowedWords(run).includes('rdma-start') ? { mayPassBudget: true } : {};
+
+const allowedWords = (run: Run): readonly string[] =>
+  (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
+
+/** The effects that `--allow` names. @throws FleetError `cli/usage` for a word that is none of these */
+export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): readonly GuardedEffect[] {
+  return allowedWords(run).flatMap((word) => {
+    if (word === '') return [];
+    const found = allowable.find((kind) => kind === word);
+    if (found !== undefined) return [found];
+    const near = didYouMean(word, allowable);
+    const guess = near === undefined ? '' : `Did you mean ${near}? `;
+    throw usageError(
+      `There is no effect ${JSON.stringify(word)} to allow here.`,
+      `${guess}Effects: ${allowable.join(', ')}`,
+    );
+  });
+}
+
+/** Keeps what was agreed to, for the plans of one run. */
+export interface Consent {
+  /**
+   * Whether exactly this plan may be run; it has been shown. A yes covers one plan; later plans of the same run need
+   * another one only when they disturb something.
+   * @throws FleetError `plan/not-allowed` or `cli/needs-yes` when nobody can be asked
+   */
+  readonly give: (plan: Plan, question: string) => Promise<boolean>;
+  /**
+   * Refuses a run before its first change where one of its later plans would be refused.
+   * @throws FleetError `plan/not-allowed`
+   */
+  readonly foresee: (effects: readonly EffectTotal[]) => void;
+}
+
+/** A consent that nobody has given yet. */
+export function createConsent(run: Run, policy: ConsentPolicy): Consent {
+  const allowed = allowedEffects(run, policy.allowable);
+  const isCovered = ({ kind }: EffectTotal): boolean => allowed.some((one) => one === kind);
+  const isNamed = ({ kind }: EffectTotal): boolean => policy.named.some((one) => one === kind);
+  const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
+  const isStrange = (one: EffectTotal): boolean => isGuarded(one) && !isCovered(one) && !isNamed(one);
+  let hasBegun = false;
+  return {
+    foresee: (effects) => {
+      const strange = effects.filter(isStrange);
+      if (strange.length > 0 && !canAsk(run)) throw notAllowed(strange, policy, false);
+    },
+    give: async ({ effects }, question) => {
+      const disturbing = effects.filter(isGuarded);
+      const strange = disturbing.filter(isStrange);
+      const isLater = hasBegun;
+      hasBegun = true;
+      if (policy.isAgreed) {
+        if (strange.length === 0) return true;
+        if (!canAsk(run)) throw notAllowed(strange, policy, isLater);
+        return askPerson(run, `${sentenceOf(strange)}\nAllow that?`);
+      }
+      if (isLater && disturbing.length === 0) return true;
+      if (canAsk(run)) return askPerson(run, question);
+      throw strange.length > 0 ? notAllowed(strange, policy, isLater) : needsYes(run, question);
+    },
+  };
+}
+
+/** What is asked has been shown only where the answer is text. */
+const canAsk = ({ console, options }: Run): boolean => console.canAsk && !options.json;
+
+const sentenceOf = (effects: readonly EffectTotal[]): string =>
+  `This ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}.`;
+
+/** @param isLater whether an earlier plan of the same run was agreed to, and run */
+const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
+  const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
+  const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
+  const done = isLater ? 'What was done before stays done.' : 'Nothing was changed.';
+  return new FleetError([
+    diagnose('plan/not-allowed', {
+      detail: `The plan ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}. ${done}`,
+      hint:
+        foreign.length === 0
+          ? `Look at the plan, then: --allow ${kinds}`
+          : prose`This verb does so only where somebody is asked. Look at the plan, then: ${joinProse(commandsFor(foreign), ', ')}`,
+    }),
+  ]);
+};
+
+/** The verbs that do by their name what another one may not. */
+const commandsFor = (effects: readonly EffectTotal[]): readonly Prose[] =>
+  effects.map(({ kind, nodes }) => {
+    if (kind === 'reboot' || kind === 'shutdown') return [aside(meshwright(kind, ...nodes))];
+    return [aside(kind === 'delete' ? meshwright('uninstall', '--models') : meshwright('apply', '--allow', kind))];
+  });
+
+const needsYes = (run: Run, question: string): FleetError =>
+  new FleetError([
+    diagnose('cli/needs-yes', {
+      detail: question,
+      ...(run.options.json ? { hint: 'With --json nobody is asked: add --yes once you know what it will do.' } : {}),
+    }),
+  ]);

@@ -1,0 +1,131 @@
+import { jsonText } from '../../diagnostics/escape.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { planJson } from '../../engine/plan/plan-json.ts';
+import type { StepScript } from '../../engine/scripts/step-scripts.ts';
+import { canonicalJson } from '../../model/digest.ts';
+import type { Json } from '../../model/json.ts';
+import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import { launchesJson } from '../../report/status/status-json.ts';
+
+/** What a plan document says besides the plan. */
+export interface PlanSurroundings {
+  readonly isSimulated: boolean;
+  /** What the lock has not got yet. */
+  readonly additions: readonly string[];
+  /** The nodes that were chosen; absent for all of the file. */
+  readonly targets?: readonly string[];
+  /** Of launches over RDMA, where any can come. */
+  readonly budgets?: readonly NodeBudget[];
+  /** What root would run, where that was asked for. */
+  readonly scripts?: readonly StepScript[];
+}
+
+/** A plan as a JSON document (`schemas/plan.schema.json`), with a line end: what `--json` prints and `--out` saves. */
+export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string =>
+  `${jsonText(planValue(plan, surroundings))}\n`;
+
+/** The same as a value. */
+function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], scripts }: PlanSurroundings): Json {
+  const [head, ...rest] = entriesOf(planJson(plan, { isSimulated }));
+  const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
+  return Object.fromEntries([
+    ...(head === undefined ? [] : [head]),
+    ...(isSimulated ? [['simulated', true] as const] : []),
+    ...(targets === undefined ? [] : [['targets', targets] as const]),
+    ...(additions.length === 0 ? [] : [['lock', { additions }] as const]),
+    ...(launches.length === 0 ? [] : [['launches', Object.fromEntries(launches)] as const]),
+    ...rest,
+    ...(scripts === undefined ? [] : [['scripts', scripts.map((one) => ({ ...one }))] as const]),
+  ]);
+}
+
+const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+
+/** The format of the plans that are read and written here. */
+export const planFormat = 1;
+
+/** The format of a saved plan; undefined when the text is no plan at all. */
+export function formatIn(saved: string): number | undefined {
+  const { steps, formatVersion } = parsed(saved) ?? {};
+  return steps !== undefined && typeof formatVersion === 'number' ? formatVersion : undefined;
+}
+
+/**
+ * Whether a saved document says what the other one says. What is only told is left out: a clock is never twice the same,
+ * and of launches that a node has no more of, and of memory that is too little, a blocker speaks.
+ * Undefined when the text is no plan at all.
+ */
+export function isSamePlan(saved: string, now: string): boolean | undefined {
+  const before = parsed(saved);
+  if (before === undefined || formatIn(saved) !== planFormat) return undefined;
+  return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
+}
+
+/** How many changes are named of a plan that is not the saved one. */
+const namedChanges = 3;
+
+/**
+ * What a document has that a saved one has not, and the other way round, a phrase each: Macs that have restarted and changes,
+ * the first of them, else the parts that differ. Both have to be plans.
+ */
+export function planDifferences(saved: string, now: string): readonly string[] {
+  const [before, after] = [comparable(parsed(saved) ?? {}), comparable(parsed(now) ?? {})];
+  const [was, is] = [changeTexts(before), changeTexts(after)];
+  const changes = [
+    ...restartTexts(before, after),
+    ...is.filter((text) => !was.includes(text)).map((text) => `new: ${text}`),
+    ...was.filter((text) => !is.includes(text)).map((text) => `gone: ${text}`),
+  ];
+  if (changes.length > namedChanges) {
+    return [...changes.slice(0, namedChanges), `${changes.length - namedChanges} more`];
+  }
+  if (changes.length > 0) return changes;
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const parts = keys.filter((key) => canonicalJson(before[key] ?? null) !== canonicalJson(after[key] ?? null));
+  return [`the same changes, other ${parts.join(', ')}`];
+}
+
+function changeTexts({ changes }: JsonMap): readonly string[] {
+  if (!Array.isArray(changes)) return [];
+  return changes.map((one) => {
+    const { node, resource, from, to } = one as Readonly<Record<string, string>>;
+    return `${node} ${resource}: ${from} -> ${to}`;
+  });
+}
+
+function restartTexts({ observed: was }: JsonMap, { observed: is }: JsonMap): readonly string[] {
+  const sessionIn = (observed: Json | undefined, node: string): Json | undefined =>
+    mapOf(mapOf(observed)[node])['bootSession'];
+  return Object.keys(mapOf(is))
+    .filter((node) => typeof sessionIn(was, node) === 'string' && typeof sessionIn(is, node) === 'string')
+    .filter((node) => sessionIn(was, node) !== sessionIn(is, node))
+    .map((node) => `${node} has restarted`);
+}
+
+const mapOf = (value: Json | undefined): JsonMap => Object.fromEntries(entriesOf(value ?? null));
+
+/** The nodes that a saved document is about, `all` for those of the file; undefined when the text is no plan. */
+export function targetsIn(saved: string): readonly string[] | 'all' | undefined {
+  const document = parsed(saved);
+  if (document === undefined || formatIn(saved) !== planFormat) return undefined;
+  const { targets } = document;
+  return Array.isArray(targets) ? targets.map(String) : 'all';
+}
+
+type JsonMap = { readonly [key: string]: Json };
+
+const onlyTold: readonly string[] = ['diagnostics', 'launches', 'memory'];
+
+function comparable(document: JsonMap): JsonMap {
+  return Object.fromEntries(Object.entries(document).filter(([key]) => !onlyTold.includes(key)));
+}
+
+function parsed(text: string): JsonMap | undefined {
+  try {
+    const value: Json = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonMap) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto';
+import type { PlaybookWork } from '../../apply/playbook-report.ts';
+import { openSession } from '../../apply/reach/session.ts';
+import { everyNode } from '../../desired/fallback.ts';
+import { freeRankPort } from '../../desired/rank-port.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { launchBackend, launchFiles, launchGroup } from '../../drivers/launch-group.ts';
+import type { Playbook } from '../../engine/playbooks/playbook.ts';
+import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { blank, meshwright, withTail } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { below, place } from '../../node/paths/node-paths.ts';
+import { holdsAgainst } from '../../rack/hold/node-holds.ts';
+import type { LaunchAccount } from '../../rack/placement/start/launch-rank.ts';
+import { seenNames } from '../../rack/placement/state/seen-names.ts';
+import { counted } from '../../report/counted.ts';
+import { nodesText } from '../../report/nodes-text.ts';
+import { actOn } from '../apply/act-on.ts';
+import { amongApplied, type NamedIn, placementNamed } from '../cluster/placements.ts';
+import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { openWays, type Ways } from '../cluster/ways.ts';
+import { observeNodes } from '../look/observe-fleet.ts';
+import { showDiagnostics } from '../terminal/diagnostics-output.ts';
+import { type ExitCode, exitCode } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import { textOption } from '../verb/own-options.ts';
+import { useLimits } from '../verb/use-limits.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { launchRanks } from './launch-ranks.ts';
+import { launchRefusals } from './launch-refusals.ts';
+import { endOfRanks, type RanksEnd } from './ranks-end.ts';
+
+const retryMs = 500;
+const lookMs = 60_000;
+
+/** `launch PLACEMENT -- CMD…`: runs one's own program on Macs and cables that are as the file says, then brings placements back. */
+export const launch: VerbBody = async (run) => {
+  const words = wantedWords(run);
+  const cluster = settleFromLock(run);
+  const account = wantedAccount(run, cluster.fleet);
+  const nodes = wantedNodes(run, await amongApplied(run, cluster));
+  const ways = openWays(run, cluster.opened);
+  await refuseUnfit(run, { nodes, ways, cluster, account });
+  const started: { end?: RanksEnd } = {};
+  // Ctrl-C ends the ranks; what was stopped for them is started again all the same.
+  const engine = new AbortController();
+  const ranks = { isRunning: false };
+  const pass = (): void => {
+    if (!ranks.isRunning) engine.abort(run.signal.reason);
+  };
+  run.signal.addEventListener('abort', pass, { once: true });
+  const code = await actOn(
+    { ...run, signal: engine.signal },
+    {
+      verb: 'launch',
+      playbook: launchPlaybook,
+      scope: { desired: cluster.fleet, targets: nodes.map(({ name }) => name) },
+      named: ['interrupt'],
+      allowable: ['rdma-start'],
+      judged: nodes.map(({ name }) => name),
+      goal: { kind: 'start', placements: servedOn(cluster.fleet, nodes), near: nodes.map(({ name }) => name) },
+      tells: leasedText,
+      afterTask: async (work, lost) => {
+        const isReady = work.task.kind === 'run' && work.failed.length === 0 && work.refusals.length === 0;
+        if (!isReady || work.nodes.length < nodes.length || run.signal.aborted) return;
+        ranks.isRunning = true;
+        started.end = await endOfRanks(run.console, lost, (ending) =>
+          runRanks({ ...run, signal: AbortSignal.any([run.signal, ending]) }, { cluster, nodes, ways, words, account }),
+        ).finally(() => {
+          ranks.isRunning = false;
+        });
+      },
+    },
+    { cluster, ways },
+  );
+  run.signal.removeEventListener('abort', pass);
+  // Whatever became of the placements, a program that failed has failed.
+  const { end } = started;
+  if (end?.kind === 'bug') throw end.error;
+  return end === undefined ? firstBad(code) : statusOr(code, end.status);
+};
+
+/** Stops what runs there, makes sure of every Mac under its lease, and starts what the file wants serving. */
+export const launchPlaybook: Playbook = {
+  name: 'launch',
+  plays: [
+    {
+      nodes: { kind: 'targets' },
+      serial: [],
+      maxFailures: 0,
+      tasks: [
+        { kind: 'stop' },
+        { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: lookMs },
+        { kind: 'start' },
+      ],
+    },
+  ],
+};
+
+/** The command of the task is there for the leases and the answers of the Macs: nobody has typed it. */
+function leasedText({ task, nodes, failed }: PlaybookWork): string | undefined {
+  if (task.kind !== 'run') return undefined;
+  return failed.length === 0
+    ? `${nodesText(nodes)}: leased for the ranks`
+    : `${nodesText(failed)}: no answer under the lease, so no rank is started`;
+}
+
+/** Where no rank was started, that is no success. */
+const firstBad = (code: ExitCode): ExitCode => (code === exitCode.done ? exitCode.failed : code);
+
+const statusOr = (code: ExitCode, status: number): number => (status === 0 ? code : status);
+
+function wantedWords({ tail, words, options }: Run): readonly string[] {
+  if (tail !== undefined && tail.length > 0) return tail;
+  const target = words[0] ?? `--nodes ${options.nodes?.join(',') ?? 'studio-1,studio-2'}`;
+  throw usageError(
+    'The command is missing.',
+    prose`Put it behind two dashes:\n  ${withTail(meshwright('launch', target), blank('COMMAND'))}`,
+  );
+}
+
+/** In rank order: that of the placement, or the one in which they were typed. */
+function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
+  const { fleet } = among;
+  const [word, ...others] = run.words;
+  const typed = run.options.nodes;
+  if (run.options.label !== undefined) {
+    throw usageError('Ranks have an order, and labels have none.', 'Name nodes: --nodes a,b');
+  }
+  if (others.length > 0 || (word === undefined) === (typed === undefined)) {
+    const names = fleet.placements.map(({ name }) => name).join(', ');
+    throw usageError('Name one placement, or nodes.', `Placements: ${names || 'none'}. Nodes: --nodes a,b`);
+  }
+  const names = word === undefined ? [...new Set(typed ?? [])] : placementNamed(among, word).nodes;
+  return names.map((name) => {
+    const found = fleet.nodes.find((node) => node.name === name);
+    if (found === undefined) throw usageError(`There is no node \`${name}\`.`, prose`See: ${meshwright('status')}`);
+    return found;
+  });
+}
+
+/** As in the file: sudo reads a name of capitals alone as a list of accounts. */
+const accountForm = /^(?:_meshrank|(?![A-Z][A-Z0-9_]*$)[A-Za-z][A-Za-z0-9_.-]{0,30})$/;
+
+/** The account that runs the ranks; undefined is the ssh user, who can become root. */
+function wantedAccount(run: Run, { system }: DesiredFleet): LaunchAccount | undefined {
+  const ranks = system.accounts.ranks;
+  const name = textOption(run, 'as') ?? ranks;
+  if (name === undefined || name === 'login') return undefined;
+  if (accountForm.test(name)) return { name, isOfRanks: name === ranks };
+  throw usageError(
+    `${JSON.stringify(name)} is no name of an account.`,
+    'Name one that is on every Mac, or login: --as NAME',
+  );
+}
+
+const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly string[] =>
+  fleet.placements
+    .filter((one) => one.state === 'serving' && everyNode(one).some((name) => nodes.some((node) => node.name === name)))
+    .map(({ name }) => name);
+
+/**
+ * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` where that is unknown,
+ * `launch/needs-reboot` where no rank starts before a restart, `launch/reboot-unseen` where that is unknown,
+ * `launch/account` where the account cannot be used
+ */
+async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Launch, 'words'>): Promise<void> {
+  const observation = await observeNodes(run, nodes, ways);
+  const { thunderbolt, mayPassBudget = false } = cluster.fleet;
+  const names = nodes.map(({ name }) => name);
+  const isOverRdma = launchBackend({ thunderbolt, nodes: names }) === 'jaccl';
+  const held = holdsAgainst(nodes, observation).flatMap((one) => {
+    const { node, why } = one;
+    const about = {
+      subject: nodeSubject(node),
+      detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${why}.`,
+    };
+    return [
+      one.kind === 'held'
+        ? diagnose('launch/held', { ...about, hint: one.hint })
+        : diagnose('launch/hold-unseen', about),
+      ...(observation.failures[node] ?? []),
+    ];
+  });
+  const wish = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
+  const problems = [...held, ...launchRefusals(wish, observation)];
+  const [first, ...others] = problems;
+  if (first !== undefined) throw new FleetError([first, ...others]);
+}
+
+interface Launch {
+  readonly cluster: SettledCluster;
+  readonly nodes: readonly DesiredNode[];
+  readonly ways: Ways;
+  readonly words: readonly string[];
+  readonly account: LaunchAccount | undefined;
+}
+
+async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Launch): Promise<number> {
+  const { fleet } = cluster;
+  const observation = await observeNodes(run, nodes, ways);
+  const id = randomBytes(6).toString('hex');
+  const names: readonly NodeName[] = nodes.map(({ name }) => name);
+  const wish = {
+    thunderbolt: fleet.thunderbolt,
+    nodes: names,
+    hosts: nodes.map(({ host }) => host),
+    port: freeRankPort(
+      () => `launch-${randomBytes(6).toString('hex')}`,
+      fleet.placements.map(({ endpointPort }) => endpointPort),
+    ),
+  };
+  const group = launchGroup(wish, seenNames({ observation }));
+  if (group.kind === 'unseen') {
+    showDiagnostics(run.console, [group.diagnostic]);
+    return exitCode.failed;
+  }
+  const { signal: _ended, ...limits } = useLimits(run);
+  const sessions = (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
+  const isLogin = account === undefined || sessions.some(({ user }) => user === account.name);
+  const runner = isLogin ? 'the ssh user, who can become root' : account.name;
+  run.console.err(`launch: ${counted(nodes.length, 'rank')}, ${group.backend}, as ${runner}\n`);
+  try {
+    const status = await launchRanks({
+      sessions,
+      group,
+      ...(account === undefined ? {} : { account }),
+      folder: below(place.temporary, `meshwright-launch-${id}`),
+      words: (rank, file) => words.map((word) => filled(word, { rank, size: nodes.length, file })),
+      console: run.console,
+      isSimulated: ways.isSimulated,
+      signal: run.signal,
+    });
+    const whose = run.words[0] ?? nodesText(names);
+    run.console.err(`launch: ranks of ${whose} ran${status === 0 ? '' : `; the worst ended with ${status}`}\n`);
+    return status;
+  } finally {
+    for (const session of sessions) session.close();
+  }
+}
+
+interface Fields {
+  readonly rank: number;
+  readonly size: number;
+  readonly file: (name: string) => string;
+}
+
+/** Fields are filled in once: what stands in a value is never looked at again. */
+function filled(word: string, { rank, size, file }: Fields): string {
+  const values: Readonly<Record<string, string>> = {
+    rank: `${rank}`,
+    size: `${size}`,
+    hostfile: file(launchFiles.hostfile),
+    mpihostfile: file(launchFiles.mpi),
+  };
+  return word.replaceAll(
+    /\{([a-z]+)\}/g,
+    (whole, name: string) => (Object.hasOwn(values, name) ? values[name] : undefined) ?? whole,
+  );
+}

@@ -1,0 +1,199 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { CommandOutcome } from '../../apply/reach/run-command.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeLines } from '../../diagnostics/escape.ts';
+import { requestPatternOf } from '../../drivers/request-pattern.ts';
+import { unreachedOf } from '../../engine/plan/unreached.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
+import { rankLogCommand } from '../../rack/placement/observed/rank-log.ts';
+import { unreachedField } from '../../report/unreached.ts';
+import { fleetAsItRuns } from '../apply/where-they-run.ts';
+import { openCluster } from '../cluster/open-cluster.ts';
+import { openWays, type Ways } from '../cluster/ways.ts';
+import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/ask-nodes.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { gatherAlike } from '../terminal/gather-alike.ts';
+import { codeForNodes, type ExitCode, type NodeVerdict } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import { readCountOption } from '../verb/own-options.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { type FoundRank, findFailingRank } from './failing-rank.ts';
+import { followLogs } from './follow-logs.ts';
+import { type ElsewhereRank, findElsewhere } from './ranks-elsewhere.ts';
+import { mayRunAnywhere, type WantedRanks, wantedRanks } from './wanted-ranks.ts';
+
+const usualLines = 40;
+/** What the command ends with where there is no log. */
+const noLogExit = 66;
+
+/** What one rank has printed last. */
+interface RankTail {
+  readonly placement: string;
+  readonly outcome: CommandOutcome;
+}
+
+/**
+ * `logs PLACEMENT|NODE…`: the end of what ranks have printed, each line behind the name of its node, and what comes. The
+ * rank that failed first is named behind them, and the line in which it says why has a sign of its own.
+ */
+export const logs: VerbBody = async (run) => {
+  const lines = readCountOption(run, 'lines') ?? usualLines;
+  refuseShortFollow(run);
+  const cluster = openCluster(run);
+  wantedRanks(run.words, mayRunAnywhere(cluster.fleet));
+  const ways = openWays(run, cluster);
+  const fleet = await fleetAsItRuns(run, cluster, ways);
+  const wanted = wantedRanks(run.words, fleet);
+  const elsewhere = await findElsewhere(run, { fleet, ways }, wanted);
+  if (run.own['follow'] === true) return follow(run, wanted, { ways, lines, elsewhere, fleet });
+  const tails: RankTail[] = [];
+  const found: FoundRank[] = [];
+  for (const { placement, nodes, elsewhere: others } of wanted) {
+    const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
+      name: 'rank-log',
+      command: rankLogCommand({ placement, lines, requestPattern: requestPatternOf(fleet, placement), rootPrefix }),
+    }));
+    tails.push(...outcomes.map((outcome) => ({ placement, outcome })));
+    if (others.length === nodes.length) continue;
+    const failing = await findFailingRank(run, { desired: fleet, ways }, placement);
+    if (failing !== undefined) found.push(failing);
+  }
+  show(run, { tails, found, elsewhere }, ways);
+  return codeOf(tails);
+};
+
+/** `-f` follows in other tools; here it names the cluster file. */
+function refuseShortFollow({ options: { file }, folder, words }: Run): void {
+  if (file === undefined || existsSync(resolve(folder, file))) return;
+  const hint = prose`To follow what is printed: ${meshwright('logs', '--follow', ...[file, ...words])}`;
+  throw usageError(`-f names the cluster file, and there is no file ${file}.`, hint);
+}
+
+interface Following {
+  readonly ways: Ways;
+  readonly lines: number;
+  readonly elsewhere: readonly ElsewhereRank[];
+  readonly fleet: DesiredFleet;
+}
+
+/** Every node is asked for all its logs at once. */
+async function follow(
+  run: Run,
+  wanted: readonly WantedRanks[],
+  { ways, lines, elsewhere, fleet }: Following,
+): Promise<ExitCode> {
+  if (run.options.json) {
+    throw usageError('--follow has no end, and --json is one document.', 'Leave one of the two out.');
+  }
+  const { isSimulated } = ways;
+  const notices = elsewhere.map(earlierRank);
+  showDiagnostics(run.console, notices);
+  const pairs = wanted.flatMap(({ placement, nodes }) => nodes.map((node) => ({ placement, node })));
+  const nodes = [...new Set(pairs.map(({ node }) => node))];
+  const followed = (await ways.toAll(nodes)).map((way) => ({
+    way,
+    placements: pairs.filter(({ node }) => node.name === way.node).map(({ placement }) => placement),
+  }));
+  const prefix = prefixer(
+    pairs.map(({ placement, node }) => ({ placement, node: node.name })),
+    isSimulated,
+  );
+  return followLogs(run, followed, {
+    isSimulated,
+    lines,
+    requestPattern: (placement) => requestPatternOf(fleet, placement),
+    show: (placement, node, texts) => {
+      for (const text of texts) run.console.out(`${prefix(placement, node)} | ${escapeLines(text)}\n`);
+    },
+  });
+}
+
+interface RankName {
+  readonly placement: string;
+  readonly node: string;
+}
+
+/** What stands before the lines of a rank: its node, and its placement where there are several; all of one width. */
+function prefixer(all: readonly RankName[], isSimulated: boolean): (placement: string, node: string) => string {
+  const hasSeveral = new Set(all.map(({ placement }) => placement)).size > 1;
+  const nameOf = ({ placement, node }: RankName): string =>
+    `${isSimulated ? 'simulated ' : ''}${hasSeveral ? `${placement} ` : ''}${node}`;
+  const width = Math.max(0, ...all.map((one) => nameOf(one).length));
+  return (placement, node) => nameOf({ placement, node }).padEnd(width);
+}
+
+interface Shown {
+  readonly tails: readonly RankTail[];
+  readonly found: readonly FoundRank[];
+  readonly elsewhere: readonly ElsewhereRank[];
+}
+
+/** A node whose placement is elsewhere now, and which may have something to show of it all the same. */
+const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
+  diagnose('logs/elsewhere', { subject: nodeSubject(node), detail: words, hint: otherLogs(placement) });
+
+const otherLogs = (placement: string): Prose => prose`See what its ranks print: ${meshwright('logs', placement)}`;
+
+function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Ways): void {
+  const said = [...tails.flatMap((tail) => diagnosticsOf(tail, elsewhere)), ...found.map(({ finding }) => finding)];
+  const diagnostics = said;
+  if (run.options.json) {
+    const ranks = tails.flatMap(({ placement, outcome }) =>
+      isAnswered(outcome) ? [{ placement, node: outcome.node, lines: linesOf(answerText(outcome)) }] : [],
+    );
+    const mark = isSimulated ? { simulated: true } : {};
+    const lost = tails.flatMap(({ outcome }) => (outcome.kind === 'unreached' ? [outcome.node] : []));
+    const failures = Object.fromEntries(tails.map(({ outcome }) => [outcome.node, outcomeDiagnostics(outcome)]));
+    const about = {
+      ranks: ranks.length === 0 && lost.length > 0 ? null : ranks,
+      ...unreachedField(unreachedOf(lost, { failures })),
+    };
+    showJson(run.console, {
+      formatVersion: 1,
+      ...mark,
+      ...about,
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    });
+    return;
+  }
+  const prefix = prefixer(
+    tails.map(({ placement, outcome }) => ({ placement, node: outcome.node })),
+    isSimulated,
+  );
+  for (const { placement, outcome } of tails) {
+    if (!isAnswered(outcome)) continue;
+    for (const line of linesOf(answerText(outcome))) {
+      const sign = found.some((one) => isTelling(one, { placement, node: outcome.node }, line)) ? '!' : '|';
+      run.console.out(`${prefix(placement, outcome.node)} ${sign} ${escapeLines(line)}\n`);
+    }
+  }
+  showDiagnostics(run.console, gatherAlike(diagnostics));
+}
+
+/** Whether this is the line in which the rank that failed first says why. */
+const isTelling = ({ placement, failing }: FoundRank, rank: RankName, line: string): boolean =>
+  placement === rank.placement && failing.said.node === rank.node && failing.failure?.line === line;
+
+const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
+
+const hasNoLog = ({ outcome }: RankTail): boolean =>
+  outcome.kind === 'ended' && outcome.result.exit.kind === 'exited' && outcome.result.exit.code === noLogExit;
+
+function diagnosticsOf(tail: RankTail, elsewhere: readonly ElsewhereRank[]): readonly Diagnostic[] {
+  const { placement, outcome } = tail;
+  const other = elsewhere.find((one) => one.placement === placement && one.node === outcome.node);
+  const subject = nodeSubject(outcome.node);
+  if (!hasNoLog(tail)) return [...(other === undefined ? [] : [earlierRank(other)]), ...outcomeDiagnostics(outcome)];
+  const detail = `${placement} has no log on ${outcome.node}.`;
+  if (other === undefined) return [diagnose('logs/none', { detail, subject })];
+  return [diagnose('logs/none', { detail: `${detail} ${other.words}`, subject, hint: otherLogs(placement) })];
+}
+
+function codeOf(tails: readonly RankTail[]): ExitCode {
+  return codeForNodes(tails.map(({ outcome }): NodeVerdict => (isAnswered(outcome) ? 'fine' : 'unjudged')));
+}

@@ -1,0 +1,161 @@
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { proseText } from '../../diagnostics/prose-text.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
+import type { RunFile } from '../../sim/hosts/control/run-file.ts';
+import { readRun } from '../../sim/hosts/control/run-state.ts';
+import { forgetState } from '../../sim/hosts/control/saved-state.ts';
+import { startSupervisor, stopSupervisor } from '../../sim/hosts/control/supervisor.ts';
+import { requirePrograms } from '../../sim/hosts/required-programs.ts';
+import { requireClusterFile } from '../cluster/open-cluster.ts';
+import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { simLockPath } from '../cluster/sim-lock.ts';
+import { readIfThere } from '../files/read-file.ts';
+import { simFolder } from '../files/state-folder.ts';
+import { cannotWrite, replaceFile } from '../files/write-file.ts';
+import { showJson } from '../terminal/diagnostics-output.ts';
+import { exitCode } from '../verb/exit-codes.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { selfEntry } from './run-self.ts';
+import { askFaults, askPower, requireReadable, requireRun } from './sim-control.ts';
+import { faultsText } from './sim-fault.ts';
+import { fleetFileName } from './sim-serve.ts';
+
+/** `sim up`: one simulated Mac per node of the file; does nothing when it is up already. */
+export const simUp: VerbBody = async (run) => {
+  const folder = simFolder(run.env, requireClusterFile(run));
+  requirePrograms();
+  makeFolder(folder);
+  // A file that cannot be read leaves the Macs of before alone.
+  let cluster = rehearsedCluster(run);
+  const isFactory = run.own['factory'] === true;
+  if (isFactory || run.own['fresh'] === true) {
+    await stopSupervisor(folder);
+    await forgetState(folder);
+    await rm(simLockPath(folder), { force: true });
+    cluster = rehearsedCluster(run);
+  }
+  const before = await readRun(folder);
+  const recipe = JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet });
+  const isChanged = before.kind === 'live' && readIfThere(join(folder, fleetFileName), 'fleet')?.text !== recipe;
+  if (before.kind !== 'live') replaceFile(join(folder, fleetFileName), recipe, 0o600);
+  const entry = [
+    process.execPath,
+    ...process.execArgv,
+    selfEntry(),
+    'sim',
+    'serve',
+    folder,
+    ...(isFactory ? ['--factory'] : []),
+  ] as const;
+  const started = await startSupervisor({ entry, folder });
+  const isNew = started.kind === 'started';
+  // Whoever interrupts the start does not want what it starts.
+  if (isNew && run.signal.aborted) await stopSupervisor(folder);
+  else if (run.options.json) showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
+  else {
+    const head = headLine(started.run, isNew ? 'up' : 'up already', run.console.columns);
+    run.console.out(
+      `${head}${nodeLines(started.run)}${proseText(isFactory ? enrollText : nextText(isChanged), simulated)}\n`,
+    );
+  }
+  return exitCode.done;
+};
+
+/** The cluster file with the networks that its links have in a rehearsal. */
+function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: DesiredFleet } {
+  const { opened, fleet: settled } = settleFromLock({ ...run, options: { ...run.options, sim: true } });
+  const { networks } = settled.thunderbolt;
+  return { path: opened.path, fleet: { ...opened.fleet, thunderbolt: { ...opened.fleet.thunderbolt, networks } } };
+}
+
+/** What is advised here is about the simulated Macs. */
+const simulated = { isSimulated: true };
+
+/** The account is that of `newMac`, which sudo and the preboot ask for, too. */
+const enrollText = prose`Enroll them (their password is "simulated"): ${meshwright('enroll', '--all')}`;
+
+function nextText(isChanged: boolean): Prose {
+  if (!isChanged) return prose`Look at them: ${meshwright('status')}`;
+  return prose`The file has changed since: these Macs are as it was then, so that you see the\ndifference. To make them anew: ${meshwright('sim up', '--fresh')}`;
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+}
+
+/** `sim down`: ends the simulated fleet; without one it says so and is content. */
+export const simDown: VerbBody = async (run) => {
+  const folder = simFolder(run.env, requireClusterFile(run));
+  const stopped = await stopSupervisor(folder);
+  if (stopped.kind === 'none') requireReadable(folder);
+  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, state: stopped.kind });
+  else run.console.out(`${downText[stopped.kind]}\n`);
+  return exitCode.done;
+};
+
+const downText = {
+  none: 'No simulated fleet was running.',
+  stopped: 'The simulated fleet is down; no process of it is left.',
+  cleaned: 'The simulated fleet had crashed; what was left of it is cleaned up.',
+} as const;
+
+/** `sim status`: nodes, ports and faults of the simulated fleet. */
+export const simStatus: VerbBody = async (run) => {
+  const runFile = await requireRun(run);
+  const active = await askFaults(runFile, { ask: 'status' });
+  const power = await askPower(runFile);
+  if (run.options.json) {
+    showJson(run.console, { ...simJson('up', runFile, power), faults: active });
+    return exitCode.done;
+  }
+  const since = new Date(runFile.startedAtEpochMs).toISOString().slice(0, 16).replace('T', ' ');
+  const head = headLine(runFile, `up since ${since} UTC`, run.console.columns);
+  const [first] = Object.values(runFile.nodes);
+  const disks = first === undefined ? '' : `Each disk is a folder in ${dirname(first.root)}\n`;
+  run.console.out(`${head}${nodeLines(runFile, power)}${disks}${faultsText(active)}`);
+  return exitCode.done;
+};
+
+function headLine({ cluster, nodes }: RunFile, state: string, columns: number): string {
+  const count = Object.keys(nodes).length;
+  const left = `${cluster}   ${count} node${count === 1 ? '' : 's'}, ${state}`;
+  const mark = 'simulated';
+  return `${left}${' '.repeat(Math.max(3, columns - left.length - mark.length))}${mark}\n`;
+}
+
+/** How each node is reached; beside it where it cannot be. */
+function nodeLines({ nodes }: RunFile, power: Readonly<Record<string, string>> = {}): string {
+  const width = Math.max(0, ...Object.keys(nodes).map((name) => name.length));
+  return Object.entries(nodes)
+    .map(([name, { user, port }]) => {
+      const state = power[name] ?? 'up';
+      return `  ${name.padEnd(width)}   ${user}@127.0.0.1 port ${port}${state === 'up' ? '' : `   ${state}`}\n`;
+    })
+    .join('');
+}
+
+const simJson = (
+  state: string,
+  runFile: RunFile,
+  power?: Readonly<Record<string, string>>,
+): Record<string, unknown> => ({
+  formatVersion: 1,
+  simulated: true,
+  state,
+  cluster: runFile.cluster,
+  pid: runFile.pid,
+  nodes: Object.fromEntries(
+    Object.entries(runFile.nodes).map(([name, { port, user, root }]) => [
+      name,
+      { host: '127.0.0.1', port, user, root, ...(power && { power: power[name] ?? 'up' }) },
+    ]),
+  ),
+});

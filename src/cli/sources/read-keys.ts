@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { doormanFile } from '../../desired/resolve-placements.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { type Digest, digest } from '../../model/digest.ts';
+import { doormanKeyDomain } from '../../model/gateway.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { placementSubject } from '../../model/subject.ts';
+import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import type { Run } from '../verb/verb.ts';
+import { secretContext } from './secrets.ts';
+
+/** The bundled doorman of this very meshwright, as the build leaves it. */
+const doormanProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
+
+/** A fleet whose doorman, where it has one, is that of this meshwright. */
+export function withDoormanProgram(fleet: DesiredFleet): DesiredFleet {
+  const { doorman } = fleet;
+  return doorman === undefined
+    ? fleet
+    : { ...fleet, doorman: { ...doorman, extras: [{ name: doormanFile, source: doormanProgram }] } };
+}
+
+/** What nobody guesses; a shorter one could be found from its hash. */
+const strongKey = /^[!-~]{20,1024}$/;
+
+/** The hash of one key, or why there is none; no reason holds any of the key. */
+export interface ReadKey {
+  readonly source: SecretSource;
+  readonly hash: Known<Digest>;
+}
+
+/**
+ * By placement the hashes of the keys of its published endpoint, or why they are not known: a list with one key that
+ * cannot be read is unknown, since without it a client would be shut out. Keys themselves stay here.
+ */
+export async function readKeys(
+  run: Run,
+  { placements }: Pick<DesiredFleet, 'placements'>,
+  folder: string,
+): Promise<Readonly<Record<string, Known<readonly Digest[]>>>> {
+  const keys: Record<string, Known<readonly Digest[]>> = Object.create(null);
+  for (const { name, publication } of placements) {
+    if (publication?.apiKeys === undefined) continue;
+    keys[name] = allHashes(await readKeysOf(run, publication.apiKeys, { name, folder }));
+  }
+  return keys;
+}
+
+/** Each key of one placement, in the order of the file: the second of two that are the same is refused. */
+export async function readKeysOf(
+  run: Run,
+  sources: readonly SecretSource[],
+  about: { readonly name: string; readonly folder: string },
+): Promise<readonly ReadKey[]> {
+  const read: ReadKey[] = [];
+  for (const source of sources) {
+    const hash = await keyHash(run, source, about);
+    const same = read.find(
+      (other) => hash.kind === 'known' && other.hash.kind === 'known' && other.hash.value === hash.value,
+    );
+    const detail =
+      same && `It is the key that ${secretSourceText(same.source)} gives, too: each source has to give one of its own.`;
+    read.push({
+      source,
+      hash:
+        detail === undefined ? hash : unknown('not-asked', `The key comes from ${secretSourceText(source)}. ${detail}`),
+    });
+  }
+  return read;
+}
+
+function allHashes(read: readonly ReadKey[]): Known<readonly Digest[]> {
+  const hashes: Digest[] = [];
+  for (const { hash } of read) {
+    if (hash.kind === 'unknown') return hash;
+    hashes.push(hash.value);
+  }
+  return known(hashes);
+}
+
+async function keyHash(
+  run: Run,
+  source: SecretSource,
+  { name, folder }: { readonly name: string; readonly folder: string },
+): Promise<Known<Digest>> {
+  const question = `API key of ${name}`;
+  const resolved = await resolveSecret(
+    source,
+    secretContext(run, { subject: placementSubject(name), folder, question, what: 'key' }),
+  );
+  if (resolved.kind === 'missing') return unknown('not-asked', plainText(resolved.diagnostic.detail));
+  const key = resolved.secret.reveal();
+  if (!strongKey.test(key)) {
+    const detail = 'It has fewer than 20 characters, or one that no header can carry.';
+    return unknown('not-asked', `The key comes from ${secretSourceText(source)}. ${detail}`);
+  }
+  return known(digest(createHash('sha256').update(doormanKeyDomain).update(key).digest('hex')));
+}

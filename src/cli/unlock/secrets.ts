@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { keyIfLocked } from '../../apply/access/preboot-door.ts';
+import { forEachLimited } from '../../apply/for-each-limited.ts';
+import { observeFleet } from '../../apply/reach/observe.ts';
+import type { NodeWay } from '../../apply/reach/with-remote.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { type Unreached, unreachedOf } from '../../engine/plan/unreached.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { nodesSubject } from '../../model/subject.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { unreachedField } from '../../report/unreached.ts';
+import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
+import { openWays } from '../cluster/ways.ts';
+import { type KeySourceRow, keySourceRows } from '../sources/key-sources.ts';
+import { secretContext } from '../sources/secrets.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { gatherAlike } from '../terminal/gather-alike.ts';
+import { showProgress } from '../terminal/progress.ts';
+import { codeForNodes, type NodeVerdict } from '../verb/exit-codes.ts';
+import { useLimits } from '../verb/use-limits.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+
+/** What a node needs its password for, as far as anybody could see. */
+type Need = 'unlock' | 'enroll' | 'after-restart' | 'nothing' | 'unknown';
+
+/** One source that the file names, whether it gives a password, and for whom. */
+interface Source {
+  readonly text: string;
+  readonly kind: SecretSource['kind'];
+  /** `asked`: a person is asked when it is needed, not now. */
+  readonly state: 'resolves' | 'missing' | 'asked';
+  readonly nodes: readonly string[];
+  readonly diagnostic?: Diagnostic;
+}
+
+interface NodeRow {
+  readonly name: string;
+  /** Absent when the file names none for this node. */
+  readonly source?: string;
+  readonly need: Need;
+  /** How the node gets it: never as an argument, a variable or a file there. */
+  readonly channels: readonly string[];
+}
+
+/** `secrets [NODE…]`: which passwords the file names, which are needed now, which resolve; never shows one. */
+export const secrets: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, run.words);
+  const sources = await lookAtSources(run, cluster.path, nodes);
+  const keys = await keySourceRows(run, cluster.fleet, {
+    folder: dirname(cluster.path),
+    nodes: nodes.map(({ name }) => name),
+  });
+  const ways = await openWays(run, cluster).toAll(nodes);
+  const observation = await look(run, nodes, ways);
+  const locked = await lockedOf(run, ways, observation);
+  const rows = nodes.map((node) => rowOf(node, observation, locked));
+  const unseen = rows.filter(({ need }) => need === 'unknown').map(({ name }) => name);
+  const unreached = unreachedOf(
+    unseen.filter((name) => observation.failures[name] !== undefined),
+    observation,
+  );
+  const said = [
+    ...sources.flatMap((source) => missingText(source, rows)),
+    ...unseen.flatMap((name) => observation.failures[name] ?? []),
+  ];
+  const diagnostics = said;
+  if (run.options.json)
+    showJson(
+      run.console,
+      documentOf(run, { cluster: cluster.fleet.name, sources, keys, rows, unreached, diagnostics }),
+    );
+  else {
+    run.console.out(pageOf({ sources, keys, rows }, run.options.sim === true));
+    if (diagnostics.length > 0) run.console.err('\n');
+    showDiagnostics(run.console, gatherAlike(diagnostics));
+  }
+  return codeForNodes(rows.map((row) => verdictOf(row, sources)));
+};
+
+/** What does not resolve is an error where a node needs it now. */
+function missingText({ diagnostic, nodes }: Source, rows: readonly NodeRow[]): readonly Diagnostic[] {
+  if (diagnostic === undefined) return [];
+  const isNeeded = rows.some(({ name, need }) => nodes.includes(name) && (need === 'unlock' || need === 'enroll'));
+  return [isNeeded ? diagnostic : { ...diagnostic, severity: 'warning' }];
+}
+
+async function lookAtSources(run: Run, clusterFile: string, nodes: readonly DesiredNode[]): Promise<readonly Source[]> {
+  const byText = new Map<string, { readonly source: SecretSource; readonly names: readonly string[] }>();
+  for (const { name, password } of nodes) {
+    if (password === undefined) continue;
+    const key = JSON.stringify(password);
+    byText.set(key, { source: password, names: [...(byText.get(key)?.names ?? []), name] });
+  }
+  const found: Source[] = [];
+  for (const { source, names } of byText.values()) {
+    const base = { text: secretSourceText(source), kind: source.kind, nodes: names };
+    if (source.kind === 'prompt') {
+      found.push({ ...base, state: 'asked' });
+      continue;
+    }
+    const subject = nodesSubject(names);
+    const context = secretContext(run, { subject, folder: dirname(clusterFile), question: '' });
+    const resolved = await resolveSecret(source, context);
+    found.push(
+      resolved.kind === 'resolved'
+        ? { ...base, state: 'resolves' }
+        : { ...base, state: 'missing', diagnostic: resolved.diagnostic },
+    );
+  }
+  return found;
+}
+
+async function look(run: Run, nodes: readonly DesiredNode[], ways: readonly NodeWay[]): Promise<FleetObservation> {
+  const progress = showProgress(
+    run.console,
+    'looking',
+    nodes.map(({ name }) => name),
+  );
+  return observeFleet(ways, {
+    ...useLimits(run),
+    parallel: run.options.parallel,
+    newToken: () => randomBytes(16).toString('hex'),
+    facts: ['sudo', 'filevault'],
+    onNode: (name) => progress.done(name),
+  }).finally(() => progress.stop());
+}
+
+/** The nodes that wait at FileVault, those too whose key there nobody has pinned yet. */
+async function lockedOf(
+  run: Run,
+  ways: readonly NodeWay[],
+  { failures }: FleetObservation,
+): Promise<ReadonlySet<string>> {
+  const locked = new Set<string>();
+  await forEachLimited(ways, run.options.parallel, async ({ node, way }) => {
+    const shown = await keyIfLocked(way, failures[node] ?? [], useLimits(run));
+    if (shown !== undefined) locked.add(node);
+  });
+  return locked;
+}
+
+const loginMessage = 'ssh login message';
+const sudoInput = "sudo's standard input";
+
+const channelsOf: Readonly<Record<Need, readonly string[]>> = {
+  unlock: [loginMessage],
+  'after-restart': [loginMessage],
+  enroll: [loginMessage, sudoInput],
+  nothing: [],
+  unknown: [],
+};
+
+function rowOf({ name, password }: DesiredNode, observation: FleetObservation, locked: ReadonlySet<string>): NodeRow {
+  const need = locked.has(name) ? 'unlock' : needOf(name, observation);
+  const source = password === undefined ? {} : { source: secretSourceText(password) };
+  return { name, ...source, need, channels: channelsOf[need] };
+}
+
+function needOf(name: string, { nodes, failures }: FleetObservation): Need {
+  const [failure] = failures[name] ?? [];
+  if (failure?.code === 'ssh/locked-at-filevault') return 'unlock';
+  if (failure?.code === 'ssh/authentication-failed') return 'enroll';
+  const facts = nodes[name]?.facts;
+  if (failure !== undefined || facts === undefined || facts.sudo.kind === 'unknown') return 'unknown';
+  if (facts.sudo.value !== 'allowed') return 'enroll';
+  return facts.filevault.kind === 'known' && facts.filevault.value === 'on' ? 'after-restart' : 'nothing';
+}
+
+function verdictOf({ name, need }: NodeRow, sources: readonly Source[]): NodeVerdict {
+  if (need === 'unknown') return 'unjudged';
+  if (need !== 'unlock' && need !== 'enroll') return 'fine';
+  const state = sources.find(({ nodes }) => nodes.includes(name))?.state;
+  return state === undefined || state === 'missing' ? 'hands' : 'fine';
+}
+
+const stateText: Readonly<Record<Source['state'], string>> = {
+  resolves: 'resolves',
+  missing: 'does not resolve',
+  asked: 'asked when needed',
+};
+
+const needText: Readonly<Record<Need, string>> = {
+  unlock: 'now: unlock',
+  enroll: 'now: enroll',
+  'after-restart': 'after a restart: unlock',
+  nothing: 'no',
+  unknown: 'unknown',
+};
+
+/** The keys that clients of published endpoints send, each with where it comes from. */
+const keyLines = (keys: readonly KeySourceRow[]): readonly string[] =>
+  keys.length === 0
+    ? []
+    : [
+        '',
+        ...table(keys.map(({ source, state, placement }) => [source, stateText[state], `key of ${placement}`])),
+        ...keys.flatMap(({ why }) => (why === undefined ? [] : [`  ${escapeText(why)}`])),
+      ];
+
+function pageOf({ sources, keys, rows }: Pick<Document, 'sources' | 'keys' | 'rows'>, isSimulated: boolean): string {
+  const named =
+    sources.length === 0
+      ? ['The file names no password.']
+      : table(sources.map(({ text, state, nodes }) => [text, stateText[state], counted(nodes.length)]));
+  const needed = table([
+    ['node', 'needs it', 'from', 'sent as'],
+    ...rows.map(({ name, need, source, channels }) => [
+      name,
+      needText[need],
+      channels.length === 0 ? '' : (source ?? 'nothing named'),
+      channels.join(', '),
+    ]),
+  ]);
+  return `${[...named, ...keyLines(keys), '', ...needed, ...(isSimulated ? ['', 'These nodes are simulated.'] : [])].join('\n')}\n`;
+}
+
+const counted = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
+
+const widestCell = 32;
+
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.min(widestCell, Math.max(...rows.map((row) => row[at]?.length ?? 0))),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+interface Document {
+  readonly cluster: string;
+  readonly sources: readonly Source[];
+  readonly keys: readonly KeySourceRow[];
+  readonly rows: readonly NodeRow[];
+  readonly unreached: Unreached;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function documentOf(run: Run, { cluster, sources, keys, rows, unreached, diagnostics }: Document): unknown {
+  return {
+    formatVersion: 1,
+    cluster,
+    ...(run.options.sim ? { simulated: true } : {}),
+    sources: sources.map(({ text, kind, state, nodes }) => ({ source: text, kind, state, nodes })),
+    ...(keys.length === 0 ? {} : { keys }),
+    nodes: Object.fromEntries(
+      rows.map(({ name, ...row }) => [name, row.need === 'unknown' ? { ...row, channels: null } : row]),
+    ),
+    ...unreachedField(unreached),
+    diagnostics: diagnosticsJson(run.console, diagnostics),
+  };
+}

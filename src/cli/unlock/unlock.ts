@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto';
+import type { ShownKey } from '../../apply/access/enroll-node.ts';
+import { keyIfLocked, trustIn } from '../../apply/access/preboot-door.ts';
+import { unlockNode } from '../../apply/access/unlock-node.ts';
+import { forEachLimited } from '../../apply/for-each-limited.ts';
+import { observeFleet } from '../../apply/reach/observe.ts';
+import { interruption, type Way } from '../../apply/reach/with-remote.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import type { Secret } from '../../model/secret.ts';
+import { lookupName } from '../../remote/address.ts';
+import { createLockKeeper, type LockKeeper } from '../cluster/lock-keeper.ts';
+import { type OpenedCluster, openCluster, readLock, targetedNodes } from '../cluster/open-cluster.ts';
+import { simLockName, simLockPath } from '../cluster/sim-lock.ts';
+import { namedTargets } from '../cluster/targets.ts';
+import { openWays } from '../cluster/ways.ts';
+import { shownPath } from '../files/read-file.ts';
+import { simFolder } from '../files/state-folder.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { gatherAlike } from '../terminal/gather-alike.ts';
+import { showProgress } from '../terminal/progress.ts';
+import { timingFor } from '../terminal/timing.ts';
+import { type ExitCode, exitCode, firstOf } from '../verb/exit-codes.ts';
+import { usageError } from '../verb/options.ts';
+import { useLimits } from '../verb/use-limits.ts';
+import type { Run, VerbBody } from '../verb/verb.ts';
+import { settlePrebootKey } from './preboot-pin.ts';
+import { type KeptAttempts, openUnlockAttempts } from './unlock-attempts.ts';
+import { resolvePasswords } from './unlock-secrets.ts';
+
+type OpenWay = Extract<Way, { kind: 'way' }>;
+
+/** How one node came out. */
+interface Result {
+  readonly name: string;
+  readonly state: 'unlocked' | 'not-locked' | 'locked' | 'unknown';
+  /** What became of the key that the node shows at FileVault; absent when it was not looked at. */
+  readonly pin?: 'kept' | 'added' | 'declined' | 'refused';
+  readonly fingerprint?: string;
+  /** True when nothing but a secret is missing. */
+  readonly lacksSecret: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A node that waits at FileVault, with the key that it shows. */
+interface Locked {
+  readonly node: DesiredNode;
+  readonly way: OpenWay;
+  readonly shown: ShownKey;
+}
+
+/** A locked node that may be given a password. */
+interface Trusted extends Locked {
+  readonly pin: 'kept' | 'added';
+}
+
+/** `unlock NODE…|--all`: gives Macs that wait at FileVault their password, and waits until they can be observed. */
+export const unlock: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet));
+  if (typeof run.own['expect'] === 'string' && nodes.length !== 1) {
+    throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
+  }
+  const results = new Map<string, Result>();
+  const set = (result: Result): void => void results.set(result.name, result);
+  const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
+  const locked = await findLocked(run, { cluster, nodes, attempts }, set);
+  if (locked.length > 0) attempts.open();
+  const keeper = keeperOf(run, cluster);
+  const trusted = await settleKeys(run, { locked, keeper }, set);
+  await givePasswords(run, { cluster, attempts, trusted: await knowingPins(run, { cluster, keeper, trusted }) }, set);
+  const ordered = nodes.flatMap(({ name }) => results.get(name) ?? []);
+  show(run, cluster, ordered);
+  return firstOfAll(ordered.map(codeOf));
+};
+
+interface Targets {
+  readonly cluster: OpenedCluster;
+  readonly nodes: readonly DesiredNode[];
+  readonly attempts: KeptAttempts;
+}
+
+/** Looks at every node: one that can be observed is not locked, whatever its key; of the others the door is looked at. */
+async function findLocked(
+  run: Run,
+  { cluster, nodes, attempts }: Targets,
+  set: (result: Result) => void,
+): Promise<readonly Locked[]> {
+  const locked = new Map<string, Locked>();
+  const ways = await openWays(run, cluster).toAll(nodes);
+  const limits = useLimits(run);
+  const progress = showProgress(
+    run.console,
+    'looking',
+    nodes.map(({ name }) => name),
+  );
+  const look = async (node: DesiredNode, way: Way): Promise<void> => {
+    const base = { name: node.name, lacksSecret: false };
+    const asked = { ...limits, parallel: 1, newToken, facts: ['boot-session'] as const };
+    const { failures } = await observeFleet([{ node: node.name, way }], asked);
+    const failed = failures[node.name] ?? [];
+    if (failed.length === 0) {
+      if (way.kind === 'way') await attempts.seenUp(lookupName(way.target.host, way.target.port));
+      return set({ ...base, state: 'not-locked', diagnostics: [] });
+    }
+    const shown = await keyIfLocked(way, failed, limits);
+    if (shown !== undefined && way.kind === 'way') locked.set(node.name, { node, way, shown });
+    else set({ ...base, state: 'unknown', diagnostics: failed });
+  };
+  await forEachLimited(ways, run.options.parallel, async ({ node: name, way }) => {
+    const node = nodes.find((one) => one.name === name);
+    if (node !== undefined) await look(node, way);
+    progress.done(name);
+  }).finally(() => progress.stop());
+  return nodes.flatMap(({ name }) => locked.get(name) ?? []);
+}
+
+function onlyFailed(error: unknown): undefined {
+  if (error instanceof FleetError) return undefined;
+  throw error;
+}
+
+const newToken = (): string => randomBytes(16).toString('hex');
+
+function keeperOf(run: Run, cluster: OpenedCluster): LockKeeper {
+  const path = run.options.sim ? simLockPath(simFolder(run.env, cluster.path)) : cluster.lockPath;
+  const shown = run.options.sim ? simLockName : shownPath(run.folder, path);
+  return createLockKeeper({ path, shown, lock: run.options.sim ? readLock(path, shown) : cluster.lock });
+}
+
+/** One after another, since a person may be asked; after Ctrl-C nobody is. */
+async function settleKeys(
+  run: Run,
+  { locked, keeper }: { readonly locked: readonly Locked[]; readonly keeper: LockKeeper },
+  set: (result: Result) => void,
+): Promise<readonly Trusted[]> {
+  const trusted: Trusted[] = [];
+  for (const one of locked) {
+    const { name } = one.node;
+    const base = { name, state: 'locked' as const, lacksSecret: false, fingerprint: one.shown.fingerprint };
+    if (run.signal.aborted) {
+      set({ ...base, diagnostics: [interruption(name)] });
+      continue;
+    }
+    const settled = await settlePrebootKey(run, { way: one.way, shown: one.shown, keeper });
+    if (settled.kind === 'trusted') trusted.push({ ...one, pin: settled.pin });
+    else set({ ...base, pin: settled.pin, diagnostics: settled.diagnostics });
+  }
+  return trusted;
+}
+
+/** The ways anew where a key was pinned: by the old ones a Mac that is still locked would be a stranger. */
+async function knowingPins(
+  run: Run,
+  { cluster, keeper, trusted }: Pick<Given, 'cluster' | 'trusted'> & { readonly keeper: LockKeeper },
+): Promise<readonly Trusted[]> {
+  if (trusted.every(({ pin }) => pin === 'kept')) return trusted;
+  const ways = openWays(run, { path: cluster.path, lock: readLock(keeper.path, keeper.shown) });
+  const again = async (one: Trusted): Promise<Trusted> => {
+    const settled = await ways.settle(one.node).catch(onlyFailed);
+    return settled === undefined ? one : { ...one, way: { kind: 'way', ...settled } };
+  };
+  return Promise.all(trusted.map(again));
+}
+
+interface Given {
+  readonly cluster: OpenedCluster;
+  readonly attempts: KeptAttempts;
+  readonly trusted: readonly Trusted[];
+}
+
+async function givePasswords(
+  run: Run,
+  { cluster, attempts, trusted }: Given,
+  set: (result: Result) => void,
+): Promise<void> {
+  const wanted = trusted.map(({ node, way }) => ({ node, user: way.target.user }));
+  const secrets = await resolvePasswords(run, cluster.path, wanted);
+  const given: (Trusted & { readonly secret: Secret })[] = [];
+  for (const one of trusted) {
+    const base = { name: one.node.name, pin: one.pin, fingerprint: one.shown.fingerprint };
+    const found = secrets.get(one.node.name);
+    if (found?.kind === 'resolved') given.push({ ...one, secret: found.secret });
+    else if (found) set({ ...base, state: 'locked', lacksSecret: true, diagnostics: [found.diagnostic] });
+  }
+  const timing = timingFor(run);
+  const limits = {
+    ...useLimits(run),
+    signal: run.signal,
+    attempts,
+    timing,
+    newToken,
+    onProgress: (node: string, text: string) => run.console.err(`${node}: ${text}\n`),
+  };
+  const progress = showProgress(
+    run.console,
+    'unlocking',
+    given.map(({ node }) => node.name),
+  );
+  await forEachLimited(given, run.options.parallel, async ({ node, way, shown, pin, secret }) => {
+    const trust = trustIn(way.target, shown.key);
+    const result = await unlockNode({ node: node.name, way, trust, password: secret }, limits);
+    const base = { name: node.name, pin, fingerprint: shown.fingerprint, lacksSecret: false };
+    if (result.kind === 'failed') set({ ...base, state: 'locked', diagnostics: [result.diagnostic] });
+    else set({ ...base, state: result.kind, diagnostics: [] });
+    progress.done(node.name);
+  }).finally(() => progress.stop());
+}
+
+/** With these the Mac waits at FileVault until somebody comes or the password is another one. */
+const forHands: ReadonlySet<string> = new Set(['unlock/still-locked', 'ssh/password-refused']);
+
+function codeOf(result: Result): ExitCode {
+  if (result.state === 'unlocked' || result.state === 'not-locked') return exitCode.done;
+  if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;
+  const isForHands = result.diagnostics.some(({ code }) => forHands.has(code));
+  return result.lacksSecret || isForHands ? exitCode.handsNeeded : exitCode.failed;
+}
+
+/** One code for all: partial as soon as some are unlocked and others failed. */
+function firstOfAll(codes: readonly ExitCode[]): ExitCode {
+  const bad = codes.filter((code) => code !== exitCode.done);
+  const isMixed = bad.length > 0 && bad.length < codes.length;
+  return isMixed && bad.some((code) => code !== exitCode.handsNeeded) ? exitCode.partial : firstOf(codes);
+}
+
+const stateText: Readonly<Record<Result['state'], string>> = {
+  unlocked: 'unlocked now, and observed',
+  'not-locked': 'not locked',
+  locked: 'locked at FileVault',
+  unknown: 'nobody knows',
+};
+
+function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): void {
+  const diagnostics = results.flatMap((result) => result.diagnostics);
+  logFindings(run, diagnostics);
+  if (run.options.json) {
+    const one = ({ name: _name, diagnostics: problems, ...fields }: Result): unknown => ({
+      ...fields,
+      diagnostics: diagnosticsJson(run.console, problems),
+    });
+    const mark = run.options.sim ? { simulated: true } : {};
+    const nodes = Object.fromEntries(results.map((result) => [result.name, one(result)]));
+    showJson(run.console, { formatVersion: 1, cluster: cluster.fleet.name, ...mark, nodes });
+    return;
+  }
+  const wide = Math.max(...results.map(({ name }) => name.length));
+  for (const { name, state, pin } of results) {
+    const note = pin === 'added' ? '   its key there is pinned now' : '';
+    run.console.out(`${name.padEnd(wide)}   ${stateText[state]}${run.options.sim ? '   simulated' : ''}${note}\n`);
+  }
+  if (diagnostics.length > 0) run.console.err('\n');
+  showDiagnostics(run.console, gatherAlike(diagnostics));
+}

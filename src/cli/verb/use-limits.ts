@@ -1,0 +1,48 @@
+import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { UseLimits } from '../../apply/reach/with-remote.ts';
+import { cannotWrite } from '../files/write-file.ts';
+import type { Run } from './verb.ts';
+
+/** The bounds that the command line sets for every use of a connection, with the record of what is sent and the log. */
+export function useLimits(run: Run): UseLimits {
+  const { record, verbose, deadline } = run.options;
+  const path = record === undefined ? undefined : resolve(run.folder, record);
+  // A record that cannot be kept ends the run before anything is sent.
+  if (path !== undefined) append(path, '');
+  return {
+    deadlineMs: deadline,
+    signal: run.signal,
+    onRemote: (event) => {
+      run.log?.write(event);
+      if (event.kind !== 'sent') return;
+      const { node, command, script } = event;
+      // Written before the command leaves: what is not in the record was not sent.
+      if (path !== undefined) append(path, `${JSON.stringify({ node, command, script })}\n`);
+      const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');
+      if (verbose) run.console.err(`${node}: one command of ${bytes} bytes is sent\n`);
+    },
+  };
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+
+/** Links of the system to the streams of this process. In a folder of several users any other one may lead anywhere. */
+const streams = /^\/dev\/(?:stdout|stderr|fd\/\d+)$/;
+
+/** Appends to a file for its owner alone. */
+function append(path: string, text: string): void {
+  const follow = streams.test(path) ? 0 : O_NOFOLLOW;
+  try {
+    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | follow, 0o600);
+    try {
+      const found = fstatSync(file);
+      if (found.isFile() && (found.mode & 0o077) !== 0) fchmodSync(file, 0o600);
+      writeFileSync(file, text);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}

@@ -1,0 +1,56 @@
+import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import { didYouMean } from '../did-you-mean.ts';
+
+/** The folder in which llama.cpp is looked for unless the file says where it is. */
+const llamaFolder = 'bin';
+
+/**
+ * Of a program that is not among the paths of an archive: the path that may be meant, with the same name in another folder,
+ * else a similar one. Undefined where the program is there, or will be: see {@link isReleaseLayout}.
+ */
+export function nearestProgram(
+  program: string,
+  programs: readonly string[],
+  members: readonly string[],
+): { readonly path?: string } | undefined {
+  if (members.includes(program)) return undefined;
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  const named = members.filter((path) => path === name || path.endsWith(`/${name}`));
+  const folders = members.flatMap((path) => /^([^/]+)\/llama-server$/.exec(path)?.[1] ?? []);
+  const [folder, ...others] = folders;
+  const hasBin = members.some((path) => path.startsWith(`${llamaFolder}/`));
+  const isRelease = isReleaseLayout(programs) && !hasBin && others.length === 0;
+  if (isRelease && folder !== undefined && members.includes(`${folder}/${name}`)) return undefined;
+  const path = named.toSorted((a, b) => a.length - b.length)[0] ?? didYouMean(program, members);
+  return path === undefined ? {} : { path };
+}
+
+/** Whether llama.cpp may be in the one folder that its own releases have, whatever that is called. */
+export const isReleaseLayout = (programs: readonly string[]): boolean =>
+  programs[0] === `${llamaFolder}/llama-server` && programs.every((path) => path.startsWith(`${llamaFolder}/`));
+
+/**
+ * The programs that a start calls by their paths in the archive: without any of them nothing of the runtime may be put in
+ * use. Empty for mlx, whose tree is built on the node, and for a command that is not in its archive.
+ */
+export function programsOf(
+  runtime: DesiredRuntime | DesiredDoorman,
+  { placements }: Pick<DesiredFleet, 'placements'>,
+): readonly string[] {
+  if (!('driver' in runtime)) return [runtime.program];
+  switch (runtime.driver) {
+    case 'command': {
+      const path = /^\{runtime\}\/([^{}]+)$/.exec(runtime.command[0] ?? '')?.[1];
+      return path === undefined ? [] : [path];
+    }
+    case 'llamacpp-rpc': {
+      const users = placements.filter((one) => one.runtime === runtime.name);
+      const hasFollowers = users.some(({ nodes, fallback }) => Math.max(nodes.length, fallback?.nodes.length ?? 0) > 1);
+      return [runtime.server, ...(hasFollowers ? [runtime.worker] : [])];
+    }
+    case 'mlx':
+      return [];
+    case 'exo':
+      return [runtime.program];
+  }
+}

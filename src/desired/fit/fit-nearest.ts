@@ -1,0 +1,130 @@
+import type { DesiredFleet, DriverName } from '../../model/desired.ts';
+import type { FitFleet, FitPlacement, FitVerdict, NodeFit } from '../../model/fit/memory-fit.ts';
+import type { NodeName } from '../../model/node.ts';
+import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
+import { tensorProblems } from './tensor-limits.ts';
+
+/** Another form of a placement, with which it fits. */
+export type NearestFit =
+  /** Layers in proportion to memory; `driver` is that of the placement where it can be told so. */
+  | { readonly kind: 'shares'; readonly shares: readonly number[] }
+  | { readonly kind: 'context'; readonly contextTokens: number }
+  | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
+
+/** Where a nearest fit is looked for. */
+export interface NearestSearch {
+  readonly fleet: FitFleet;
+  /** Cables that decide which nodes can be taken together; without them any can. */
+  readonly links?: DesiredFleet['thunderbolt']['links'];
+  readonly seen: SeenMemories;
+}
+
+/**
+ * The nearest form of a placement that fits: its layers in proportion to memory, else a smaller context, else other or
+ * more nodes of the fleet; undefined when none of them does. One that fits and is only slow is offered the first alone.
+ */
+export function nearestFit(placement: FitPlacement, search: NearestSearch): NearestFit | undefined {
+  const now = worstVerdict(placement, fitPlacements(search.fleet, search.seen));
+  if (now === undefined || now === 'fits' || shapeOf(placement, search.fleet) === undefined) return undefined;
+  const isRefused = isWorse(now, 'degraded');
+  const limit: FitVerdict = isRefused ? 'degraded' : 'fits';
+  const fits = (changed: FitPlacement, driver?: DriverName): boolean => {
+    const verdict = worstVerdict(changed, fitWith(changed, search, driver));
+    return verdict !== undefined && !isWorse(verdict, limit);
+  };
+  const shares = proportions(placement, search);
+  // llama.cpp stands for all that divide layers by memory: where it fits exo's own division does too.
+  if (shares !== undefined && fits({ ...placement, sharding: 'pipeline', shares }, 'llamacpp-rpc')) {
+    return { kind: 'shares', shares };
+  }
+  if (!isRefused) return undefined;
+  const contextTokens = contexts(placement).find((tokens) => fits({ ...placement, contextTokens: tokens }));
+  if (contextTokens !== undefined) return { kind: 'context', contextTokens };
+  const nodes = otherNodes(placement, search).find((chosen) => fits(withNodes(placement, chosen)));
+  return nodes === undefined ? undefined : { kind: 'nodes', nodes };
+}
+
+/** The memory of the fleet with one of its placements changed. */
+function fitWith(changed: FitPlacement, { fleet, seen }: NearestSearch, driver?: DriverName): readonly NodeFit[] {
+  const placements = fleet.placements.map((one) => (one.name === changed.name ? changed : one));
+  if (driver === undefined) return fitPlacements({ ...fleet, placements }, seen);
+  // No runtime of a file has a blank in its name.
+  const name = `any ${driver}`;
+  const runtimes = [...fleet.runtimes, { name, driver }];
+  const moved = placements.map((one) => (one.name === changed.name ? { ...one, runtime: name } : one));
+  return fitPlacements({ ...fleet, runtimes, placements: moved }, seen);
+}
+
+const mostShare = 64;
+const gibibyte = 2 ** 30;
+
+/** The memory of the nodes of a placement as small whole numbers; undefined where they are equal, or unknown. */
+function proportions(placement: FitPlacement, { fleet, seen }: NearestSearch): readonly number[] | undefined {
+  const sizes = placement.nodes.map((node) => Math.round((roomOf(fleet, node, seen).memoryBytes ?? 0) / gibibyte));
+  if (sizes.some((size) => size < 1) || new Set(sizes).size === 1) return undefined;
+  const divisor = sizes.reduce(greatestCommonDivisor);
+  const largest = Math.max(...sizes) / divisor;
+  const scale = largest > mostShare ? mostShare / largest : 1;
+  const shares = sizes.map((size) => Math.max(1, Math.round((size / divisor) * scale)));
+  return JSON.stringify(shares) === JSON.stringify(placement.shares) ? undefined : shares;
+}
+
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
+
+const fewestTokens = 2_048;
+
+/** Smaller contexts, the largest first: powers of two. */
+function contexts({ contextTokens }: FitPlacement): readonly number[] {
+  const largest = 2 ** Math.floor(Math.log2(Math.max(1, contextTokens - 1)));
+  return Array.from({ length: 40 }, (_, power) => largest / 2 ** power).filter((tokens) => tokens >= fewestTokens);
+}
+
+function withNodes({ shares: _shares, ...placement }: FitPlacement, nodes: readonly NodeName[]): FitPlacement {
+  const sharding = placement.sharding ?? (nodes.length > 1 ? 'pipeline' : undefined);
+  return { ...placement, nodes, ...(sharding === undefined ? {} : { sharding }) };
+}
+
+const mostNodes = 16;
+
+/** Other groups of nodes, those of the same size first, then larger and smaller ones; the emptiest nodes come first. */
+function otherNodes(placement: FitPlacement, search: NearestSearch): readonly (readonly NodeName[])[] {
+  const { fleet, seen } = search;
+  const others = { ...fleet, placements: fleet.placements.filter(({ name }) => name !== placement.name) };
+  const taken = new Map(fitPlacements(others, seen).map(({ node, needBytes }) => [node, needBytes]));
+  const room = (node: NodeName): number => (roomOf(fleet, node, seen).budget?.bytes ?? 0) - (taken.get(node) ?? 0);
+  const emptiest = fleet.nodes.map(({ name }) => name).toSorted((a, b) => room(b) - room(a));
+  const size = placement.nodes.length;
+  const most = Math.min(mostNodes, emptiest.length);
+  const larger = Array.from({ length: Math.max(0, most - size) }, (_, index) => size + 1 + index);
+  const smaller = Array.from({ length: size - 1 }, (_, index) => size - 1 - index);
+  return [size, ...larger, ...smaller]
+    .filter((count) => count <= most && isPossible(placement, count, fleet))
+    .flatMap((count) => groupOf(emptiest, count, placement, search.links));
+}
+
+function isPossible(placement: FitPlacement, count: number, fleet: FitFleet): boolean {
+  const shape = shapeOf(placement, fleet);
+  return placement.sharding !== 'tensor' || shape === undefined || tensorProblems(shape, count).length === 0;
+}
+
+/** The first nodes in this order that cables join as the sharding needs it, as a list of one; none when there are too few. */
+function groupOf(
+  nodes: readonly NodeName[],
+  count: number,
+  placement: FitPlacement,
+  links: NearestSearch['links'],
+): readonly (readonly NodeName[])[] {
+  const isJoined = (a: NodeName, b: NodeName): boolean =>
+    links === undefined ||
+    links.some(({ ends: [one, two] }) => (one.node === a && two.node === b) || (one.node === b && two.node === a));
+  for (const first of nodes) {
+    const group: NodeName[] = [first];
+    for (const node of nodes) {
+      const isNext = node !== first && group.length < count && group.every((other) => isJoined(other, node));
+      if (isNext) group.push(node);
+    }
+    const isSame = group.length === placement.nodes.length && group.every((node) => placement.nodes.includes(node));
+    if (group.length === count && !isSame) return [group];
+  }
+  return [];
+}

@@ -1,0 +1,126 @@
+import type { DriverName } from '../../model/desired.ts';
+import type { FitPlacement, RankNeed } from '../../model/fit/memory-fit.ts';
+import type { LayerShape, ModelShape } from '../../model/fit/model-shape.ts';
+import { llamaCacheFactor } from './llama-cache-types.ts';
+import { cacheBytesOf, llamaBytes } from './llama-units.ts';
+
+const gibibyte = 2 ** 30;
+
+/** What mlx keeps of earlier prompts, at most; the driver tells it so, since by itself it has no bound in bytes. */
+export const mlxPromptCacheBytes = 2 * gibibyte;
+
+/** The same of llama-server, on the leader (MiB). */
+export const llamaPromptCacheMegabytes = 1_024;
+
+/** The program of a rank. @see runtimes: section 6.3 */
+const processBytes = 0.3 * gibibyte;
+
+/**
+ * The gateway of a published placement, on the leader: 256 MiB for large bodies, as much for all else. 100 bodies of
+ * 64 MiB at once made it 350 MB large (test/scenarios/doorman-siege.test.ts).
+ */
+const gatewayBytes = gibibyte / 2;
+
+/** Buffers of computing take at least a GiB, and 2 % of the memory of the GPU. @see runtimes: section 6.3 */
+const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
+
+/** What is to run, as far as memory goes. */
+export interface FitWish
+  extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env' | 'publication'> {
+  readonly shape: ModelShape;
+  readonly driver: DriverName;
+}
+
+/** The node of one rank. */
+export interface RankRoom {
+  readonly memoryBytes?: number;
+  readonly budgetBytes?: number;
+}
+
+interface Held {
+  readonly weights: number;
+  readonly cache: number;
+}
+
+/** What each rank needs, in rank order; `rooms` are the nodes of the ranks. */
+export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[]): readonly RankNeed[] {
+  const held = heldBytes(wish, rooms);
+  return rooms.map(({ budgetBytes }, rank) => {
+    const { weights, cache } = held[rank] ?? { weights: 0, cache: 0 };
+    const compute = computeBytes(budgetBytes);
+    const promptCache = promptCacheBytes(wish.driver, rank);
+    const loading = loadingBytes(wish, rooms.length);
+    const process = processBytes + (wish.publication === undefined || rank > 0 ? 0 : gatewayBytes);
+    const total = weights + process + Math.max(loading, cache + compute + promptCache);
+    return { weights, cache, compute, promptCache, loading, process, total };
+  });
+}
+
+function promptCacheBytes(driver: DriverName, rank: number): number {
+  if (driver === 'mlx') return mlxPromptCacheBytes;
+  return driver === 'llamacpp-rpc' && rank === 0 ? llamaPromptCacheMegabytes * 2 ** 20 : 0;
+}
+
+/** mlx-lm loads a tensor whole before it keeps its part of it. */
+const loadingBytes = ({ driver, sharding, shape }: FitWish, ranks: number): number =>
+  driver === 'mlx' && sharding === 'tensor' && ranks > 1 ? 2 * shape.largestTensorBytes : 0;
+
+function heldBytes(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[] {
+  const { driver, sharding, shape } = wish;
+  const ranks = rooms.length;
+  if (driver === 'llamacpp-rpc') return llamaHeld(wish, ranks);
+  if (ranks === 1 || sharding === undefined) return rooms.map(() => layersHeld(wish, shape.layers));
+  if (sharding === 'tensor') return rooms.map(() => tensorHeld(wish, ranks));
+  return pipelineLayers(wish, rooms).map((layers) => layersHeld(wish, layers));
+}
+
+const llamaHeld = (wish: FitWish, ranks: number): readonly Held[] =>
+  llamaBytes(wish.shape, sharesOf(wish, ranks), wish.contextTokens).map((own) => ({
+    weights: own.weightBytes + own.embeddingBytes,
+    cache: own.cacheBytes * wish.parallel * llamaCacheFactor(wish) + wish.shape.stateBytes * wish.parallel,
+  }));
+
+/** Equal ones where the file says none. */
+const sharesOf = ({ shares }: Pick<FitWish, 'shares'>, ranks: number): readonly number[] =>
+  shares ?? Array.from({ length: ranks }, () => 1);
+
+/** Embedding and output matrix lie on every rank of a pipeline. */
+const besideLayers = ({ embeddingBytes, outputBytes, otherBytes }: ModelShape): number =>
+  embeddingBytes + outputBytes + otherBytes;
+
+const layersHeld = (wish: FitWish, layers: readonly LayerShape[]): Held => ({
+  weights: layers.reduce((sum, { bytes }) => sum + bytes, besideLayers(wish.shape)),
+  cache: (cacheBytesOf(layers, wish.contextTokens) + wish.shape.stateBytes) * wish.parallel,
+});
+
+/** The latent cache of MLA lies whole on every rank, as do heads of keys that do not divide. */
+function tensorHeld(wish: FitWish, ranks: number): Held {
+  const { shape, contextTokens, parallel } = wish;
+  const isDivided = shape.attention.kind === 'gqa' && shape.kvHeads % ranks === 0;
+  const cache = (cacheBytesOf(shape.layers, contextTokens) / (isDivided ? ranks : 1) + shape.stateBytes) * parallel;
+  const weights = shape.layers.reduce(
+    (sum, { bytes, sharded }) => sum + bytes - sharded + sharded / ranks,
+    besideLayers(shape),
+  );
+  return { weights, cache };
+}
+
+/**
+ * The layers of each rank of a pipeline. mlx-lm gives the last ones to rank 0, and one more to the first ranks where they
+ * do not divide; exo divides by memory.
+ */
+function pipelineLayers({ shape, driver }: FitWish, rooms: readonly RankRoom[]): readonly (readonly LayerShape[])[] {
+  const sizes = rooms.map(({ memoryBytes = 0 }) => memoryBytes);
+  const isByMemory = driver === 'exo' && sizes.every((size) => size > 0);
+  const counts = layerCounts(shape.layers.length, isByMemory ? sizes : sizes.map(() => 1));
+  const starts = counts.map((_, rank) => counts.slice(rank + 1).reduce((sum, count) => sum + count, 0));
+  return counts.map((count, rank) => shape.layers.slice(starts[rank], (starts[rank] ?? 0) + count));
+}
+
+/** Whole layers in proportion to the shares; those that are left over go to the first ranks. */
+function layerCounts(layers: number, shares: readonly number[]): readonly number[] {
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  const whole = shares.map((share) => Math.floor((layers * share) / total));
+  const left = layers - whole.reduce((sum, count) => sum + count, 0);
+  return whole.map((count, rank) => count + (rank < left ? 1 : 0));
+}

@@ -1,0 +1,116 @@
+import type {
+  FitFleet,
+  FitPlacement,
+  FitVerdict,
+  MemoryBudget,
+  NodeFit,
+  PlacementShare,
+  RankNeed,
+} from '../../model/fit/memory-fit.ts';
+import { fitMarks } from '../../model/fit/memory-fit.ts';
+import type { ModelShape } from '../../model/fit/model-shape.ts';
+import type { NodeName } from '../../model/node.ts';
+import { rankNeeds } from './fit-need.ts';
+import { memoryBudget, type SeenMemory } from './memory-budget.ts';
+
+/** What was seen of the memory of nodes, by name; the file says it of the others. */
+export type SeenMemories = Readonly<Record<string, SeenMemory | undefined>>;
+
+/** The memory of one node, and what its GPU may use of it. */
+export interface NodeRoom {
+  readonly memoryBytes?: number;
+  readonly budget?: MemoryBudget;
+}
+
+/** What is known of a node: what was seen comes before what the file says. */
+export function roomOf(fleet: FitFleet, node: NodeName, seen: SeenMemories): NodeRoom {
+  const desired = fleet.nodes.find(({ name }) => name === node);
+  const looked = Object.hasOwn(seen, node) ? seen[node] : undefined;
+  const memoryBytes = looked?.memoryBytes ?? desired?.hardware.memoryBytes;
+  const known = memoryBytes === undefined ? {} : { memoryBytes };
+  const budget = memoryBudget(fleet.system.wiredLimit, { ...looked, ...known });
+  return { ...known, ...(budget === undefined ? {} : { budget }) };
+}
+
+/** What the ranks of a placement need, in rank order; undefined while the shape of its model is unknown. */
+export function placementNeeds(
+  placement: FitPlacement,
+  fleet: FitFleet,
+  seen: SeenMemories,
+): readonly RankNeed[] | undefined {
+  const shape = shapeOf(placement, fleet);
+  const driver = fleet.runtimes.find(({ name }) => name === placement.runtime)?.driver;
+  if (shape === undefined || driver === undefined) return undefined;
+  const rooms = placement.nodes.map((node) => {
+    const { memoryBytes, budget } = roomOf(fleet, node, seen);
+    return {
+      ...(memoryBytes === undefined ? {} : { memoryBytes }),
+      ...(budget === undefined ? {} : { budgetBytes: budget.bytes }),
+    };
+  });
+  return rankNeeds({ ...placement, shape, driver }, rooms);
+}
+
+/** The shape of the model of a placement, where it is known. */
+export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitFleet): ModelShape | undefined =>
+  models.find(({ name }) => name === model)?.shape;
+
+const isHeldOn = (node: NodeName, { nodes, lingersOn = nodes }: FitPlacement): boolean => lingersOn.includes(node);
+
+/** Its rank on a node; where the file has it no more, the one that needs most stands for what may run there. */
+function rankOn(node: NodeName, { nodes }: FitPlacement, needs: readonly RankNeed[]): number {
+  const rank = nodes.indexOf(node);
+  if (rank >= 0) return rank;
+  return needs.reduce((most, { total }, index) => (total > (needs[most]?.total ?? 0) ? index : most), 0);
+}
+
+/**
+ * The memory of every node that carries a placement, with all placements that are to serve on it: sorted as the file has
+ * its nodes.
+ */
+export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonly NodeFit[] {
+  const serving = fleet.placements.filter(({ state }) => state === 'serving');
+  const needs = serving.map((placement) => ({ placement, needs: placementNeeds(placement, fleet, seen) }));
+  const names = fleet.nodes.map(({ name }) => name).filter((name) => serving.some((one) => isHeldOn(name, one)));
+  return names.map((node) => {
+    const here = needs.filter(({ placement }) => isHeldOn(node, placement));
+    const shares = here.flatMap(({ placement, needs: all }): readonly PlacementShare[] => {
+      const rank = rankOn(node, placement, all ?? []);
+      const need = all?.[rank];
+      return need === undefined ? [] : [{ placement: placement.name, rank, need }];
+    });
+    const unknown = here.filter((one) => one.needs === undefined).map(({ placement }) => placement.name);
+    return nodeFit(node, roomOf(fleet, node, seen), { shares, unknown });
+  });
+}
+
+function nodeFit(node: NodeName, room: NodeRoom, carried: Pick<NodeFit, 'shares' | 'unknown'>): NodeFit {
+  const needBytes = carried.shares.reduce((sum, { need }) => sum + need.total, 0);
+  const verdict = verdictOf(needBytes, room);
+  return { node, ...room, ...carried, needBytes, ...(verdict === undefined ? {} : { verdict }) };
+}
+
+/** How a node copes with so many bytes; undefined while its memory is unknown. */
+export function verdictOf(needBytes: number, { memoryBytes, budget }: NodeRoom): FitVerdict | undefined {
+  if (memoryBytes === undefined || budget === undefined) return undefined;
+  if (needBytes > budget.bytes) return 'does-not-fit';
+  if (needBytes > fitMarks.tight * budget.bytes) return 'tight';
+  if (needBytes > fitMarks.degraded * memoryBytes) return 'degraded';
+  return needBytes > fitMarks.nearDegraded * memoryBytes ? 'near-degraded' : 'fits';
+}
+
+const order: readonly FitVerdict[] = ['fits', 'near-degraded', 'degraded', 'tight', 'does-not-fit'];
+
+/** Whether a verdict is worse than another one. */
+export const isWorse = (one: FitVerdict, other: FitVerdict): boolean => order.indexOf(one) > order.indexOf(other);
+
+/** The worst verdict of the nodes of a placement; undefined when none of them has one. */
+export function worstVerdict(placement: Pick<FitPlacement, 'nodes'>, fits: readonly NodeFit[]): FitVerdict | undefined {
+  const verdicts = fits.flatMap(({ node, verdict }) =>
+    verdict !== undefined && placement.nodes.includes(node) ? [verdict] : [],
+  );
+  return verdicts.reduce<FitVerdict | undefined>(
+    (worst, verdict) => (worst === undefined || isWorse(verdict, worst) ? verdict : worst),
+    undefined,
+  );
+}

@@ -1,0 +1,152 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { ClusterLock } from '../../model/cluster-lock.ts';
+import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
+import { firstAddress, ipv4Number, ipv4Text, isInside, networkSize, parseIpv4Network } from '../links/ipv4.ts';
+import { linkText, networkText } from '../links/link-network.ts';
+
+/** The links of a fleet with their networks, and the sections of the lock that say so. */
+export interface SettledLinks {
+  readonly thunderbolt: DesiredFleet['thunderbolt'];
+  readonly links: ClusterLock['links'];
+  readonly formerNetworks: ClusterLock['formerNetworks'];
+  readonly additions: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const prefixLength = 30;
+
+/**
+ * Gives every declared link a /30 of the pool. One that has a network inside the pool keeps it, whatever else changes;
+ * one that had a network once has it again; the others take the first free ones in the order of the file. What is no
+ * longer used stays in the lock as a former network and is given to nobody else until it has been seen gone.
+ *
+ * @param inUse networks that others use: none of them is given out, and what was given out stays all the same
+ */
+export function settleLinks(
+  thunderbolt: DesiredFleet['thunderbolt'],
+  lock: ClusterLock,
+  inUse: readonly Ipv4Network[] = [],
+): SettledLinks {
+  const { pool } = thunderbolt;
+  const names = pool === undefined ? [] : thunderbolt.links.map((link) => linkText(link.ends));
+  const { links, left } = allocate(names, { pool: pool ?? noPool, lock, inUse });
+  const byIndex = thunderbolt.links.flatMap((link) => {
+    const network = links.get(linkText(link.ends));
+    return network === undefined ? [] : [[link.index, network] as const];
+  });
+  const used = new Set([...links.values()].map(networkText));
+  const former = Object.entries({ ...lock.formerNetworks, ...networksByText(lock) })
+    .filter(([network]) => !used.has(network))
+    .sort(([a], [b]) => compareNetworks(a, b));
+  return {
+    thunderbolt: {
+      ...thunderbolt,
+      networks: Object.fromEntries(byIndex),
+      formerNetworks: former.flatMap(([network]) => parseIpv4Network(network) ?? []),
+    },
+    links: Object.fromEntries(links),
+    formerNetworks: Object.fromEntries(former),
+    additions: [...links].flatMap(([name, network]) => addition(name, network, lock)),
+    diagnostics: left.length === 0 ? [] : [poolFull(left, former.length)],
+  };
+}
+
+/** The same links, with only those networks that stand in the lock already. */
+export function withGivenNetworks(
+  thunderbolt: DesiredFleet['thunderbolt'],
+  { links }: Pick<ClusterLock, 'links'>,
+): DesiredFleet['thunderbolt'] {
+  const given = thunderbolt.links.flatMap(({ index, ends }) => {
+    const name = linkText(ends);
+    const [now, kept] = [thunderbolt.networks[index], Object.hasOwn(links, name) ? links[name] : undefined];
+    const isSame = now !== undefined && kept !== undefined && networkText(now) === networkText(kept);
+    return isSame ? [[index, now] as const] : [];
+  });
+  return { ...thunderbolt, networks: Object.fromEntries(given) };
+}
+
+const noPool: Ipv4Network = { address: '0.0.0.0', prefixLength: 32 };
+
+const networksByText = ({ links }: ClusterLock): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(links).map(([name, network]) => [networkText(network), name]));
+
+const compareNetworks = (a: string, b: string): number => numberOf(a) - numberOf(b);
+const numberOf = (network: string): number => ipv4Number(network.split('/')[0] ?? '') ?? 0;
+
+interface Allocation {
+  readonly links: ReadonlyMap<string, Ipv4Network>;
+  /** Links for which the pool has nothing left. */
+  readonly left: readonly string[];
+}
+
+/** What networks are given out from. */
+interface Supply {
+  readonly pool: Ipv4Network;
+  readonly lock: ClusterLock;
+  readonly inUse: readonly Ipv4Network[];
+}
+
+function allocate(names: readonly string[], supply: Supply): Allocation {
+  const { lock } = supply;
+  const links = new Map<string, Ipv4Network>();
+  const left: string[] = [];
+  const taken = new Set([...Object.keys(networksByText(lock)), ...Object.keys(lock.formerNetworks)]);
+  const next = freeNetworks(supply, (network) => taken.has(networkText(network)));
+  for (const name of names) {
+    const network = ownNetwork(name, supply) ?? next();
+    if (network === undefined) left.push(name);
+    else links.set(name, network);
+  }
+  return { links, left };
+}
+
+/** The network that a link has, or had before it left the file and nobody uses since, if it lies inside the pool. */
+function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | undefined {
+  const now = Object.hasOwn(lock.links, name) ? lock.links[name] : undefined;
+  if (now !== undefined && isInside(now, pool)) return now;
+  const once = Object.entries(lock.formerNetworks)
+    .filter(([, link]) => link === name)
+    .flatMap(([network]) => parseIpv4Network(network) ?? []);
+  return once.find((network) => isInside(network, pool) && !inUse.some((one) => meet(one, network)));
+}
+
+/** Whether two networks share an address: then one lies inside the other. */
+const meet = (one: Ipv4Network, other: Ipv4Network): boolean => isInside(one, other) || isInside(other, one);
+
+/** Whether the pool has a /30 for every link beside these networks, whatever is given out already. */
+export function isPoolLeft({ pool, links }: DesiredFleet['thunderbolt'], inUse: readonly Ipv4Network[]): boolean {
+  const next = pool === undefined ? undefined : freeNetworks({ pool, inUse });
+  return links.every(() => next?.() !== undefined);
+}
+
+/** Gives the free /30 networks of a pool one after the other, then undefined. */
+function freeNetworks(
+  { pool, inUse }: Pick<Supply, 'pool' | 'inUse'>,
+  isTaken: (network: Ipv4Network) => boolean = () => false,
+): () => Ipv4Network | undefined {
+  const size = networkSize(prefixLength);
+  const first = ipv4Number(firstAddress(pool)) ?? 0;
+  const end = first + networkSize(pool.prefixLength);
+  let at = first;
+  return () => {
+    while (at + size <= end) {
+      const network = { address: ipv4Text(at), prefixLength };
+      at += size;
+      if (!isTaken(network) && !inUse.some((one) => meet(one, network))) return network;
+    }
+    return undefined;
+  };
+}
+
+function addition(name: string, network: Ipv4Network, lock: ClusterLock): readonly string[] {
+  const before = Object.hasOwn(lock.links, name) ? lock.links[name] : undefined;
+  if (before === undefined) return [`link ${name}: ${networkText(network)}`];
+  const [was, is] = [networkText(before), networkText(network)];
+  return was === is ? [] : [`link ${name}: ${is} instead of ${was}, since the pool is another one`];
+}
+
+function poolFull(links: readonly string[], former: number): Diagnostic {
+  const kept = former === 0 ? '' : ` ${former} are kept until their old addresses have been seen gone from the nodes.`;
+  return diagnose('lock/pool-full', { detail: `Nothing is left for ${links.join(', ')}.${kept}` });
+}

@@ -1,0 +1,128 @@
+import { bytesText } from '../../diagnostics/amount-words.ts';
+import type { DiagnosticCode } from '../../diagnostics/codes.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { ClusterLock, LockedModel } from '../../model/cluster-lock.ts';
+import type { DesiredModel } from '../../model/desired.ts';
+import { digestOf } from '../../model/digest.ts';
+import type { TreeFile } from '../../model/node-script.ts';
+import { modelSubject } from '../../model/subject.ts';
+import { collisionsOf, isTreePath, mostTreeFiles } from '../tree-paths.ts';
+import { absolutePath, type FolderFact, isListLocked, type SourceFacts, type SourceFailure } from './source-facts.ts';
+
+/** One runtime or model of the file, what the lock keeps of it, and what is to be said. */
+export interface Settled<Wanted, Locked> {
+  readonly wanted: Wanted;
+  readonly locked?: Locked;
+  readonly additions: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What settling is made from. */
+export interface TreeSources {
+  readonly lock: ClusterLock;
+  readonly sources: SourceFacts;
+  readonly baseFolder: string;
+}
+
+const own = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(map, name) ? map[name] : undefined;
+
+const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
+
+/** A model with its list of files: of the file, else of the folder that was read, else of the lock. */
+export function settleModel(
+  model: DesiredModel,
+  { lock, sources, baseFolder }: TreeSources,
+): Settled<DesiredModel, LockedModel> {
+  const { name, source } = model;
+  const placed: DesiredModel =
+    source.kind === 'controller'
+      ? { ...model, source: { kind: 'controller', folder: absolutePath(baseFolder, source.folder) } }
+      : model;
+  if (source.kind !== 'controller' || !isListLocked(model)) {
+    return { wanted: withDigest(placed, model.files), additions: [], diagnostics: [] };
+  }
+  const before = own(lock.models, name);
+  const { files, diagnostics, unread } = listOf(model, own(sources.folders, name), before);
+  if (files === undefined || diagnostics.length > 0) {
+    // Another folder that cannot be read yet takes nothing from the lock.
+    const kept = before === undefined ? {} : { locked: before };
+    return { wanted: { ...placed, ...(unread === undefined ? {} : { unread }) }, ...kept, additions: [], diagnostics };
+  }
+  const wanted = withDigest(placed, files);
+  const locked = { source: source.folder, files };
+  return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
+}
+
+/** The list of a folder that was read, else that of the lock; of another folder only where nobody tried to read this one. */
+function listOf(
+  { name, source }: DesiredModel,
+  seen: FolderFact | undefined,
+  before: LockedModel | undefined,
+): {
+  readonly files?: readonly TreeFile[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly unread?: SourceFailure;
+} {
+  if (seen?.kind === 'known') return { files: sorted(seen.files), diagnostics: folderProblems(name, seen.files) };
+  const isOther = source.kind === 'controller' && before?.source !== source.folder;
+  if (before !== undefined && !(isOther && seen)) return { files: before.files, diagnostics: [] };
+  const unread = seen ?? notRead(`The folder of ${name}`);
+  return { diagnostics: [noFolder(name, unread)], unread };
+}
+
+const withDigest = (model: DesiredModel, files: readonly TreeFile[]): DesiredModel => ({
+  ...model,
+  files,
+  digest: listDigest(files),
+});
+
+/** What a model is, on every node: the digest of its list of files. */
+const listDigest = (files: readonly TreeFile[]) =>
+  digestOf(files.map(({ path, sha256, sizeBytes }) => ({ path, sha256, sizeBytes })));
+
+const sorted = (files: readonly TreeFile[]): readonly TreeFile[] =>
+  [...files].sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
+
+function listAdditions(
+  { name, digest }: DesiredModel,
+  { source, files }: LockedModel,
+  before: LockedModel | undefined,
+): readonly string[] {
+  const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  const list = `${files.length === 1 ? 'one file' : `${files.length} files`}, ${bytesText(bytes)}`;
+  if (before === undefined) return [`model ${name}: ${list}`];
+  if (listDigest(before.files) !== digest) return [`model ${name}: files changed, now ${list}`];
+  return before.source === source ? [] : [`model ${name}: the same files, from ${source}`];
+}
+
+function noFolder(name: string, { kind, detail }: SourceFailure): Diagnostic {
+  const code: DiagnosticCode = kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
+  return diagnose(code, { detail, subject: modelSubject(name) });
+}
+
+const shownAtMost = 8;
+
+function folderProblems(name: string, files: readonly TreeFile[]): readonly Diagnostic[] {
+  const subject = modelSubject(name);
+  if (files.length === 0) return [diagnose('model/folder-empty', { detail: `Model ${name} has no file.`, subject })];
+  if (files.length > mostTreeFiles) {
+    const detail = `Model ${name} has ${files.length} files; up to ${mostTreeFiles} are brought to a node.`;
+    return [diagnose('model/too-many-files', { detail, subject })];
+  }
+  const paths = files.map((file) => file.path).sort();
+  const bad = paths.filter((path) => !isTreePath(path));
+  const collisions = collisionsOf(paths).map(({ path, other }) => `${other} and ${path}`);
+  return [
+    ...(bad.length === 0 ? [] : [diagnose('model/bad-file-name', { detail: `${someOf(bad)}.`, subject })]),
+    ...(collisions.length === 0
+      ? []
+      : [diagnose('model/path-collision', { detail: `${someOf(collisions)}.`, subject })]),
+  ];
+}
+
+const someOf = (texts: readonly string[]): string =>
+  texts.length <= shownAtMost
+    ? texts.join(', ')
+    : `${texts.slice(0, shownAtMost).join(', ')} and ${texts.length - shownAtMost} more`;

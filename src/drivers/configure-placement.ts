@@ -1,0 +1,252 @@
+import { askedPort, rankPort } from '../desired/rank-port.ts';
+import { ranksUser } from '../desired/run-as.ts';
+import { declaredText } from '../model/declared-settings.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
+import { canonicalJson, type Digest, digestOf } from '../model/digest.ts';
+import type { GoldenCheck } from '../model/golden.ts';
+import type { Json } from '../model/json.ts';
+import { type Link, linkEndText } from '../model/link.ts';
+import type { NodeName } from '../model/node.ts';
+import type { RankRecord } from '../model/node-script.ts';
+import type { Text } from '../model/step.ts';
+import { accountEnvironment } from '../node/paths/account-paths.ts';
+import { rankFilesFolder } from '../node/paths/rank-paths.ts';
+import { treeFolder } from '../node/paths/tree-paths.ts';
+import type { RankCommand, RankFile, RankMatrix, TokenRequest } from './contract/driver.ts';
+import { goldenBody } from './contract/golden-request.ts';
+import { addressTowards, endTowards, linksBetween, rankAddresses } from './contract/link-address.ts';
+import { lastingNames, type SeenNames } from './contract/seen-names.ts';
+import { serviceFileText } from './contract/service-file.ts';
+import { driverOf } from './registry.ts';
+
+/** Everything that one member gets before it is started. */
+export interface RankConfiguration {
+  readonly node: NodeName;
+  readonly record: RankRecord;
+  /** The service file. */
+  readonly service: Text;
+  /** Body of the request for one token: JSON. */
+  readonly request: string;
+  /** Body of the golden question, and what its answer must be. */
+  readonly golden: { readonly question: string; readonly check: GoldenCheck };
+  /** The account that it runs as; empty is the ssh user. */
+  readonly user: string;
+  /** Sorted by name. */
+  readonly files: readonly RankFile[];
+  /** What a start counts for in the launch budget of its node; one when absent. */
+  readonly takesOfDevice?: number;
+}
+
+/** One start of a placement, in rank order. */
+export interface Configured {
+  readonly kind: 'configured';
+  readonly digest: Digest;
+  readonly ranks: readonly RankConfiguration[];
+}
+
+/** One start of a placement, or what nobody knows yet. */
+export type Configuration =
+  | Configured
+  /** `missing` goes on "cannot be started: "; with a digest it is only something that nobody has seen on a node. */
+  | { readonly kind: 'incomplete'; readonly missing: string; readonly digest?: Digest };
+
+/** What a placement is made of, all of it resolved. */
+interface Parts {
+  readonly placement: DesiredPlacement;
+  readonly runtime: DesiredRuntime & { readonly digest: Digest };
+  readonly model: DesiredModel & { readonly digest: Digest };
+  readonly addresses: readonly string[];
+  readonly thunderbolt: DesiredFleet['thunderbolt'];
+  readonly users: Readonly<Record<string, string | undefined>>;
+  /** Of {@link users} the one of all nodes, whose folders are ours. */
+  readonly account: string | undefined;
+}
+
+/**
+ * What every member of a placement gets for one start. Its digest is that of everything but the number of the start
+ * and what macOS may call otherwise tomorrow, so it is equal for all starts and on all members, and another one means
+ * that the file wants something else.
+ */
+export function configurePlacement(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  generation: number,
+  names: SeenNames,
+): Configuration {
+  const parts = partsOf(placement, fleet);
+  if (typeof parts === 'string') return { kind: 'incomplete', missing: parts };
+  const { transport, sharding = 'none', contextTokens } = placement;
+  const lasting = configureRanks(parts, { generation: 0, names: lastingNames });
+  const digest = digestOf({ transport, sharding, contextTokens, ranks: lasting.map(asJson) });
+  const missing = unseenName(parts, names);
+  if (missing !== undefined) return { kind: 'incomplete', missing, digest };
+  const ranks = configureRanks(parts, { generation, names }).map(({ record, ...rest }) => ({
+    ...rest,
+    record: { ...record, digest },
+  }));
+  return { kind: 'configured', digest, ranks };
+}
+
+function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | string {
+  const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
+  const model = fleet.models.find(({ name }) => name === placement.model);
+  if (runtime?.digest === undefined) return `the digest of runtime ${placement.runtime} is not known yet`;
+  if (model?.digest === undefined) return `the files of model ${placement.model} are not known yet`;
+  const addresses = rankAddresses(fleet.thunderbolt, placement.nodes);
+  if (addresses === undefined) return 'a link between neighbouring ranks has no address';
+  return {
+    placement,
+    runtime: { ...runtime, digest: runtime.digest },
+    model: { ...model, digest: model.digest },
+    addresses,
+    thunderbolt: fleet.thunderbolt,
+    users: Object.fromEntries(fleet.nodes.map((node) => [node.name, ranksUser(fleet, node)])),
+    account: fleet.system.accounts.ranks,
+  };
+}
+
+/** The first thing that the driver needs to have been seen and that nobody has. */
+function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames): string | undefined {
+  const needs = driverOf(runtime).needs(placement, runtime);
+  const { nodes } = placement;
+  if (needs.includes('lan')) {
+    const unseen = nodes.find((node) => names.lan(node) === undefined);
+    if (unseen !== undefined) return `the address of ${unseen} in the office network is not known`;
+  }
+  if (!needs.includes('devices')) return undefined;
+  const ends = nodes.flatMap((node) => nodes.flatMap((other) => endTowards(thunderbolt, node, other) ?? []));
+  const end = ends.find((one) => names.device(one) === undefined);
+  return end === undefined ? undefined : `the RDMA device of ${linkEndText(end)} is not known`;
+}
+
+type UnsealedRank = Omit<RankConfiguration, 'record'> & { readonly record: Omit<RankRecord, 'digest'> };
+
+/** One start, and what macOS calls things in it. */
+interface StartNames {
+  readonly generation: number;
+  readonly names: SeenNames;
+}
+
+function configureRanks(parts: Parts, { generation, names }: StartNames): readonly UnsealedRank[] {
+  const { placement, runtime, model, addresses, thunderbolt } = parts;
+  const { nodes } = placement;
+  const driver = driverOf(runtime);
+  const token = driver.tokenRequest(placement, runtime, model);
+  const matrix = (of: (node: NodeName, other: NodeName) => string | undefined): RankMatrix =>
+    nodes.map((node) => nodes.map((other) => (node === other ? null : (of(node, other) ?? null))));
+  const common = {
+    placement,
+    runtime,
+    model,
+    generation,
+    port: rankPort(placement.name, generation),
+    endpointPort: askedPort(placement),
+    addresses,
+    between: matrix((node, other) => addressTowards(thunderbolt, node, other)),
+    devices: matrix((node, other) => {
+      const end = endTowards(thunderbolt, node, other);
+      return end === undefined ? undefined : names.device(end);
+    }),
+    cables: nodes.map((node) => nodes.map((other) => devicesOf(linksBetween(thunderbolt, node, other), node, names))),
+    lan: nodes.map((node) => names.lan(node) ?? null),
+    runtimeFolder: treeFolder({ kind: 'runtime', name: runtime.name, digest: runtime.digest }),
+    modelFolder: treeFolder({ kind: 'model', name: model.name, digest: model.digest }),
+    filesFolder: rankFilesFolder(placement.name),
+  };
+  return nodes.map((node, rank) => {
+    const command = driver.configure({ ...common, node, rank });
+    const user = parts.users[node];
+    return {
+      node,
+      record: {
+        ...recordOf(placement, { rank, generation, command, token }),
+        logPattern: driver.logPattern,
+        driver: driver.id,
+        ...(driver.takesOneRequest?.(placement) === true ? { requests: 'one' as const } : {}),
+        declared: declaredText(parts),
+      },
+      service: serviceFileText({
+        placement: placement.name,
+        argv: command.argv,
+        env: { ...accountEnv(parts.account), ...command.env },
+        ending: driver,
+        ...(user === undefined ? {} : { user }),
+      }),
+      request: canonicalJson(token.body),
+      golden: { question: canonicalJson(goldenBody(token)), check: driver.goldenCheck(runtime) },
+      user: user ?? '',
+      files: command.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      ...(command.takesOfDevice === undefined ? {} : { takesOfDevice: command.takesOfDevice }),
+    };
+  });
+}
+
+/** Where an account that has no home of its own may write. */
+const accountEnv = (account: string | undefined): RankCommand['env'] =>
+  account === undefined
+    ? {}
+    : Object.fromEntries(Object.entries(accountEnvironment(account)).map(([name, path]) => [name, [path]]));
+
+/** The devices of a node on these cables; one of which only one end was seen is left out at both. */
+const devicesOf = (links: readonly Link[], node: NodeName, names: SeenNames): readonly string[] =>
+  links
+    .filter(({ ends }) => ends.every((end) => names.device(end) !== undefined))
+    .flatMap(({ ends }) => ends.filter((end) => end.node === node).flatMap((end) => names.device(end) ?? []));
+
+interface RankStart {
+  readonly rank: number;
+  readonly generation: number;
+  readonly command: RankCommand;
+  readonly token: TokenRequest;
+}
+
+/**
+ * The longest that an observation waits for a token of a mesh that has served already: no longer than an observation
+ * itself may take by default, since a placement whose probe was cut off is unknown, not hung.
+ */
+const observedTokenMs = 20_000;
+
+const recordOf = (
+  placement: DesiredPlacement,
+  start: RankStart,
+): Omit<UnsealedRank['record'], 'logPattern' | 'driver' | 'requests' | 'declared'> => ({
+  placement: placement.name,
+  generation: start.generation,
+  rank: start.rank,
+  size: placement.nodes.length,
+  port: start.command.joinedPort,
+  meetPort: start.command.meetPort,
+  endpointPort: askedPort(placement),
+  tokenPath: start.token.path,
+  tokenPointer: start.token.pointer,
+  ...(start.token.countPointer === undefined ? {} : { tokenCountPointer: start.token.countPointer }),
+  tokenDeadlineMs: Math.min(placement.firstTokenMs, observedTokenMs),
+});
+
+const asJson = ({
+  node,
+  record: { driver: _driver, tokenCountPointer: _count, requests: _requests, declared: _declared, ...record },
+  service,
+  request,
+  files,
+}: UnsealedRank): Json => ({
+  node,
+  // A new way to read logs or answers, to end ranks, or to name what has changed, is no other placement.
+  record: { ...record, logPattern: '' },
+  service: textJson(service),
+  request,
+  files: files.map(fileJson),
+});
+
+function fileJson(file: RankFile): Json {
+  switch (file.kind) {
+    case 'link':
+      return { name: file.name, to: { ...file.to } };
+    case 'file':
+      return { name: file.name, content: textJson(file.content) };
+    case 'folder':
+      return { name: file.name, keeps: file.keeps };
+  }
+}
+
+const textJson = (text: Text): Json => text.map((part) => (typeof part === 'string' ? part : { ...part }));

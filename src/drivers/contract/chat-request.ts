@@ -1,0 +1,41 @@
+import { takesPrompt, usualPointer } from '../../desired/prompt-path.ts';
+import type { Json } from '../../model/json.ts';
+import type { TokenRequest } from './driver.ts';
+
+const chatPath = '/v1/chat/completions';
+
+/**
+ * The smallest chat: one word, one token, the same answer each time.
+ *
+ * @param model the name by which the endpoint knows it
+ * @see OpenAI API reference, Chat Completions
+ */
+export const chatRequest = (model: string): TokenRequest => requestAt(chatPath, model);
+
+/** The same of a runtime that counts the tokens which it really generated. */
+export const countedChatRequest = (model: string): TokenRequest => ({
+  ...chatRequest(model),
+  countPointer: '/usage/completion_tokens',
+});
+
+/** The same at another path: a prompt where that path takes no chat. */
+export const requestAt = (path: string, model: string): TokenRequest => ({
+  path,
+  body: { model, ...askedAt(path, 'Hi'), max_tokens: 1, temperature: 0, stream: false },
+  pointer: usualPointer(path),
+});
+
+/** A request with another question, and nothing else changed. */
+export function withQuestion(
+  { path, body }: Pick<TokenRequest, 'path' | 'body'>,
+  question: string,
+): Readonly<Record<string, Json>> {
+  const { messages: _messages, prompt: _prompt, ...rest } = isObject(body) ? body : {};
+  return { ...rest, ...askedAt(path, question) };
+}
+
+const askedAt = (path: string, question: string): Readonly<Record<string, Json>> =>
+  takesPrompt(path) ? { prompt: question } : { messages: [{ role: 'user', content: question }] };
+
+const isObject = (body: Json): body is { readonly [key: string]: Json } =>
+  typeof body === 'object' && body !== null && !Array.isArray(body);

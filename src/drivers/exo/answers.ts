@@ -1,0 +1,259 @@
+import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
+
+/** An instance as exo describes it: judged by its own tags, since the labels beside it can say something else. */
+export interface ExoInstance {
+  readonly id: string;
+  /** `MlxRingInstance` or `MlxJacclInstance`. */
+  readonly tag: string;
+  readonly modelId: string;
+  /** Of every shard: `TensorShardMetadata` or `PipelineShardMetadata`. */
+  readonly shardTags: readonly string[];
+  /** Runner by exo's id of the node. */
+  readonly runnerByNode: Readonly<Record<string, string>>;
+  /** Of a ring over TCP: where each node reaches its neighbors. Empty for RDMA, and where it cannot be read. */
+  readonly ring: readonly RingHost[];
+}
+
+/** Where one node of a ring reaches the next one, by exo's ids. */
+export interface RingHost {
+  readonly from: string;
+  readonly to: string;
+  readonly ip: string;
+}
+
+/** What a runner does. */
+export type RunnerState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'loading'; readonly layers: number; readonly of: number }
+  | { readonly kind: 'warming' }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'ended' };
+
+/** Which nodes exo counts as alive, and how they are connected. */
+export interface ExoTopology {
+  readonly nodes: readonly string[];
+  /** `<from> <to>` of every connection over IP, and of every one over RDMA. */
+  readonly sockets: ReadonlySet<string>;
+  readonly rdma: ReadonlySet<string>;
+}
+
+/** The part of `GET /state` that a placement depends on. */
+export interface ExoState {
+  readonly topology: ExoTopology;
+  readonly instances: readonly ExoInstance[];
+  readonly runners: Readonly<Record<string, RunnerState>>;
+  /** Nodes that have told how much memory they have. */
+  readonly measured: readonly string[];
+  /** Nodes that once were, with those that are: exo never forgets an identity (issue 2194). */
+  readonly identities: readonly string[];
+  /** Downloads that failed: the node, the model, and what exo says. */
+  readonly failedDownloads: readonly { readonly node: string; readonly modelId: string; readonly message: string }[];
+  /** Events of the session so far; a new master begins again. */
+  readonly eventIndex: number;
+}
+
+/** One entry of `GET /instance/previews`. */
+export interface ExoPreview {
+  readonly sharding: string;
+  readonly meta: string;
+  readonly instance?: ExoInstance;
+  /** The same, as it came: what is posted. */
+  readonly verbatim?: unknown;
+  readonly error?: string;
+}
+
+/** The value of a JSON text; `undefined` when it is none. */
+export function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** exo's id of a node: 32 hexadecimal digits, or a peer id of libp2p in the release 1.0.71. */
+export function parseNodeId(body: string): string | undefined {
+  const id = parseJson(body)?.value;
+  return typeof id === 'string' && /^[0-9A-Za-z-]{16,128}$/.test(id) ? id : undefined;
+}
+
+/** Of a value with exactly one key, as exo writes a union: the key and what is below it. */
+function tagged(value: unknown): { readonly tag: string; readonly of: JsonObject } | undefined {
+  const [entry, ...others] = Object.entries(asObject(value) ?? {});
+  const of = asObject(entry?.[1]);
+  return entry === undefined || of === undefined || others.length > 0 ? undefined : { tag: entry[0], of };
+}
+
+/** Every part parsed, or `undefined` when one of them is not what it should be. */
+function all<T>(values: readonly unknown[], parse: (value: unknown) => T | undefined): readonly T[] | undefined {
+  const parsed = values.map(parse);
+  return parsed.every((one) => one !== undefined) ? (parsed as readonly T[]) : undefined;
+}
+
+const objectAt = (object: JsonObject, key: string): JsonObject | undefined =>
+  Object.hasOwn(object, key) ? asObject(object[key]) : undefined;
+
+/** An instance of either dialect; keys that nobody asks for may be there. */
+function parseInstance(value: unknown): ExoInstance | undefined {
+  const instance = tagged(value);
+  const id = instance && textOf(instance.of, 'instanceId');
+  const shards = instance && objectAt(instance.of, 'shardAssignments');
+  const modelId = shards && textOf(shards, 'modelId');
+  const runnerToShard = shards && objectAt(shards, 'runnerToShard');
+  const nodeToRunner = shards && objectAt(shards, 'nodeToRunner');
+  if (instance === undefined || id === undefined || modelId === undefined) return undefined;
+  if (runnerToShard === undefined || nodeToRunner === undefined) return undefined;
+  const shardTags = all(Object.values(runnerToShard), (shard) => tagged(shard)?.tag);
+  const runners = all(Object.entries(nodeToRunner), (entry) => runnerOf(entry));
+  if (shardTags === undefined || runners === undefined || !isId(id)) return undefined;
+  const ring = ringHosts(objectAt(instance.of, 'hostsByNode') ?? {});
+  return { id, tag: instance.tag, modelId, shardTags, runnerByNode: Object.fromEntries(runners), ring };
+}
+
+/** Each node lists all of them in one order: itself as 0.0.0.0, and those beyond its neighbors with port 0. */
+function ringHosts(hostsByNode: JsonObject): readonly RingHost[] {
+  const lists = Object.entries(hostsByNode).map(([node, hosts]) => ({
+    node,
+    hosts: (asList(hosts) ?? []).map((host) => asObject(host) ?? {}),
+  }));
+  const nodeAt = (at: number): string | undefined =>
+    lists.find(({ hosts }) => textOf(hosts[at] ?? {}, 'ip') === '0.0.0.0')?.node;
+  return lists.flatMap(({ node, hosts }) =>
+    hosts.flatMap((host, at) => {
+      const [to, ip] = [nodeAt(at), textOf(host, 'ip')];
+      return to === undefined || to === node || ip === undefined || host['port'] === 0 ? [] : [{ from: node, to, ip }];
+    }),
+  );
+}
+
+/** An id that may stand in the path of a request. */
+const isId = (text: string): boolean => /^[0-9A-Za-z-]{1,128}$/.test(text);
+
+function runnerOf(entry: unknown): readonly [string, string] | undefined {
+  const [node, runner] = asList(entry) ?? [];
+  return typeof node === 'string' && typeof runner === 'string' ? [node, runner] : undefined;
+}
+
+const numberAt = (object: JsonObject, key: string): number => {
+  const value = object[key];
+  return typeof value === 'number' ? value : 0;
+};
+
+/** A runner in a state that is not known here counts as one that has not got far. */
+function parseRunner(value: unknown): RunnerState | undefined {
+  const state = tagged(value);
+  if (state === undefined) return undefined;
+  switch (state.tag) {
+    case 'RunnerLoading':
+      return { kind: 'loading', layers: numberAt(state.of, 'layersLoaded'), of: numberAt(state.of, 'totalLayers') };
+    case 'RunnerLoaded':
+    case 'RunnerWarmingUp':
+      return { kind: 'warming' };
+    case 'RunnerReady':
+    case 'RunnerRunning':
+      return { kind: 'ready' };
+    case 'RunnerFailed':
+      return { kind: 'failed', message: textOf(state.of, 'errorMessage') ?? 'no message' };
+    case 'RunnerShuttingDown':
+    case 'RunnerShutdown':
+      return { kind: 'ended' };
+    default:
+      return { kind: 'connecting' };
+  }
+}
+
+function parseTopology(value: unknown): ExoTopology | undefined {
+  const topology = asObject(value);
+  const nodes = all(asList(topology?.['nodes']) ?? [], (node) => (typeof node === 'string' ? node : undefined));
+  const connections = topology && objectAt(topology, 'connections');
+  if (nodes === undefined || connections === undefined || !Array.isArray(topology?.['nodes'])) return undefined;
+  const edges = Object.entries(connections).flatMap(([from, ends]) =>
+    Object.entries(asObject(ends) ?? {}).flatMap(([to, ways]) =>
+      (asList(ways) ?? []).map((way) => ({ key: `${from} ${to}`, way: asObject(way) ?? {} })),
+    ),
+  );
+  const keysWith = (name: string): ReadonlySet<string> =>
+    new Set(edges.filter(({ way }) => Object.hasOwn(way, name)).map(({ key }) => key));
+  return { nodes, sockets: keysWith('sinkMultiaddr'), rdma: keysWith('sourceRdmaIface') };
+}
+
+function failedDownloads(downloads: JsonObject): ExoState['failedDownloads'] {
+  return Object.entries(downloads).flatMap(([node, entries]) =>
+    (asList(entries) ?? []).flatMap((entry) => {
+      const download = tagged(entry);
+      if (download?.tag !== 'DownloadFailed') return [];
+      const shard = tagged(download.of['shardMetadata']);
+      const card = shard && objectAt(shard.of, 'modelCard');
+      const modelId = (card && textOf(card, 'modelId')) ?? '';
+      return [{ node, modelId, message: textOf(download.of, 'errorMessage') ?? 'no message' }];
+    }),
+  );
+}
+
+/** `GET /state` of either dialect; `undefined` when it is not one. */
+export function parseState(body: string): ExoState | undefined {
+  const state = asObject(parseJson(body)?.value);
+  if (state === undefined) return undefined;
+  const topology = parseTopology(state['topology']);
+  const found = objectAt(state, 'instances');
+  const runners = objectAt(state, 'runners');
+  const instances = found && all(Object.values(found), parseInstance);
+  if (topology === undefined || instances === undefined || runners === undefined) return undefined;
+  const states = all(Object.entries(runners), (entry) => {
+    const [id, value] = asList(entry) ?? [];
+    const runner = parseRunner(value);
+    return typeof id === 'string' && runner !== undefined ? ([id, runner] as const) : undefined;
+  });
+  if (states === undefined) return undefined;
+  return {
+    topology,
+    instances,
+    runners: Object.fromEntries(states),
+    measured: Object.keys(objectAt(state, 'nodeMemory') ?? {}),
+    identities: Object.keys(objectAt(state, 'nodeIdentities') ?? {}),
+    failedDownloads: failedDownloads(objectAt(state, 'downloads') ?? {}),
+    eventIndex: numberAt(state, 'lastEventAppliedIdx'),
+  };
+}
+
+function parsePreview(value: unknown): ExoPreview | undefined {
+  const preview = asObject(value);
+  const sharding = preview && textOf(preview, 'sharding');
+  const meta = preview && textOf(preview, 'instance_meta');
+  if (preview === undefined || sharding === undefined || meta === undefined) return undefined;
+  const verbatim = preview['instance'] ?? undefined;
+  const instance = verbatim === undefined ? undefined : parseInstance(verbatim);
+  if (verbatim !== undefined && instance === undefined) return undefined;
+  const error = textOf(preview, 'error');
+  return {
+    sharding,
+    meta,
+    ...(instance === undefined ? {} : { instance, verbatim }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** `GET /instance/previews`; an entry that cannot be read makes the whole answer none. */
+export function parsePreviews(body: string): readonly ExoPreview[] | undefined {
+  const list = asList(asObject(parseJson(body)?.value)?.['previews']);
+  return list && all(list, parsePreview);
+}
+
+/** Ids of `GET /models`. */
+export function parseModelIds(body: string): readonly string[] | undefined {
+  const list = asList(asObject(parseJson(body)?.value)?.['data']);
+  return list && all(list, (model) => textOf(asObject(model) ?? {}, 'id'));
+}
+
+/** What exo says of a request that it refuses: its own `error.message`, or the fields that FastAPI turns away. */
+export function refusalText(body: string): string {
+  const answer = asObject(parseJson(body)?.value);
+  const message = answer && textOf(objectAt(answer, 'error') ?? {}, 'message');
+  if (message !== undefined) return message;
+  const fields = (asList(answer?.['detail']) ?? []).map((one) => {
+    const detail = asObject(one) ?? {};
+    return `${(asList(detail['loc']) ?? []).join('.')}: ${textOf(detail, 'msg') ?? ''}`;
+  });
+  return fields.length === 0 ? 'it gives no reason' : fields.join('; ');
+}

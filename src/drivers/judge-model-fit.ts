@@ -1,0 +1,96 @@
+import { type NearestFit, type NearestSearch, nearestFit } from '../desired/fit/fit-nearest.ts';
+import { fitPlacements, worstVerdict } from '../desired/fit/fit-placements.ts';
+import { nearestText } from '../desired/fit/fit-words.ts';
+import { paceOf } from '../desired/fit/pace.ts';
+import type { DriverName } from '../model/desired.ts';
+import type { FitFleet, FitPlacement } from '../model/fit/memory-fit.ts';
+import type { ModelFit } from '../model/fit/model-fit.ts';
+import type { ModelShape } from '../model/fit/model-shape.ts';
+import { lastVersionRead } from './mlx/model-classes.ts';
+import { judgeSplit, splitAdvice } from './split-problems.ts';
+
+/** A model that is put on Macs on paper. */
+export interface AskedFit extends Pick<NearestSearch, 'links'> {
+  /** As it is shown. */
+  readonly name: string;
+  readonly shape: ModelShape;
+  /** In rank order; all of them are in the fleet. */
+  readonly macs: readonly FitFleet['nodes'][number][];
+  /** Further Macs of the same kind, which exist nowhere: only their number may be proposed. */
+  readonly more?: readonly FitFleet['nodes'][number][];
+  /** What else serves on these Macs, and the nodes of the file that could be taken instead. */
+  readonly fleet: FitFleet;
+}
+
+/** How it is to run. */
+export interface FitHow {
+  readonly driver: DriverName;
+  /** Of mlx; absent: the last version that is known here. */
+  readonly mlxLm?: string;
+  /** Absent: what the driver does best. */
+  readonly sharding?: 'tensor' | 'pipeline';
+  readonly contextTokens: number;
+  readonly parallel: number;
+}
+
+/** A name that cannot stand in a file. */
+const asked = 'asked +';
+
+const sizeOf = (nearest: NearestFit | undefined): string | undefined =>
+  nearest?.kind === 'nodes' ? `It fits on ${nearest.nodes.length} Macs of this kind.` : undefined;
+
+/** Whether a model fits on Macs and can be split over them, as the plan of such a placement would have it. */
+export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: AskedFit, how: FitHow): ModelFit {
+  const { driver, contextTokens, parallel } = how;
+  const sharding =
+    macs.length === 1 ? undefined : (how.sharding ?? (driver === 'llamacpp-rpc' ? 'pipeline' : 'tensor'));
+  const placement: FitPlacement = {
+    name,
+    model: asked,
+    runtime: asked,
+    nodes: macs.map((mac) => mac.name),
+    ...(sharding === undefined ? {} : { sharding }),
+    contextTokens,
+    parallel,
+    state: 'serving',
+  };
+  const whole = {
+    ...fleet,
+    runtimes: [...fleet.runtimes, { name: asked, driver }],
+    models: [...fleet.models, { name: asked, shape }],
+    placements: [...fleet.placements, placement],
+  };
+  const fits = fitPlacements(whole);
+  const verdict = worstVerdict(placement, fits) ?? 'fits';
+  const search = { fleet: whole, seen: {}, ...(links === undefined ? {} : { links }) };
+  const nearest = verdict === 'fits' ? undefined : nearestFit(placement, search);
+  const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
+  const mlxLm = how.mlxLm ?? lastVersionRead;
+  const split = { driver, shape, sharding: sharding ?? 'tensor', size: macs.length, mlxLm } as const;
+  const { problems, doubts } = judgeSplit(split);
+  const where = fleet.nodes.length > macs.length ? 'the nodes of this file' : 'these Macs';
+  const words = nearestText(nearest, driver, where);
+  const larger = { ...search, fleet: { ...whole, nodes: [...whole.nodes, ...more] } };
+  const count = isRefused && nearest === undefined ? sizeOf(nearestFit(placement, larger)) : undefined;
+  const hint = isRefused || nearest !== undefined ? (count ?? words) : undefined;
+  const advice = problems.length > 0 ? splitAdvice(split) : hint;
+  const models = macs.flatMap(({ name: mac, hardware: { model } }) =>
+    model === undefined ? [] : [{ name: mac, model }],
+  );
+  const pace = models.length < macs.length ? undefined : paceOf(models);
+  return {
+    model: name,
+    shape,
+    driver,
+    ...(sharding === undefined ? {} : { sharding }),
+    contextTokens,
+    parallel,
+    nodes: macs.flatMap((mac) => fits.filter(({ node }) => node === mac.name)),
+    verdict,
+    problems,
+    doubts,
+    ...(pace === undefined ? {} : { pace: pace.detail }),
+    ...(driver === 'mlx' ? { mlxLm: { version: mlxLm, isAssumed: how.mlxLm === undefined } } : {}),
+    ...(advice === undefined ? {} : { advice }),
+  };
+}

@@ -1,0 +1,123 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { linkEndText } from '../model/link.ts';
+import type { NodeName } from '../model/node.ts';
+import { addressTowards, endTowards, rankAddresses } from './contract/link-address.ts';
+import type { SeenNames } from './contract/seen-names.ts';
+
+/** Which Macs form a group, and what they are called. */
+export interface LaunchWish {
+  readonly thunderbolt: DesiredFleet['thunderbolt'];
+  /** In rank order. */
+  readonly nodes: readonly NodeName[];
+  /** As ssh reaches each of them, in the same order. */
+  readonly hosts: readonly string[];
+  /** TCP port on which the ranks may meet. */
+  readonly port: number;
+}
+
+/** How ranks of one's own program find each other. */
+export interface LaunchGroup {
+  readonly kind: 'group';
+  /** `jaccl`: every pair has a cable and a device; `ring`: sockets, over the cables where they go round. */
+  readonly backend: 'jaccl' | 'ring' | 'alone';
+  /** Files of the folder of a run, the same on every node, by name. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Of a rank; `file` gives the path of one of the files. */
+  readonly environment: (rank: number, file: (name: string) => string) => Readonly<Record<string, string>>;
+}
+
+/** What the files of a run are called. */
+export const launchFiles = { hostfile: 'hostfile.json', mpi: 'hostfile', devices: 'devices.json', ring: 'ring.json' };
+
+const jsonText = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+/** A group that cannot be made, since nobody saw what it is made of. */
+export interface UnseenGroup {
+  readonly kind: 'unseen';
+  readonly diagnostic: Diagnostic;
+}
+
+/**
+ * The files and the environment of a run on these Macs, as their cables and devices are seen now: the hostfile in the
+ * object form of MLX, the one of MPI, and what the backend itself reads. Only one backend gets its variables, since a
+ * second one would be taken first. Which backend it is follows from the cables of the file alone: a name that nobody
+ * saw makes no other group.
+ *
+ * @see mlx/python/mlx/distributed_run.py for the hostfile and the environment; Open MPI, "hostfile" for the other
+ */
+export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | UnseenGroup {
+  const { thunderbolt, nodes, hosts, port } = wish;
+  const backend = launchBackend(wish);
+  const round = rankAddresses(thunderbolt, nodes);
+  const [first, second] = nodes;
+  const onCable = nodes.length === 2 && first && second ? addressTowards(thunderbolt, first, second) : undefined;
+  const missing = [
+    ...(backend === 'jaccl' ? unseenDevices(wish, seen) : []),
+    ...(backend === 'jaccl' && onCable === undefined ? unseenAddresses(nodes.slice(0, 1), seen) : []),
+    ...(backend === 'ring' && round === undefined ? unseenAddresses(nodes, seen) : []),
+  ];
+  if (missing.length > 0) {
+    const detail = `Not known: ${missing.join(', ')}.`;
+    return { kind: 'unseen', diagnostic: diagnose('launch/not-seen', { detail }) };
+  }
+  const devices = nodes.map((node) =>
+    nodes.map((other) => {
+      const end = node === other ? undefined : endTowards(thunderbolt, node, other);
+      return end === undefined ? null : (seen.device(end) ?? null);
+    }),
+  );
+  const addresses = round ?? nodes.map((node) => seen.lan(node));
+  const meeting = onCable ?? (first === undefined ? undefined : seen.lan(first));
+  const hostsOf = nodes.map((_node, rank) => ({
+    ssh: hosts[rank] ?? '',
+    ips: [backend === 'jaccl' && rank === 0 ? meeting : addresses[rank]].flatMap((address) => address ?? []),
+    ...(backend === 'jaccl' ? { rdma: devices[rank] } : {}),
+  }));
+  return {
+    kind: 'group',
+    backend,
+    files: {
+      [launchFiles.hostfile]: jsonText({ backend: backend === 'jaccl' ? 'jaccl' : 'ring', envs: [], hosts: hostsOf }),
+      [launchFiles.mpi]: hosts.map((host) => `${host} slots=1\n`).join(''),
+      ...(backend === 'jaccl' ? { [launchFiles.devices]: jsonText(devices) } : {}),
+      ...(backend === 'ring' ? { [launchFiles.ring]: jsonText(addresses.map((one) => [`${one}:${port}`])) } : {}),
+    },
+    environment: (rank, file) => ({
+      MESHWRIGHT_RANK: `${rank}`,
+      MESHWRIGHT_SIZE: `${nodes.length}`,
+      ...(backend === 'jaccl'
+        ? {
+            MLX_RANK: `${rank}`,
+            MLX_IBV_DEVICES: file(launchFiles.devices),
+            MLX_JACCL_COORDINATOR: `${meeting}:${port}`,
+          }
+        : {}),
+      ...(backend === 'ring' ? { MLX_RANK: `${rank}`, MLX_HOSTFILE: file(launchFiles.ring) } : {}),
+    }),
+  };
+}
+
+/** Every ordered pair of different nodes. */
+const pairsOf = (nodes: readonly NodeName[]): readonly (readonly [NodeName, NodeName])[] =>
+  nodes.flatMap((node) => nodes.filter((other) => other !== node).map((other) => [node, other] as const));
+
+/** Which group these Macs make; it follows from the cables of the file alone. */
+export function launchBackend({
+  thunderbolt,
+  nodes,
+}: Pick<LaunchWish, 'thunderbolt' | 'nodes'>): LaunchGroup['backend'] {
+  if (nodes.length === 1) return 'alone';
+  const isMesh = pairsOf(nodes).every(([node, other]) => endTowards(thunderbolt, node, other) !== undefined);
+  return isMesh ? 'jaccl' : 'ring';
+}
+
+const unseenDevices = ({ thunderbolt, nodes }: LaunchWish, seen: SeenNames): readonly string[] =>
+  pairsOf(nodes)
+    .flatMap(([node, other]) => endTowards(thunderbolt, node, other) ?? [])
+    .filter((end) => seen.device(end) === undefined)
+    .map((end) => `the RDMA device of ${linkEndText(end)}`);
+
+const unseenAddresses = (nodes: readonly NodeName[], seen: SeenNames): readonly string[] =>
+  nodes.filter((node) => seen.lan(node) === undefined).map((node) => `the address of ${node} in the office network`);

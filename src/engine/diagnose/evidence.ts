@@ -1,0 +1,191 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { FactName } from '../../model/facts/fact-values.ts';
+import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Word } from '../../model/node-path.ts';
+import { subjectEnds, subjectNodes } from '../../model/subject.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import type { Prose } from '../../model/text/prose.ts';
+import type { Examination, ExaminedNode } from '../../rack/examination.ts';
+import { farEndOf } from '../../rack/rdma/far-end.ts';
+import { lostPorts } from '../../rack/rdma/rdma-far.ts';
+import { type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
+import { registry } from '../observe/facts.ts';
+import { isOptionalFact } from './optional-facts.ts';
+
+/** One fact of one node that made the doctor say what it says. */
+export interface Evidence {
+  readonly node: NodeName;
+  readonly fact: FactName;
+  /** The command line on the node that said so: `rdma_ctl status`. */
+  readonly source: Prose;
+  /** The receptacles that it is about; empty where the fact is one of the whole node. */
+  readonly receptacles: readonly number[];
+}
+
+/** The facts behind every code of an area, where the code itself has no row below. */
+const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
+  address: ['interfaces'],
+  bridge: ['interfaces', 'bridge-preferences', 'network-services'],
+  cabling: ['thunderbolt'],
+  clock: ['clock'],
+  disk: ['disk-space'],
+  endpoint: ['files', 'services', 'doormen'],
+  filevault: ['filevault'],
+  firewall: ['firewall'],
+  hold: ['hold'],
+  background: ['spotlight', 'time-machine', 'photos-analysis'],
+  identity: ['identity'],
+  login: ['automatic-login'],
+  macos: ['macos-version'],
+  memory: ['wired-limit', 'hardware'],
+  network: ['foreign-daemons'],
+  mesh: ['placements', 'services'],
+  names: ['names'],
+  power: ['power'],
+  sharing: ['screen-sharing'],
+  sudo: ['sudo'],
+  updates: ['automatic-updates'],
+};
+
+/** Where a code rests on other facts than its area; of the ladder the missing rung, and those right below it. */
+const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
+  'address/pool-overlap': ['interfaces', 'routes'],
+  'address/by-dhcp': ['service-addresses', 'interfaces'],
+  'address/ipv4-off': ['service-addresses', 'interfaces'],
+  'sharing/remote-login-off': ['remote-login'],
+  'macos/panicked': ['panic-reports', 'boot-session'],
+  'network/suspected-tcp-panic': ['panic-reports', 'boot-session', 'placements'],
+  'login/needs-filevault-off': ['filevault'],
+  'network/default-route-over-cable': ['routes'],
+  'network/lease-over-cable': ['dhcp-leases', 'interfaces'],
+  'network/suspected-lease': ['service-addresses', 'interfaces'],
+  'network/service-order': ['network-services'],
+  'network/unconfirmed-change': ['rollbacks'],
+  'network/no-full-disk-access': ['keeper'],
+  'rdma/no-thunderbolt-5': ['hardware', 'rdma-state', 'rdma-devices'],
+  'rdma/macos-too-old': ['macos-version'],
+  'rdma/other-device': ['other-rdma-devices'],
+  'rdma/disabled': ['rdma-state', 'rdma-switch'],
+  'rdma/off-after-restart': ['rdma-switch', 'rdma-devices'],
+  'rdma/restart-pending': ['rdma-state', 'rdma-switch', 'rdma-devices'],
+  'rdma/no-device': ['rdma-state', 'rdma-devices'],
+  'rdma/port-down': ['rdma-state', 'rdma-ports', 'thunderbolt'],
+  'rdma/port-not-active': ['rdma-ports', 'thunderbolt'],
+  'rdma/interface-down': ['interfaces', 'rdma-ports'],
+  'rdma/bridged': ['interfaces', 'rdma-ports'],
+  'rdma/no-address': ['interfaces', 'rdma-ports'],
+  'rdma/no-gid': ['interfaces', 'rdma-ports'],
+  'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
+  'address/suspected-no-answer': ['thunderbolt', 'interfaces'],
+  'mesh/needs-reboot': ['reboot-mark'],
+  'mesh/suspected-local-network': ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
+  'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts', 'rdma-objects'],
+  'rdma/held': ['rdma-holders'],
+  'rdma/left-in-kernel': ['rdma-objects', 'rdma-holders'],
+  'rdma/process-stuck': ['rdma-holders'],
+};
+
+const factsOf = (code: string): readonly FactName[] =>
+  factsByCode[code] ?? factsByArea[code.slice(0, code.indexOf('/'))] ?? [];
+
+const wordText = (word: Word): string =>
+  typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
+
+/** Facts of a `sysctl` that asks for many values, or of a script around a tool: what a person would type. */
+const ownSources: Partial<Readonly<Record<FactName, string>>> = {
+  'rdma-devices': 'ibv_devices',
+  'other-rdma-devices': 'ibv_devices',
+  'rdma-ports': 'ibv_devinfo -v',
+  'rdma-objects': 'ioclasscount AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
+  'rdma-holders': 'ioreg -r -c AppleThunderboltRDMAInterface -l',
+  'boot-session': 'sysctl kern.bootsessionuuid',
+  hardware: 'sysctl hw.model hw.memsize',
+  keeper: 'launchctl print system/dev.meshwright.keeper',
+  'automatic-updates': 'defaults read /Library/Preferences/com.apple.SoftwareUpdate AutomaticallyInstallMacOSUpdates',
+  'automatic-login': 'defaults read /Library/Preferences/com.apple.loginwindow autoLoginUser',
+  names: 'plutil -extract System json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
+  'screen-sharing': 'launchctl print system/com.apple.screensharing',
+  'remote-login': 'launchctl print system/com.openssh.sshd',
+  firewall: 'socketfilterfw --getglobalstate',
+  spotlight: 'mdutil -a -s',
+  'photos-analysis': 'launchctl print-disabled user/$(id -u)',
+  'time-machine': 'defaults read /Library/Preferences/com.apple.TimeMachine AutoBackup',
+  'wired-limit': 'sysctl iogpu.wired_limit_mb',
+};
+
+/** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
+function sourceOf(fact: FactName): Prose {
+  const own = ownSources[fact];
+  if (own !== undefined) return own;
+  const [probe] = registry[fact].from;
+  const [program = '', ...words] = (probe?.ask ?? []).map(wordText);
+  return program === 'sh' || program === ''
+    ? [aside(meshwright('facts', '--fact', fact))]
+    : [program, ...words].join(' ');
+}
+
+/** The ends at this node that the subject of a finding names, as far as the node has them. */
+function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
+  const named = subjectEnds(subject).map(linkEndText);
+  const receptacles = node.facts.thunderbolt.kind === 'known' ? node.facts.thunderbolt.value : [];
+  return receptacles
+    .map(({ receptacle }): LinkEnd => ({ node: node.name, receptacle }))
+    .filter((end) => named.includes(linkEndText(end)));
+}
+
+/** The ends of a node that a finding is about: those that it names, or those that stand on its rung of the ladder. */
+function endsOf(examination: Examination, finding: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
+  const named = namedEnds(finding, node);
+  if (named.length > 0) return named;
+  const isOnRung = ({ kind }: ReceptacleRdma): boolean => finding.code === `rdma/${kind}`;
+  const onRung = node.ends.filter((end) => isOnRung(receptacleRdma(examination, node, end)));
+  return onRung.length > 0 ? onRung : node.ends;
+}
+
+const ofPlaces: readonly FactName[] = ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-devices'];
+
+const evidence = (node: NodeName, fact: FactName, ends: readonly LinkEnd[]): Evidence => ({
+  node,
+  fact,
+  source: sourceOf(fact),
+  receptacles: ofPlaces.includes(fact) ? ends.map(({ receptacle }) => receptacle) : [],
+});
+
+/** The neighbours that see for themselves that RDMA is off here: an enabled Mac advertises it over the cable. */
+function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Evidence[] {
+  return node.ends.flatMap((end) => {
+    const far = farEndOf(examination, end);
+    const next = examination.nodes.find(({ name }) => name === far?.node);
+    if (far === undefined || next?.facts.thunderbolt.kind !== 'known') return [];
+    const receptacle = next.facts.thunderbolt.value.find((one) => one.receptacle === far.receptacle);
+    const isSilent = receptacle?.peers.some(({ advertisesRdma }) => advertisesRdma === false) === true;
+    return isSilent ? [evidence(far.node, 'thunderbolt', [far])] : [];
+  });
+}
+
+function unknownFacts(node: ExaminedNode): readonly Evidence[] {
+  const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
+  return names
+    .toSorted()
+    .filter((name) => node.facts[name].kind === 'unknown' && !isOptionalFact(name, node.facts))
+    .map((name) => evidence(node.name, name, []));
+}
+
+/** Which facts of which nodes say so, in the order of the nodes; none for a node that nobody could observe. */
+export function evidenceFor(examination: Examination, finding: Diagnostic): readonly Evidence[] {
+  const names = subjectNodes(finding.subject);
+  const nodes = examination.nodes.filter(({ name }) => names.includes(name));
+  if (finding.code === 'fact/unknown') return nodes.flatMap(unknownFacts);
+  const own = nodes.flatMap((node) => {
+    const ends = endsOf(examination, finding, node);
+    return factsOf(finding.code).map((fact) => evidence(node.name, fact, ends));
+  });
+  if (finding.code === 'rdma/disabled') return [...own, ...nodes.flatMap((node) => seenNextDoor(examination, node))];
+  if (finding.code !== 'rdma/port-down') return own;
+  const far = nodes
+    .flatMap((node) => lostPorts(examination, node))
+    .map((lost) => evidence(lost.far.node, 'rdma-state', []));
+  // Of two cables between the same Macs one counts, so no Mac comes twice.
+  return [...own, ...far];
+}

@@ -1,0 +1,131 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Link } from '../../model/link.ts';
+import type { NodeName } from '../../model/node.ts';
+import { type BridgeState, bridgeState } from '../../rack/bridge/bridge-layers.ts';
+import { viewText } from '../../rack/cabling/cabling-text.ts';
+import { linkAt, type SeenCable, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
+import type { LinkJudgement } from '../../rack/cabling/judge-link.ts';
+import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-sight.ts';
+import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { macosOf, versionText } from '../../rack/macos/macos.ts';
+import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-node.ts';
+
+/** One receptacle as a table shows it. */
+export interface ReceptacleSurvey {
+  readonly receptacle: number;
+  readonly sight: ReceptacleSight;
+  /** What is seen there, in words: `studio-2:2`, `nothing`, the name of a dock (unescaped). */
+  readonly sees: string;
+  /** Whether `sees` is a receptacle of the fleet that sees this one too, so that the cable is in the list of cables. */
+  readonly isInCable: boolean;
+  readonly bitsPerSecond?: number;
+}
+
+/** One node in a line; what is absent is unknown. */
+export interface NodeSurvey {
+  readonly name: NodeName;
+  /** False when nothing could be asked; `failure` then says why. */
+  readonly isReached: boolean;
+  readonly failure?: Diagnostic;
+  readonly macos?: string;
+  readonly build?: string;
+  readonly model?: string;
+  readonly memoryBytes?: number;
+  readonly rdma: NodeRdma;
+  readonly bridge: BridgeState;
+  /** By number; undefined when nobody could look. */
+  readonly receptacles?: readonly ReceptacleSurvey[];
+}
+
+/** One declared link and what became of it. */
+export interface LinkSurvey {
+  readonly ends: Link['ends'];
+  readonly judgement: LinkJudgement['kind'];
+  readonly bitsPerSecond?: number;
+}
+
+/** One cable that both its ends see, declared or not. */
+export interface CableSurvey extends Pick<SeenCable, 'ends' | 'bitsPerSecond'> {
+  readonly sight: ReceptacleSight;
+}
+
+/** The whole rack at a glance: what reports are made of. */
+export interface FleetSurvey {
+  /** The nodes that were asked, in the order of the file's names. */
+  readonly nodes: readonly NodeSurvey[];
+  /** Nodes of the file that this run did not ask. */
+  readonly notAsked: readonly NodeName[];
+  readonly links: readonly LinkSurvey[];
+  readonly cables: readonly CableSurvey[];
+}
+
+function surveyReceptacles(examination: Examination, node: ExaminedNode): readonly ReceptacleSurvey[] | undefined {
+  if (node.facts.thunderbolt.kind === 'unknown') {
+    return undefined;
+  }
+  const { cabling } = examination;
+  return cabling.rack.views
+    .filter((view) => view.at.node === node.name)
+    .map((view) => ({
+      receptacle: view.at.receptacle,
+      sight: sightOf(view, linkAt(cabling.links, view.at)),
+      sees: viewText(view),
+      isInCable: view.peers.length > 0 && view.peers.every((peer) => peer.kind === 'node' && peer.isMutual),
+      ...(view.linkBitsPerSecond === undefined ? {} : { bitsPerSecond: view.linkBitsPerSecond }),
+    }));
+}
+
+function surveyNode(examination: Examination, node: ExaminedNode): NodeSurvey {
+  const macos = macosOf(node);
+  const { hardware } = node.facts;
+  const receptacles = surveyReceptacles(examination, node);
+  return {
+    name: node.name,
+    isReached: true,
+    ...(macos === undefined ? {} : { macos: versionText(macos), build: macos.build }),
+    ...(hardware.kind === 'known' ? { model: hardware.value.model, memoryBytes: hardware.value.memoryBytes } : {}),
+    rdma: nodeRdma(node),
+    bridge: bridgeState(examination.desired, node.facts),
+    ...(receptacles === undefined ? {} : { receptacles }),
+  };
+}
+
+function surveyCable(examination: Examination, cable: SeenCable, undeclared: readonly SeenCable[]): CableSurvey {
+  const { links } = examination.cabling;
+  const own = linkAt(links, cable.ends[0]);
+  const isTaken = cable.ends.some((end) => linkAt(links, end) !== undefined);
+  const strange: ReceptacleSight = isTaken ? 'wrong' : 'undeclared';
+  const kind = own?.judgement.kind;
+  const declared: ReceptacleSight = kind === 'slow' || kind === 'through-hub' ? kind : 'as-declared';
+  return { ...cable, sight: undeclared.includes(cable) ? strange : declared };
+}
+
+/** Looks over the whole rack: every node, link and cable in a form that needs no further judging. */
+export function surveyFleet(desired: DesiredFleet, observation: FleetObservation): FleetSurvey {
+  const examination = examine(desired, observation);
+  const undeclared = undeclaredCables(examination.cabling);
+  const isAsked = (name: NodeName): boolean =>
+    Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
+  const asked = desired.nodes.filter((node) => isAsked(node.name));
+  return {
+    nodes: asked.map(({ name }) => {
+      const node = examination.nodes.find((one) => one.name === name);
+      const failure = observation.failures[name]?.[0];
+      const told = failure === undefined ? {} : { failure };
+      return node === undefined
+        ? { name, isReached: false, rdma: 'unknown', bridge: 'unknown', ...told }
+        : { ...surveyNode(examination, node), ...told };
+    }),
+    notAsked: desired.nodes.map((node) => node.name).filter((name) => !isAsked(name)),
+    links: examination.cabling.links.map(({ link, judgement }) => ({
+      ends: link.ends,
+      judgement: judgement.kind,
+      ...('bitsPerSecond' in judgement && judgement.bitsPerSecond !== undefined
+        ? { bitsPerSecond: judgement.bitsPerSecond }
+        : {}),
+    })),
+    cables: examination.cabling.cables.map((cable) => surveyCable(examination, cable, undeclared)),
+  };
+}

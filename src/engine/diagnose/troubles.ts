@@ -1,0 +1,146 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { linkEndText } from '../../model/link.ts';
+import type { NodeName } from '../../model/node.ts';
+import { isPlacement, type Subject, subjectEnds, subjectNodes } from '../../model/subject.ts';
+import type { Command } from '../../model/text/command.ts';
+import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { lostPorts } from '../../rack/rdma/rdma-far.ts';
+import { type Evidence, evidenceFor } from './evidence.ts';
+
+/**
+ * When a trouble is to be seen to. The order is that of the walk: what floods the network ends first, one visit to
+ * each Mac for RDMA, no cable before the bridges are gone, and whatever else there is when the cables are right.
+ */
+export const stages = ['ring', 'rdma-switch', 'unlock', 'bridges', 'cables', 'nodes', 'told'] as const;
+
+/** A part of the walk. */
+export type Stage = (typeof stages)[number];
+
+/** One broken thing: its cause and its cure, what shows it, and what hangs on it. */
+export interface Trouble {
+  readonly finding: Diagnostic;
+  readonly stage: Stage;
+  readonly evidence: readonly Evidence[];
+  /** What will be right as soon as this is: `RDMA port at studio-1:3`, `placement chat`. */
+  readonly hanging: readonly string[];
+  /** Commands of its hint that would be refused, or do nothing, as the Macs are now; absent for none. */
+  readonly refused?: readonly Command[];
+}
+
+/** The part of a placement that a trouble can hold up. */
+export interface HeldPlacement {
+  readonly name: string;
+  readonly nodes: readonly NodeName[];
+  readonly standing: string;
+  /** A missing RDMA holds up no placement over TCP. */
+  readonly transport: 'rdma' | 'tcp';
+}
+
+/** What is to be told, and on what it rests. */
+export interface TroubleInput {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  /** As `diagnoseFleet` and the judge of placements give them. */
+  readonly findings: readonly Diagnostic[];
+  readonly placements: readonly HeldPlacement[];
+}
+
+function stageOf({ code, severity }: Diagnostic): Stage {
+  if (code === 'bridge/loop') return 'ring';
+  if (code === 'rdma/disabled') return severity === 'notice' ? 'told' : 'rdma-switch';
+  if (code === 'ssh/locked-at-filevault') return 'unlock';
+  if (severity === 'notice') return 'told';
+  if (code.startsWith('bridge/')) return 'bridges';
+  return code.startsWith('cabling/') ? 'cables' : 'nodes';
+}
+
+/** Areas whose errors keep a placement on their nodes from being started, whatever else is right. */
+const holding = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
+
+/** Warnings about a cable that keep a plan from starting anything over it, whatever it still carries. */
+export const holdingWarnings = ['cabling/one-sided', 'cabling/through-hub', 'cabling/no-answer'] as const;
+
+const holds = ({ code, severity }: Diagnostic): boolean =>
+  holdingWarnings.some((one) => one === code) ||
+  (severity === 'error' && holding.includes(code.slice(0, code.indexOf('/'))));
+
+/** Causes in a Mac as a whole that put the ports at the far ends of its cables down. */
+const darkening = [
+  'rdma/no-thunderbolt-5',
+  'rdma/macos-too-old',
+  'rdma/disabled',
+  'rdma/restart-pending',
+  'rdma/no-device',
+];
+
+/** The ports of other nodes that are down because of this one; their owners are not to blame. */
+function darkenedBy(examination: Examination, finding: Diagnostic): readonly string[] {
+  const own = subjectNodes(finding.subject);
+  const isDarkening = darkening.includes(finding.code) || finding.code === 'macos/outside-accept';
+  if (!isDarkening) return [];
+  const portsOf = (node: ExaminedNode): readonly string[] =>
+    lostPorts(examination, node).flatMap(({ end, far }) => (own.includes(far.node) ? [linkEndText(end)] : []));
+  const ends = examination.nodes.flatMap(portsOf);
+  return ends.length === 0 ? [] : [`${ends.length === 1 ? 'RDMA port' : 'RDMA ports'} at ${ends.join(', ')}`];
+}
+
+/** The links that nobody can judge while a node of theirs is not seen. */
+function unjudgedBy({ cabling }: Examination, { code, subject }: Diagnostic): readonly string[] {
+  if (!code.startsWith('ssh/')) return [];
+  const own = subjectNodes(subject);
+  const links = cabling.links.filter(
+    ({ judgement, link }) => judgement.kind === 'unknown' && link.ends.some(({ node }) => own.includes(node)),
+  );
+  return links.length === 0 ? [] : [`the judgement of ${links.length === 1 ? 'a link' : `${links.length} links`}`];
+}
+
+/** The placements that cannot serve as long as this stays. */
+function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): readonly HeldPlacement[] {
+  const own = subjectNodes(finding.subject);
+  if (!holds(finding)) return [];
+  const isOnLink = subjectEnds(finding.subject).length > 0;
+  const isAboutRdma = finding.code.startsWith('rdma/');
+  return placements.filter(({ nodes, standing, transport }) => {
+    if (isAboutRdma && transport === 'tcp') return false;
+    const among = own.filter((name) => nodes.some((node) => node === name));
+    // A cable matters to a placement that is on both of its Macs.
+    return (
+      (standing === 'differs' || standing === 'unknown') &&
+      (isOnLink && own.length > 1 ? among.length === own.length : among.length > 0)
+    );
+  });
+}
+
+/** The findings without what another one already explains: what it says to try cannot help before that is mended. */
+export function withoutConsequences(
+  findings: readonly Diagnostic[],
+  placements: readonly HeldPlacement[],
+): readonly Diagnostic[] {
+  const isHeld = (subject: Subject | undefined): boolean =>
+    findings.some((cause) => heldBy(cause, placements).some(({ name }) => isPlacement(subject, name)));
+  return findings.filter(
+    ({ code, severity, subject }) => severity === 'notice' || !code.startsWith('mesh/') || !isHeld(subject),
+  );
+}
+
+/**
+ * Everything that is broken, in the order of the walk, each with its evidence. What follows from another trouble is
+ * told below that one and nowhere else.
+ */
+export function troublesOf({ desired, observation, findings, placements }: TroubleInput): readonly Trouble[] {
+  const examination = examine(desired, observation);
+  return withoutConsequences(findings, placements)
+    .map((finding) => ({
+      finding,
+      stage: stageOf(finding),
+      evidence: evidenceFor(examination, finding),
+      hanging: [
+        ...darkenedBy(examination, finding),
+        ...unjudgedBy(examination, finding),
+        ...heldBy(finding, placements).map(({ name }) => `placement ${name}`),
+      ],
+    }))
+    .toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
+}

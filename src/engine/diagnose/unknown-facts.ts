@@ -1,0 +1,76 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { reasonWords } from '../../diagnostics/reason-words.ts';
+import type { FactName } from '../../model/facts/fact-values.ts';
+import { groupBy } from '../../model/group-by.ts';
+import type { UnknownReason } from '../../model/known.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import type { ExaminedNode } from '../../rack/examination.ts';
+import { isTooOldForRdma } from '../../rack/macos/macos.ts';
+import { thunderboltInterfaces } from '../../rack/network/thunderbolt-interfaces.ts';
+import type { Rule } from '../../rack/rule.ts';
+import { isOptionalFact } from './optional-facts.ts';
+
+const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports', 'other-rdma-devices'];
+const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];
+
+/** Needs no finding: no RDMA tools on an old macOS, no answers after the connection broke. */
+function isExplained(node: ExaminedNode, name: FactName, reason: UnknownReason, hasFailed: boolean): boolean {
+  const isOldTool = reason === 'tool-missing' && rdmaFacts.includes(name) && isTooOldForRdma(node);
+  return isOldTool || (hasFailed && cutReasons.includes(reason));
+}
+
+interface UnknownFact {
+  readonly name: FactName;
+  readonly reason: UnknownReason;
+}
+
+function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownFact[] {
+  const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
+  return names.toSorted().flatMap((name) => {
+    const fact = node.facts[name];
+    return fact.kind === 'unknown' &&
+      !isOptionalFact(name, node.facts) &&
+      !isExplained(node, name, fact.reason, hasFailed)
+      ? [{ name, reason: fact.reason }]
+      : [];
+  });
+}
+
+/** Ports that are all named otherwise (cut short, or in another language) leave every receptacle without interface. */
+function isWithoutReceptacle({ facts }: ExaminedNode): boolean {
+  const hasNone = facts.thunderbolt.kind === 'known' && facts.thunderbolt.value.length === 0;
+  return facts['hardware-ports'].kind === 'known' && !hasNone && thunderboltInterfaces(facts) === undefined;
+}
+
+/** Receptacles whose bus cannot be read, beside others that can. */
+function unreadReceptacles({ facts: { thunderbolt } }: ExaminedNode): readonly string[] {
+  const unread = thunderbolt.kind === 'known' ? thunderbolt.value.filter(({ state }) => state === 'unknown') : [];
+  const numbers = unread.map(({ receptacle }) => receptacle).toSorted((a, b) => a - b);
+  return numbers.length === 0 ? [] : [`thunderbolt (no readable bus for receptacle ${numbers.join(', ')})`];
+}
+
+/** One finding per node that lists what is not known of it, with the reasons. */
+export const unknownFactsRule: Rule = ({ nodes, failures }) =>
+  nodes.flatMap((node) => {
+    const unknown = unknownFacts(node, (failures[node.name] ?? []).length > 0);
+    const grouped = [...groupBy(unknown, (fact) => reasonWords[fact.reason])].map(
+      ([words, facts]) => `${facts.map((fact) => fact.name).join(', ')} (${words})`,
+    );
+    const told = [
+      ...grouped,
+      ...unreadReceptacles(node),
+      ...(isWithoutReceptacle(node) ? ['hardware-ports (no receptacle among them)'] : []),
+    ];
+    if (told.length === 0) {
+      return [];
+    }
+    return [
+      diagnose('fact/unknown', {
+        subject: nodeSubject(node.name),
+        detail: `Unknown: ${told.join('; ')}.`,
+        hint: withCommands('See why', [meshwright('facts', node.name)]),
+      }),
+    ];
+  });

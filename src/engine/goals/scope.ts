@@ -1,0 +1,143 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import { subjectNodes } from '../../model/subject.ts';
+import { sudo } from '../../rack/access/resource.ts';
+import { drainDoors } from '../../rack/endpoint/drain.ts';
+import { keepHold } from '../../rack/hold/resource.ts';
+import { identity } from '../../rack/identity/resource.ts';
+import { toComeBack } from '../../rack/placement/state/placement-properties.ts';
+import type { Property, Resource, ResourceKind, View } from '../../rack/resource.ts';
+import { nodesOf } from '../plan/nodes-of.ts';
+import { resources } from '../plan/resources.ts';
+import type { Goal } from './goal.ts';
+import { restarts } from './restarts.ts';
+import { uninstallResources } from './uninstall-resources.ts';
+
+/** What a goal makes of the file and of the registry. */
+export interface Scope {
+  /** The file with the states that the goal overrides. */
+  readonly desired: DesiredFleet;
+  /** Those of the registry, and what only this goal changes. */
+  readonly resources: readonly Resource[];
+  /** Kinds whose blockers and unknowns count. */
+  readonly barring: readonly ResourceKind[];
+  /** Whether this property of this kind may be changed. */
+  readonly isMeant: (kind: ResourceKind, property: Property) => boolean;
+  /** Whether this is worth telling beside the plan; everything where absent. */
+  readonly isTold?: (finding: Diagnostic, view: View) => boolean;
+}
+
+const always: readonly ResourceKind[] = ['hold', 'identity', 'sudo', 'rollback'];
+const allKinds = (): readonly ResourceKind[] => resources.map(({ kind }) => kind);
+
+function withState(
+  desired: DesiredFleet,
+  state: DesiredPlacement['state'],
+  isMeant: (placement: DesiredPlacement) => boolean,
+): DesiredFleet {
+  const stateOf = (one: DesiredPlacement): DesiredPlacement => ({
+    ...one,
+    state,
+    ...(state === 'stopped' && one.state === 'serving' ? { lingersOn: one.nodes } : {}),
+    ...(one.home === undefined ? {} : { home: { ...one.home, state } }),
+  });
+  return { ...desired, placements: desired.placements.map((one) => (isMeant(one) ? stateOf(one) : one)) };
+}
+
+/** Whether a property is the door of one of these placements. */
+const isDoorOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
+  part === 'door' && placements.includes(placement);
+
+/** A placement may be named for nodes of its fallback, and run elsewhere. */
+const meantNames = (
+  { placements: named, near }: Extract<Goal, { kind: 'stop' | 'start' }>,
+  { placements }: DesiredFleet,
+): readonly string[] =>
+  placements
+    .filter(
+      ({ name, nodes }) => named.includes(name) && (near === undefined || nodes.some((node) => near.includes(node))),
+    )
+    .map(({ name }) => name);
+
+function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired: DesiredFleet): Scope {
+  const names = meantNames(goal, desired);
+  return {
+    desired: withState(desired, goal.kind === 'stop' ? 'stopped' : 'serving', ({ name }) => names.includes(name)),
+    resources,
+    barring: goal.kind === 'stop' && goal.back === undefined ? [...always, 'placement'] : allKinds(),
+    isMeant: (kind, property) =>
+      kind === 'rollback' ||
+      (kind === 'placement' && names.includes(property.about.placement ?? '')) ||
+      (goal.kind === 'start' && isDoorOf(property, names)),
+  };
+}
+
+/** Of Macs that go down: their placements, what is shared of them with other Macs, and the restart itself. */
+function restartScope(goal: Extract<Goal, { kind: 'reboot' | 'shutdown' }>, desired: DesiredFleet): Scope {
+  const isOurs = (nodes: readonly NodeName[]): boolean => nodes.some((node) => goal.nodes.includes(node));
+  const isShared = ({ about: { placement, part } }: Property): boolean =>
+    part === 'rank' && desired.placements.some(({ name, nodes }) => name === placement && isOurs(nodes));
+  return {
+    desired: withState(desired, 'stopped', ({ nodes }) => isOurs(nodes)),
+    resources: [...resources, restarts(goal)],
+    barring: [...always, ...(goal.back === undefined ? [] : toComeBack), 'placement', 'boot-session'],
+    isMeant: (kind, property) =>
+      kind === 'boot-session' ||
+      kind === 'rollback' ||
+      (kind === 'placement' &&
+        property.about.placement !== undefined &&
+        (isOurs(nodesOf(property)) || isShared(property))),
+  };
+}
+
+/** Which part of the fleet a goal is about. */
+export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
+  switch (goal.kind) {
+    case 'converge': {
+      const kinds = goal.only ?? allKinds();
+      const names = desired.placements.map(({ name }) => name);
+      return {
+        desired,
+        resources,
+        // A placement is not stopped for a start that any kind of resource keeps waiting.
+        barring: kinds.includes('placement') ? allKinds() : [...always, ...kinds],
+        // A door belongs to its placement: who was cut off between the two finishes both.
+        isMeant: (kind, property) =>
+          kind === 'rollback' || kinds.includes(kind) || (kinds.includes('placement') && isDoorOf(property, names)),
+      };
+    }
+    case 'stop':
+    case 'start':
+      return placementScope(goal, desired);
+    case 'drain':
+      return {
+        desired,
+        resources: [...resources.filter(({ kind }) => always.includes(kind)), drainDoors(goal)],
+        barring: [...always, 'doorman'],
+        isMeant: (kind) => kind === 'rollback' || kind === 'doorman',
+        isTold: ({ code, subject }, { asked }) =>
+          code === 'endpoint/door-not-asked' ||
+          (code.startsWith('ssh/') && asked.some((node) => subjectNodes(subject).includes(node))),
+      };
+    case 'hold':
+      return {
+        desired,
+        resources: [identity, sudo, keepHold(goal)],
+        barring: ['identity', 'sudo'],
+        isMeant: (kind) => kind === 'hold',
+        isTold: ({ code }) => code.startsWith('ssh/'),
+      };
+    case 'uninstall':
+      return {
+        desired,
+        resources: uninstallResources(goal),
+        barring: [...always, 'keeper', 'link-address', 'placement', 'uninstall'],
+        isMeant: (kind) => kind !== 'identity' && kind !== 'sudo',
+        isTold: ({ code }) => code.startsWith('ssh/') || code.startsWith('uninstall/'),
+      };
+    case 'reboot':
+    case 'shutdown':
+      return restartScope(goal, desired);
+  }
+}

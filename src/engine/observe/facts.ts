@@ -1,0 +1,146 @@
+import type { FactName } from '../../model/facts/fact-values.ts';
+import type { Probe } from '../../model/facts/probe.ts';
+import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
+import { placementMembers, unaskedMembers } from '../../node/probes/ours.ts';
+import { softwareUpdateList, sudo as sudoShell } from '../../node/probes/system.ts';
+import { login } from '../../rack/access/login-fact.ts';
+import { remoteLogin } from '../../rack/access/remote-login-fact.ts';
+import { searchPath } from '../../rack/access/search-path-fact.ts';
+import { sudo } from '../../rack/access/sudo-fact.ts';
+import { accounts } from '../../rack/accounts/fact.ts';
+import { bootSession } from '../../rack/boot/boot-session-fact.ts';
+import { diskSpace } from '../../rack/boot/disk-space-fact.ts';
+import { panicReports } from '../../rack/boot/panic-reports-fact.ts';
+import { bridgePreferences } from '../../rack/bridge/fact.ts';
+import { thunderbolt } from '../../rack/cables/fact.ts';
+import { receptaclePlaces } from '../../rack/cables/receptacle-places-fact.ts';
+import { clock } from '../../rack/clock/fact.ts';
+import type { Fact } from '../../rack/fact.ts';
+import { filevault } from '../../rack/filevault/fact.ts';
+import { foreignDaemons } from '../../rack/foreign-daemon/fact.ts';
+import { hold } from '../../rack/hold/hold-fact.ts';
+import { hardware } from '../../rack/identity/hardware-fact.ts';
+import { identity } from '../../rack/identity/identity-fact.ts';
+import { keeper } from '../../rack/keeper/fact.ts';
+import { macosVersion } from '../../rack/macos/fact.ts';
+import { softwareUpdates } from '../../rack/macos/software-updates-fact.ts';
+import { wiredLimit } from '../../rack/memory/fact.ts';
+import { dhcpLeases } from '../../rack/network/dhcp-leases-fact.ts';
+import { hardwarePorts } from '../../rack/network/hardware-ports-fact.ts';
+import { interfaces } from '../../rack/network/interfaces-fact.ts';
+import { networkServices } from '../../rack/network/network-services-fact.ts';
+import { routes } from '../../rack/network/routes-fact.ts';
+import { serviceAddresses } from '../../rack/network/service-addresses-fact.ts';
+import { rollbacks } from '../../rack/network/transaction/fact.ts';
+import { placements } from '../../rack/placement/observed/fact.ts';
+import { rebootMark } from '../../rack/placement/observed/reboot-mark-fact.ts';
+import { rdmaStarts } from '../../rack/placement/observed/starts-fact.ts';
+import { power } from '../../rack/power/fact.ts';
+import { rdmaDevices } from '../../rack/rdma/devices-fact.ts';
+import { rdmaHolders, rdmaObjects } from '../../rack/rdma/kernel-fact.ts';
+import { otherRdmaDevices } from '../../rack/rdma/other-devices-fact.ts';
+import { rdmaPorts } from '../../rack/rdma/ports-fact.ts';
+import { rdmaState } from '../../rack/rdma/state-fact.ts';
+import { rdmaSwitch } from '../../rack/rdma/switch-fact.ts';
+import { files } from '../../rack/records/files-fact.ts';
+import { doormen } from '../../rack/records/gateways-fact.ts';
+import { jobs } from '../../rack/records/jobs-fact.ts';
+import { leases } from '../../rack/records/leases-fact.ts';
+import { services } from '../../rack/records/services-fact.ts';
+import { trees } from '../../rack/records/trees-fact.ts';
+import { photosAnalysis } from '../../rack/settings/background/photos-analysis-fact.ts';
+import { spotlight } from '../../rack/settings/background/spotlight-fact.ts';
+import { timeMachine } from '../../rack/settings/background/time-machine-fact.ts';
+import { firewall } from '../../rack/settings/firewall/fact.ts';
+import { automaticLogin } from '../../rack/settings/login-window/fact.ts';
+import { names } from '../../rack/settings/names/fact.ts';
+import { screenSharing } from '../../rack/settings/screen-sharing/fact.ts';
+import { automaticUpdates } from '../../rack/settings/updates/fact.ts';
+import { baseline } from '../../rack/uninstall/baseline-fact.ts';
+import { traces } from '../../rack/uninstall/traces-fact.ts';
+
+/** Every fact by name. A new fact is its file, its value in `FactValues` and its line here. */
+export const registry: { readonly [K in FactName]: Fact<K> } = {
+  'macos-version': macosVersion,
+  hardware,
+  identity,
+  thunderbolt,
+  'receptacle-places': receptaclePlaces,
+  'hardware-ports': hardwarePorts,
+  interfaces,
+  'dhcp-leases': dhcpLeases,
+  routes,
+  'bridge-preferences': bridgePreferences,
+  'network-services': networkServices,
+  'rdma-state': rdmaState,
+  'rdma-switch': rdmaSwitch,
+  'rdma-devices': rdmaDevices,
+  'other-rdma-devices': otherRdmaDevices,
+  'rdma-ports': rdmaPorts,
+  'rdma-objects': rdmaObjects,
+  'rdma-holders': rdmaHolders,
+  filevault,
+  power,
+  'wired-limit': wiredLimit,
+  'boot-session': bootSession,
+  'disk-space': diskSpace,
+  'service-addresses': serviceAddresses,
+  files,
+  trees,
+  placements,
+  services,
+  doormen,
+  'rdma-starts': rdmaStarts,
+  'reboot-mark': rebootMark,
+  'foreign-daemons': foreignDaemons,
+  'automatic-updates': automaticUpdates,
+  'software-updates': softwareUpdates,
+  'automatic-login': automaticLogin,
+  names,
+  'screen-sharing': screenSharing,
+  'remote-login': remoteLogin,
+  firewall,
+  spotlight,
+  'time-machine': timeMachine,
+  'photos-analysis': photosAnalysis,
+  'panic-reports': panicReports,
+  jobs,
+  leases,
+  hold,
+  rollbacks,
+  keeper,
+  baseline,
+  traces,
+  login,
+  accounts,
+  'search-path': searchPath,
+  sudo,
+  clock,
+};
+
+/** The names of all facts, in the order in which they are shown. */
+export const factNames = Object.keys(registry) as readonly FactName[];
+
+/**
+ * Every probe that some fact reads, each once: what one observation asks. The RDMA kernel objects come first and the
+ * verbs tools last, since these wait for it.
+ */
+export function allProbes(): readonly Probe[] {
+  const verbs = [ibvDevices, ibvDevinfo];
+  const others = factNames.flatMap((name) => registry[name].from).filter((probe) => !verbs.includes(probe));
+  return [...new Set([rdmaKernel, ...others, ...verbs])];
+}
+
+/** The same without requests to an endpoint. */
+export const unaskingProbes = (): readonly Probe[] =>
+  allProbes().map((probe) => (probe === placementMembers ? unaskedMembers : probe));
+
+/**
+ * For observations between the phases of a start: also without a list of updates, and without sudo, which was asked before
+ * the start; each time it starts a shell as root, or leaves a refusal in the log of the Mac.
+ */
+export const quietProbes = (): readonly Probe[] =>
+  unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoShell);
+
+/** All that the fact `placements` reads, and so the request for one token: what `unaskingProbes` leaves out. */
+export const tokenProbes = (): readonly Probe[] => registry.placements.from;

@@ -1,0 +1,12 @@
+import type { FactName } from '../../model/facts/fact-values.ts';
+import type { Probe } from '../../model/facts/probe.ts';
+import { registry, unaskingProbes } from './facts.ts';
+
+/**
+ * Only what these facts read, and no endpoint is asked for a token. Every other fact of such a look is unknown, since
+ * nobody asked.
+ */
+export function probesOf(names: readonly FactName[]): readonly Probe[] {
+  const wanted = new Set(names.flatMap((name) => registry[name].from.map((probe) => probe.name)));
+  return unaskingProbes().filter((probe) => wanted.has(probe.name));
+}

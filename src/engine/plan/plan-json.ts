@@ -1,0 +1,75 @@
+import { nodeFitJson } from '../../desired/fit/fit-json.ts';
+import { diagnosticJson } from '../../diagnostics/json.ts';
+import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
+import type { Json } from '../../model/json.ts';
+import type { Act, Change, Patch, Step } from '../../model/step.ts';
+import type { Blocker } from '../../rack/resource.ts';
+import type { Plan, Waiting } from './plan.ts';
+
+/** What nobody can know before a step is done: a Mac that was restarted is in a boot session of its own. */
+const knownAfter = ({ kind }: Act): object => (kind === 'reboot' ? { knownAfter: ['boot-session'] } : {});
+
+const changeJson = ({ resource, node, from, to, reason }: Change): object => ({ resource, node, from, to, reason });
+
+/** Without its parts: they are for decisions, and its address has them all. */
+const patchJson = ({ node, address, value }: Patch): object => ({ node, address, value });
+
+const actJson = (act: Act): object =>
+  act.kind === 'gate' ? { ...act, expect: act.expect.map(patchJson), aborts: act.aborts.map(patchJson) } : act;
+
+const stepJson = (step: Step): object => ({
+  id: step.id,
+  node: step.node,
+  resource: step.resource,
+  class: step.class,
+  act: actJson(step.act),
+  effect: step.effect,
+  change: step.changes[0] ?? null,
+  changes: step.changes,
+  needs: step.needs,
+  ...(step.after === undefined ? {} : { after: step.after }),
+  ...(step.group === undefined ? {} : { group: step.group }),
+  peers: step.peers,
+  establishes: step.establishes.map(patchJson),
+  ...knownAfter(step.act),
+  deadlineMs: step.deadlineMs,
+});
+
+const waitingJson = ({ resource, node, for: reasons, isUnknown }: Waiting): object => ({
+  resource,
+  node,
+  for: reasons.map(({ text }) => text),
+  unknown: isUnknown,
+});
+
+const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: Blocker, reader: Reader): object => ({
+  code,
+  node,
+  resource,
+  action: proseText(action, reader),
+  hands: isHands,
+  peers,
+  blocks,
+});
+
+/** A plan as programs read it, and as it is saved (`schemas/plan.schema.json`). */
+export function planJson(plan: Plan, reader: Reader): Json {
+  const json: Json = JSON.parse(
+    JSON.stringify({
+      formatVersion: plan.formatVersion,
+      cluster: plan.cluster,
+      configHash: plan.configHash,
+      observed: plan.observed,
+      ...(plan.unreached === undefined ? {} : { unreached: plan.unreached }),
+      changes: plan.changes.map(changeJson),
+      steps: plan.steps.map(stepJson),
+      rescues: plan.rescues.map(({ group, steps }) => ({ group, steps: steps.map(stepJson) })),
+      waiting: plan.waiting.map(waitingJson),
+      blockers: plan.blockers.map((one) => blockerJson(one, reader)),
+      effects: plan.effects,
+      ...(plan.memory === undefined ? {} : { memory: plan.memory.map(nodeFitJson) }),
+      diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, reader)),
+    }),
+  );
+  return json;
+}

@@ -1,0 +1,63 @@
+import { sudo } from '../../rack/access/resource.ts';
+import { accounts } from '../../rack/accounts/resource.ts';
+import { linkAddress } from '../../rack/addresses/resource.ts';
+import { model } from '../../rack/artifacts/model-resource.ts';
+import { runtime } from '../../rack/artifacts/runtime-resource.ts';
+import { staging } from '../../rack/artifacts/staging-resource.ts';
+import { thunderboltBridge } from '../../rack/bridge/resource.ts';
+import { thunderboltLink } from '../../rack/cables/resource.ts';
+import { clock } from '../../rack/clock/resource.ts';
+import { doorman } from '../../rack/endpoint/resource.ts';
+import { filevault } from '../../rack/filevault/resource.ts';
+import { foreignDaemon } from '../../rack/foreign-daemon/resource.ts';
+import { hold } from '../../rack/hold/resource.ts';
+import { identity } from '../../rack/identity/resource.ts';
+import { keeper } from '../../rack/keeper/resource.ts';
+import { macos } from '../../rack/macos/resource.ts';
+import { wiredLimit } from '../../rack/memory/resource.ts';
+import { serviceOrder } from '../../rack/network/service-order-resource.ts';
+import { rollback } from '../../rack/network/transaction/resource.ts';
+import { placement } from '../../rack/placement/resource.ts';
+import { power } from '../../rack/power/resource.ts';
+import { rdma } from '../../rack/rdma/resource.ts';
+import type { Resource } from '../../rack/resource.ts';
+import { photosAnalysis, spotlight, timeMachine } from '../../rack/settings/background/resource.ts';
+import { firewall } from '../../rack/settings/firewall/resource.ts';
+import { loginWindow } from '../../rack/settings/login-window/resource.ts';
+import { names } from '../../rack/settings/names/resource.ts';
+import { screenSharing } from '../../rack/settings/screen-sharing/resource.ts';
+import { updates } from '../../rack/settings/updates/resource.ts';
+
+/** Every resource, in the order in which a node is brought to its desired state. A new one is one file and one line here. */
+export const resources: readonly Resource[] = [
+  hold,
+  identity,
+  macos,
+  filevault,
+  sudo,
+  rollback,
+  power,
+  updates,
+  names,
+  clock,
+  accounts,
+  loginWindow,
+  screenSharing,
+  firewall,
+  spotlight,
+  timeMachine,
+  photosAnalysis,
+  foreignDaemon,
+  thunderboltBridge,
+  rdma,
+  thunderboltLink,
+  linkAddress,
+  serviceOrder,
+  wiredLimit,
+  keeper,
+  staging,
+  runtime,
+  model,
+  doorman,
+  placement,
+];

@@ -1,0 +1,78 @@
+import { everyNode } from '../../desired/fallback.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
+import { subjectNames } from '../../model/subject.ts';
+import { aside, type Command, commandKey } from '../../model/text/command.ts';
+import { commandsIn, joinProse, prose, withoutLines } from '../../model/text/prose.ts';
+import type { Trouble } from '../diagnose/troubles.ts';
+import type { Goal } from '../goals/goal.ts';
+import { makePlan, type PlanRequest } from './make-plan.ts';
+import type { Plan } from './plan.ts';
+
+/** The file and the observation that a command would plan from. */
+export type CommandScope = Pick<PlanRequest, 'desired' | 'observation'>;
+
+const namesOf = (placements: readonly DesiredPlacement[]): readonly string[] => placements.map(({ name }) => name);
+
+/** The goals of a command in its order, with the placements that it concerns; none for a command that is not judged. */
+function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScope) {
+  const { placements } = desired;
+  const words = typed.filter((word) => typeof word === 'string');
+  const none = { goals: [] as readonly Goal[], concerned: [] as readonly DesiredPlacement[] };
+  if (words.length === 0 || tail.length > 0 || words.some((word) => word.startsWith('-'))) return none;
+  if (verb === 'reboot') {
+    const concerned = placements.filter(
+      (one) => one.state === 'serving' && everyNode(one).some((node) => words.includes(node)),
+    );
+    const nodes = desired.nodes.map(({ name }) => name).filter((name) => words.includes(name));
+    const goal: Goal = { kind: 'reboot', nodes, back: namesOf(concerned) };
+    return { goals: [goal], concerned };
+  }
+  const concerned = placements.filter(({ name }) => words.includes(name));
+  const start: Goal = { kind: 'start', placements: words };
+  if (verb === 'start') return { goals: [start], concerned };
+  if (verb === 'restart')
+    return { goals: [{ kind: 'stop', placements: words, back: words } satisfies Goal, start], concerned };
+  return none;
+}
+
+const hasWork = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind !== 'hands');
+
+/** Why `reboot`, `restart` or `start` would do nothing now; undefined where it has work, and for other commands. */
+function vainReason(command: Command, scope: CommandScope): string | undefined {
+  const { goals, concerned } = goalsOf(command, scope);
+  const [first] = goals;
+  if (first === undefined) return undefined;
+  const nodes = [...concerned.flatMap(everyNode), ...(first.kind === 'reboot' ? first.nodes : [])];
+  const targets = scope.desired.nodes.map(({ name }) => name).filter((name) => nodes.includes(name));
+  const plans = goals.map((goal) => makePlan({ ...scope, goal, targets }));
+  // What keeps the first part of a command waiting ends it: no start follows on a stop that is refused.
+  const kept = plans.findIndex((plan) => !hasWork(plan) && plan.waiting.length > 0);
+  if (plans.slice(0, kept === -1 ? undefined : kept).some(hasWork)) return undefined;
+  const blocker = plans.flatMap(({ blockers }) => blockers)[0];
+  return blocker === undefined ? undefined : `${blocker.code} on ${blocker.node}`;
+}
+
+/**
+ * The same troubles whose hints name no restart or start that a plan would refuse, as long as something else, such as the
+ * macOS of a member, has to be mended first.
+ */
+export function withoutVainCommands(troubles: readonly Trouble[], scope: CommandScope): readonly Trouble[] {
+  const reasons = new Map<string, string | undefined>();
+  const reasonOf = (command: Command): string | undefined => {
+    const key = commandKey(command);
+    if (!reasons.has(key)) reasons.set(key, vainReason(command, scope));
+    return reasons.get(key);
+  };
+  return troubles.map((trouble) => {
+    const { finding } = trouble;
+    const refused = commandsIn(finding.hint, subjectNames(finding.subject)).filter(
+      (one) => reasonOf(one) !== undefined,
+    );
+    if (refused.length === 0) return trouble;
+    const why = refused.map(
+      (one) => prose`First resolve ${reasonOf(one) ?? ''} (until then ${aside(one)} is refused).`,
+    );
+    const hint = joinProse([...why, withoutLines(finding.hint, refused)], ' ');
+    return { ...trouble, finding: { ...finding, hint }, refused };
+  });
+}

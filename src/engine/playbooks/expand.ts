@@ -1,0 +1,253 @@
+import { everyNode } from '../../desired/fallback.ts';
+import { selectNodes } from '../../desired/select.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Goal } from '../goals/goal.ts';
+import { type Field, fillFields } from './fields.ts';
+import type { BatchSize, Play, RunEffect, Task, WaitGoal } from './playbook.ts';
+
+/** What a run of a playbook is about. */
+export interface PlayScope {
+  readonly desired: DesiredFleet;
+  /** Nodes that the command line names; of placements, the nodes that they run on. */
+  readonly targets: readonly NodeName[];
+  /** Placements that the command line names; absent when it names nodes, or nothing. */
+  readonly placements?: readonly string[];
+  /** Where they are started, as the goal has it; absent for where they ran last. */
+  readonly layout?: 'fallback' | 'own';
+}
+
+/** One command for one node; no shell looks into its words. */
+export interface NodeCommand {
+  readonly node: NodeName;
+  readonly command: readonly string[];
+  readonly unless?: readonly string[];
+}
+
+/** What a task comes to for the nodes of one batch. */
+export type Work =
+  /** A plan of a fresh observation of the targets, shown, approved and run. */
+  | { readonly kind: 'plan'; readonly goal: Goal; readonly targets: readonly NodeName[] }
+  /** A fresh observation must leave nothing to change. */
+  | { readonly kind: 'verify'; readonly targets: readonly NodeName[] }
+  | {
+      readonly kind: 'wait';
+      readonly for: WaitGoal;
+      readonly nodes: readonly NodeName[];
+      readonly placements: readonly string[];
+      readonly deadlineMs: number;
+    }
+  | {
+      readonly kind: 'assert';
+      readonly property: string;
+      readonly is: string | number | boolean;
+      readonly says?: string;
+      readonly nodes: readonly NodeName[];
+    }
+  | { readonly kind: 'confirm'; readonly text: string }
+  | {
+      readonly kind: 'run';
+      readonly commands: readonly NodeCommand[];
+      readonly effect: RunEffect;
+      readonly deadlineMs: number;
+    };
+
+/** The nodes of a play in the order of the fleet. */
+export function playNodes({ nodes }: Play, { desired, targets }: PlayScope): readonly NodeName[] {
+  const all = desired.nodes.map(({ name }) => name);
+  switch (nodes.kind) {
+    case 'all':
+      return all;
+    case 'targets':
+      return all.filter((name) => targets.includes(name));
+    case 'names':
+      return all.filter((name) => nodes.names.includes(name));
+    case 'labels':
+      return selectNodes(desired, { names: [], labels: nodes.labels }).nodes.map(({ name }) => name);
+  }
+}
+
+/** The nodes in batches as the play wants them, the last size for all the rest; one batch without sizes. */
+export function batchesOf({ serial }: Play, nodes: readonly NodeName[]): readonly (readonly NodeName[])[] {
+  const batches: (readonly NodeName[])[] = [];
+  for (let at = 0; at < nodes.length; ) {
+    const size = serial[Math.min(batches.length, serial.length - 1)];
+    const count = size === undefined ? nodes.length : countOf(size, nodes.length);
+    batches.push(nodes.slice(at, at + count));
+    at += count;
+  }
+  return batches;
+}
+
+function countOf(size: BatchSize, total: number): number {
+  return size.kind === 'count' ? Math.max(1, size.count) : Math.max(1, Math.ceil((total * size.percent) / 100));
+}
+
+/** Whether any play is about the nodes that the command line names. */
+export const needsTargets = (plays: readonly Play[]): boolean => plays.some(({ nodes }) => nodes.kind === 'targets');
+
+/** A task that follows on another, with the nodes that it is about. */
+export interface LaterTask {
+  readonly task: Task;
+  readonly nodes: readonly NodeName[];
+}
+
+/** What a task comes to for these nodes, before what follows on it. */
+export function expandTask(
+  task: Task,
+  scope: PlayScope,
+  nodes: readonly NodeName[],
+  later: readonly LaterTask[] = [],
+): Work {
+  switch (task.kind) {
+    case 'converge':
+      return {
+        kind: 'plan',
+        goal: { kind: 'converge', ...(task.only === undefined ? {} : { only: task.only }) },
+        targets: nodes,
+      };
+    case 'verify':
+      return { kind: 'verify', targets: nodes };
+    case 'stop': {
+      const meant = meantPlacements(task.placements, scope, nodes);
+      return comingBack(placementPlan(task, meant, scope, nodes), meant, startedLater(later, scope));
+    }
+    case 'start':
+      return placementPlan(task, startedPlacements(task.placements, scope, nodes), scope, nodes);
+    case 'drain':
+      return drainPlan(task, scope, nodes);
+    case 'reboot':
+    case 'shutdown': {
+      const work: PlanWork = { kind: 'plan', goal: { kind: task.kind, nodes }, targets: withMembers(nodes, scope) };
+      return comingBack(work, scope.desired.placements, startedLater(later, scope));
+    }
+    case 'hold':
+      return { kind: 'plan', goal: { kind: 'hold', ...task.wish }, targets: nodes };
+    case 'uninstall':
+      return { kind: 'plan', goal: task, targets: nodes };
+    case 'wait': {
+      const wanted = startedPlacements(task.placements, scope, nodes);
+      const placements = task.for === 'serving' ? wanted.map(({ name }) => name) : [];
+      const members = wanted.flatMap(everyNode);
+      const seen = task.for === 'serving' ? inFleetOrder(members, scope) : nodes;
+      return { kind: 'wait', for: task.for, nodes: seen, placements, deadlineMs: task.deadlineMs };
+    }
+    case 'assert': {
+      const { property, is, says } = task;
+      const told = says === undefined ? {} : { says: fillFields(says, sentenceValues(scope, nodes)) };
+      return { kind: 'assert', property, is, ...told, nodes };
+    }
+    case 'confirm':
+      return { kind: 'confirm', text: fillFields(task.text, sentenceValues(scope, nodes)) };
+    case 'run':
+      return {
+        kind: 'run',
+        commands: scope.desired.nodes
+          .filter(({ name }) => nodes.includes(name))
+          .map((node) => commandFor(task, node, scope)),
+        effect: task.effect,
+        deadlineMs: task.deadlineMs,
+      };
+  }
+}
+
+type PlanWork = Extract<Work, { kind: 'plan' }>;
+
+/** Names of what later tasks start before any of them brings runtimes and models. */
+function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly string[] {
+  const bringer = later.findIndex(
+    ({ task }) =>
+      task.kind === 'converge' &&
+      (task.only === undefined || (task.only.includes('runtime') && task.only.includes('model'))),
+  );
+  return later
+    .slice(0, bringer === -1 ? undefined : bringer)
+    .flatMap(({ task, nodes }) => (task.kind === 'start' ? startedPlacements(task.placements, scope, nodes) : []))
+    .map(({ name }) => name);
+}
+
+/** The same work, which says what of it is started again. */
+function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started: readonly string[]): Work {
+  const back = meant.map(({ name }) => name).filter((name) => started.includes(name));
+  const { goal } = work;
+  const ends = goal.kind === 'stop' || goal.kind === 'reboot' || goal.kind === 'shutdown';
+  return ends && back.length > 0 ? { ...work, goal: { ...goal, back } } : work;
+}
+
+/** A stop or a start concerns every member of the placement, also those outside of the batch. */
+function placementPlan(
+  { kind, placements: named }: Extract<Task, { kind: 'stop' | 'start' }>,
+  placements: readonly DesiredPlacement[],
+  scope: PlayScope,
+  nodes: readonly NodeName[],
+): PlanWork {
+  const { layout } = scope;
+  // What nobody named is meant for where it runs, and one with a fallback may run elsewhere.
+  const isNear = (named ?? scope.placements) === undefined && placements.some(({ fallback }) => fallback !== undefined);
+  const meant = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
+  const start: Goal = { kind: 'start', ...meant, ...(layout === undefined ? {} : { layout }) };
+  return {
+    kind: 'plan',
+    goal: kind === 'start' ? start : { kind, ...meant },
+    targets: inFleetOrder(placements.flatMap(everyNode), scope),
+  };
+}
+
+/** A door is closed wherever one is seen; an earlier file may have left one on any node. What was never published has none. */
+function drainPlan(task: Extract<Task, { kind: 'drain' }>, scope: PlayScope, nodes: readonly NodeName[]): Work {
+  const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
+  const placements = meant.map(({ name }) => name);
+  return {
+    kind: 'plan',
+    goal: { kind: 'drain', placements, waitMs: task.deadlineMs },
+    targets: placements.length === 0 ? [] : scope.desired.nodes.map(({ name }) => name),
+  };
+}
+
+/** These nodes, and all others on which something runs that runs on them: it is stopped before. */
+function withMembers(nodes: readonly NodeName[], scope: PlayScope): readonly NodeName[] {
+  const all = { desired: scope.desired, targets: scope.targets };
+  const members = meantPlacements(undefined, all, nodes).flatMap(everyNode);
+  return inFleetOrder([...nodes, ...members], scope);
+}
+
+const inFleetOrder = (names: readonly NodeName[], { desired }: PlayScope): readonly NodeName[] =>
+  desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
+
+/** Those that the task names, else those of the command line, else all with a member on these nodes. */
+function meantPlacements(
+  named: readonly string[] | undefined,
+  { desired, placements }: PlayScope,
+  nodes: readonly NodeName[],
+): readonly DesiredPlacement[] {
+  const chosen = named ?? placements;
+  return desired.placements.filter((one) =>
+    chosen === undefined ? everyNode(one).some((node) => nodes.includes(node)) : chosen.includes(one.name),
+  );
+}
+
+/** The same, but what nobody named must be wanted serving by the file. */
+function startedPlacements(
+  named: readonly string[] | undefined,
+  scope: PlayScope,
+  nodes: readonly NodeName[],
+): readonly DesiredPlacement[] {
+  const meant = meantPlacements(named, scope, nodes);
+  const isNamed = (named ?? scope.placements) !== undefined;
+  return isNamed ? meant : meant.filter(({ state }) => state === 'serving');
+}
+
+function sentenceValues(scope: PlayScope, nodes: readonly NodeName[]): Partial<Record<Field, string>> {
+  const placements = meantPlacements(undefined, scope, nodes).map(({ name }) => name);
+  return { cluster: scope.desired.name, nodes: nodes.join(', '), placements: placements.join(', ') };
+}
+
+function commandFor(
+  { command, unless }: Extract<Task, { readonly kind: 'run' }>,
+  { name, host }: DesiredNode,
+  { desired }: PlayScope,
+): NodeCommand {
+  const fill = (words: readonly string[]): readonly string[] =>
+    words.map((word) => fillFields(word, { cluster: desired.name, node: name, host }));
+  return { node: name, command: fill(command), ...(unless === undefined ? {} : { unless: fill(unless) }) };
+}

@@ -1,0 +1,86 @@
+import { type Digest, shortDigest } from '../../model/digest.ts';
+import type { JobCall } from '../../model/node-script.ts';
+import { jobFolderFunctions } from '../../node/job-folders.ts';
+import { jobPrologue } from '../../node/job-prologue.ts';
+import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
+import { stagedTree, treeFolder, verifiedMark } from '../../node/paths/tree-paths.ts';
+import { quote } from '../../node/quote.ts';
+import { sealedTreeFunctions } from '../../rack/artifacts/sealed-tree.ts';
+import { jobBody } from './registry.ts';
+
+/** A job by the key of what it makes. */
+export interface LaunchRequest {
+  readonly key: Digest;
+  readonly call: JobCall;
+}
+
+/** Where everything of a job lies. */
+export const jobFolder = (key: Digest) => below(place.ours, `ops/${key}`);
+
+/** The whole text of a job, as it lies on the node in `run`. */
+export const jobText = (call: JobCall): string => `${jobPrologue}
+${jobBody(call)}
+end 0
+`;
+
+/** How long the first line of a job may take, in tenths of a second. */
+const startTenths = 100;
+
+/**
+ * Begins a job that goes on without a connection, or finds that there is nothing to begin: it runs already, under
+ * whatever connection it was started, or what it makes is there, verified or published. Says `job=attached`,
+ * `job=done` or `job=started`. A job that failed, whose process is gone or whose staging folder was taken away begins
+ * again and goes on with what lies there. The process is out of reach of the connection: no terminal, no shared
+ * stream, HUP ignored.
+ */
+export function launchBody({ key, call }: LaunchRequest): string {
+  const { tree } = call.args;
+  const mark = pathWord(verifiedMark(tree));
+  const folder = pathWord(jobFolder(key));
+  return `${sealedTreeFunctions}
+${jobFolderFunctions}
+d=${folder}
+isdone() {
+  intact ${pathWord(treeFolder(tree))} ${tree.digest} && return
+  x=''
+  [ -d ${pathWord(stagedTree(tree))} ] && [ -e ${mark} ] && IFS= read -r x <${mark}
+  [ "$x" = ${tree.digest} ]
+}
+if isrunning "$d" && [ ! -e "$d/rc" ]; then
+  printf 'job=attached\\n'
+  unchanged
+fi
+if isdone; then
+  printf 'job=done\\n'
+  unchanged
+fi
+must mkdir ${pathWord(tool.mkdir)} -p "$d"
+stale() {
+  q=''
+  IFS= read -r q <"$1"
+  [ "$p" = "$q" ] || failed other-launch 'somebody else has launched this job'
+}
+if [ -e "$d/pid" ]; then
+  stale "$d/pid"
+  ${pathWord(tool.mv)} -f "$d/pid" "$d/old.$$"
+  (stale "$d/old.$$") || {
+    ${pathWord(tool.ln)} "$d/old.$$" "$d/pid"
+    exit 1
+  }
+fi
+${pathWord(tool.rm)} -f "$d/old.$$" "$d/rc" "$d/failure" "$d/progress"
+write "$d/job" "name=${call.name}\${N}tree=${tree.kind} ${tree.name} ${shortDigest(tree.digest)}\${N}boot=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)$N"
+write "$d/run" ${quote(jobText(call))}
+(
+  trap '' HUP
+  exec ${pathWord(tool.sh)} "$d/run"
+) </dev/null >"$d/out" 2>"$d/err" &
+n=0
+until [ -e "$d/pid" ] || [ -e "$d/rc" ]; do
+  n=$((n + 1))
+  [ "$n" -lt ${startTenths} ] || failed not-started "$(${pathWord(tool.head)} -n 1 "$d/err")"
+  ${pathWord(tool.sleep)} 0.1
+done
+printf 'job=started\\n'
+changed`;
+}

@@ -1,0 +1,120 @@
+import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } from '../../model/node-script.ts';
+import { withdrawBody } from '../../node/withdraw.ts';
+import { checkAccount } from '../../rack/accounts/check-account.ts';
+import { makeAccount, removeAccounts } from '../../rack/accounts/make-account.ts';
+import { clearLinkAddress } from '../../rack/addresses/clear-link-address.ts';
+import { setLinkAddress } from '../../rack/addresses/set-link-address.ts';
+import { buildPython } from '../../rack/artifacts/build-python.ts';
+import { clearStaging } from '../../rack/artifacts/clear-staging.ts';
+import { fetchModel } from '../../rack/artifacts/fetch-model.ts';
+import { prepareStaging } from '../../rack/artifacts/prepare-staging.ts';
+import { publishTree } from '../../rack/artifacts/publish-tree.ts';
+import { removeRuntimeVersions } from '../../rack/artifacts/remove-runtime-versions.ts';
+import { switchRuntime } from '../../rack/artifacts/switch-runtime.ts';
+import { unpackRuntime } from '../../rack/artifacts/unpack-runtime.ts';
+import { verifyModel } from '../../rack/artifacts/verify-model.ts';
+import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
+import { setClock } from '../../rack/clock/set-clock.ts';
+import { drainDoor, openDoor } from '../../rack/endpoint/door-scripts.ts';
+import { loadDoorman } from '../../rack/endpoint/load-gateway.ts';
+import { removeDoorman } from '../../rack/endpoint/remove-gateway.ts';
+import { returnDaemon } from '../../rack/foreign-daemon/return-daemon.ts';
+import { stopDaemon } from '../../rack/foreign-daemon/stop-daemon.ts';
+import { clearHold, setHold } from '../../rack/hold/script.ts';
+import { loadKeeper } from '../../rack/keeper/load-keeper.ts';
+import { removeKeeper } from '../../rack/keeper/remove-keeper.ts';
+import { setWiredLimit } from '../../rack/memory/set-wired-limit.ts';
+import { orderServices } from '../../rack/network/order-services.ts';
+import { settleRollback } from '../../rack/network/transaction/settle-rollback.ts';
+import { bootstrapRank } from '../../rack/placement/start/bootstrap-rank.ts';
+import { keepGolden } from '../../rack/placement/start/keep-golden.ts';
+import { kickRank } from '../../rack/placement/start/kick-rank.ts';
+import { removeRank } from '../../rack/placement/stop/remove-rank.ts';
+import { stopRank } from '../../rack/placement/stop/stop-rank.ts';
+import { setPower } from '../../rack/power/set-power.ts';
+import {
+  stopBackups,
+  stopPhotosAnalysis,
+  stopSpotlight,
+} from '../../rack/settings/background/stop-background-services.ts';
+import { stopFirewall } from '../../rack/settings/firewall/stop-firewall.ts';
+import { setNames } from '../../rack/settings/names/set-names.ts';
+import { setScreenSharing } from '../../rack/settings/screen-sharing/set-screen-sharing.ts';
+import { setUpdates } from '../../rack/settings/updates/set-updates.ts';
+import { clearNode } from '../../rack/uninstall/clear-node.ts';
+import { restoreNetwork } from '../../rack/uninstall/restore-network.ts';
+import { restoreValue } from '../../rack/uninstall/restore-value.ts';
+
+const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } = {
+  'set-power': setPower,
+  'set-hold': setHold,
+  'clear-hold': clearHold,
+  'set-updates': setUpdates,
+  'set-names': setNames,
+  'check-account': checkAccount,
+  'make-account': makeAccount,
+  'remove-accounts': removeAccounts,
+  'set-clock': setClock,
+  'set-screen-sharing': setScreenSharing,
+  'stop-firewall': stopFirewall,
+  'stop-spotlight': stopSpotlight,
+  'stop-backups': stopBackups,
+  'stop-photos-analysis': stopPhotosAnalysis,
+  'set-wired-limit': setWiredLimit,
+  'remove-bridge': removeBridge,
+  'set-link-address': setLinkAddress,
+  'clear-link-address': clearLinkAddress,
+  'stop-daemon': stopDaemon,
+  'order-services': orderServices,
+  'load-keeper': loadKeeper,
+  'remove-keeper': removeKeeper,
+  'load-doorman': loadDoorman,
+  'remove-doorman': removeDoorman,
+  'drain-door': drainDoor,
+  'open-door': openDoor,
+  'restore-network': restoreNetwork,
+  'restore-value': restoreValue,
+  'return-daemon': returnDaemon,
+  'clear-node': clearNode,
+  'withdraw-node': withdrawBody,
+  'settle-rollback': settleRollback,
+  'prepare-staging': prepareStaging,
+  'publish-tree': publishTree,
+  'clear-staging': clearStaging,
+  'switch-runtime': switchRuntime,
+  'remove-runtime-versions': removeRuntimeVersions,
+  'bootstrap-rank': bootstrapRank,
+  'kick-rank': kickRank,
+  'stop-rank': stopRank,
+  'keep-golden': keepGolden,
+  'remove-rank': removeRank,
+};
+
+const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
+  'unpack-runtime': unpackRuntime,
+  'build-python': buildPython,
+  'fetch-model': fetchModel,
+  'verify-model': verifyModel,
+};
+
+/** The names of all scripts. */
+export const scriptNames = Object.keys(scripts) as readonly ScriptName[];
+
+/** The names of all jobs. */
+export const jobNames = Object.keys(jobs) as readonly JobName[];
+
+/** The body of a named script with its arguments, for `mutatingScript`. */
+export const scriptBody = (call: ScriptCall): string => bodyOf(scripts, call);
+
+/** What a named job does, behind the prologue of all jobs. */
+export const jobBody = (call: JobCall): string => bodyOf(jobs, call);
+
+type Bodies<A> = { readonly [K in keyof A]: (args: A[K]) => string };
+
+/** The one place that pairs a name with its arguments again, which a union of calls has lost. */
+function bodyOf<A, K extends keyof A>(
+  bodies: Bodies<A>,
+  { name, args }: { readonly name: K; readonly args: A[K] },
+): string {
+  return bodies[name](args);
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http';
+import type { DoorSight } from '../model/gateway.ts';
+import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
+import type { Door } from './doors.ts';
+import { forward } from './forward.ts';
+import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
+import { readBody } from './read-body.ts';
+
+/** Requests of clients that are in flight or wait for their turn: all but our own. */
+export function clientsInside({ turns, own }: Door): Pick<DoorSight, 'running' | 'waiting'> {
+  const { running, waiting } = turns.counts();
+  return { running: Math.max(0, running - own.count()), waiting };
+}
+
+/** No token takes longer by itself; a mesh that still has one of ours is not given another one. */
+const longestOwnMs = 20_000;
+
+/** So recent a token proves service: a second one of ours would prove no more. */
+const recentMs = 10_000;
+
+/** The longest that a request of ours waits for its turn. */
+const longestWaitMs = 3_600_000;
+
+/** Status of a request that was not passed on: too early, since others are in flight. @see RFC 8470, 425 (Too Early) */
+const notAskedStatus = 425;
+
+/** A request of the node's own, `/doorman/ask/PLACEMENT/PATH`. */
+export interface OwnRequest {
+  readonly door: Door;
+  /** With its leading slash; empty for the question how many requests of clients are in flight. */
+  readonly path: string;
+}
+
+/** Reads the address of such a request; undefined where it is none, or about a placement that is not behind this door. */
+export function ownRequest({ pathname, search }: URL, doors: readonly Door[]): OwnRequest | undefined {
+  const [, placement, path = ''] = /^\/doorman\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
+  const door = doors.find(({ upstream }) => upstream.placement === placement);
+  return door === undefined ? undefined : { door, path: path === '' ? '' : `${path}${search}` };
+}
+
+/**
+ * Passes a request of the node itself on to a runtime when it is its turn, so that it never is a second one beside that of
+ * a client: two at once can end a mesh (mlx-lm issue 1737). Its door may be closed, and it is not counted. Where its turn
+ * does not come within the milliseconds of `meshwright-wait`, or where a client got a token lately and `meshwright-proof` is
+ * `traffic`, it is not passed on: 425, with what is in flight.
+ */
+export async function answerOwn(
+  { door, path }: OwnRequest,
+  request: IncomingMessage,
+  passing: Passing,
+): Promise<PlainAnswer | undefined> {
+  if (path === '') return { status: 200, body: clientsInside(door).running };
+  if (request.method !== 'POST') return refusalAnswer(refusals.wrongMethod(request.method ?? ''));
+  const gone = clientGone(passing.response);
+  const body = await readBody(request, { ...passing, gone });
+  if (body.kind === 'gone') return undefined;
+  if (body.kind !== 'object') return refusalAnswer(bodyRefusal(body, passing.limits.mostBodyBytes));
+  try {
+    return await passOwn({ door, path }, { request, body: body.bytes, gone }, passing);
+  } finally {
+    body.free();
+  }
+}
+
+async function passOwn(
+  { door, path }: OwnRequest,
+  { request, body, gone }: { readonly request: IncomingMessage; readonly body: Buffer; readonly gone: AbortSignal },
+  { response, limits, leaving }: Passing,
+): Promise<PlainAnswer | undefined> {
+  const { 'meshwright-proof': proof, 'meshwright-wait': wait } = request.headers;
+  if (proof === 'traffic' && isProven(door)) return notAsked(door);
+  if ((door.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(door);
+  const waitMs = Math.min(Math.max(0, Number(wait) || 0), longestWaitMs);
+  const turn = await door.turns.take(AbortSignal.any([gone, leaving, AbortSignal.timeout(waitMs)]));
+  if (turn === undefined) return notAsked(door);
+  const end = door.own.begin();
+  try {
+    const outcome = await forward({
+      upstream: door.upstream,
+      path,
+      accept: '*/*',
+      body: [body],
+      response,
+      gone,
+      silentMs: Math.max(limits.silentMs, 2 * waitMs),
+      now: () => performance.now(),
+      passage: { came: () => undefined, hold: () => undefined, end: () => undefined },
+    });
+    return outcome.kind === 'down' ? refusalAnswer(refusals.down(door.upstream.servedName, outcome.reason)) : undefined;
+  } finally {
+    end();
+    turn.giveBack();
+  }
+}
+
+const isProven = ({ flow }: Door): boolean => (flow.sight().lastTokenMsAgo ?? Number.POSITIVE_INFINITY) <= recentMs;
+
+function notAsked(door: Door): PlainAnswer {
+  const { lastTokenMsAgo } = door.flow.sight();
+  const isRecent = lastTokenMsAgo !== undefined && lastTokenMsAgo <= recentMs;
+  return {
+    status: notAskedStatus,
+    body: {
+      ...clientsInside(door),
+      ...(isRecent ? { lastTokenMsAgo } : {}),
+      ...(door.own.count() === 0 ? {} : { ownMs: door.own.oldestMs() }),
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import type { DoormanConfig, DoormanCounts, DoormanUpstream } from '../model/gateway.ts';
+import { countsFrom, readCounts } from './counts.ts';
+import { type Flow, makeFlow } from './flow.ts';
+import { type DoorKeys, parseKeys } from './keys.ts';
+import { makeOwnRequests, type OwnRequests } from './own-count.ts';
+import { makeTurns, type Turns } from './turns.ts';
+import { type FileSight, watchedFile } from './watched-file.ts';
+
+/** One placement behind the doorman, with what is known of it now. */
+export interface Door {
+  readonly upstream: DoormanUpstream;
+  readonly turns: Turns;
+  readonly flow: Flow;
+  readonly own: OwnRequests;
+  /** What opens it. */
+  readonly keys: () => Promise<DoorKeys>;
+  /** Why it takes no requests; undefined while it does. */
+  readonly closedBy: () => Promise<string | undefined>;
+  readonly counts: () => DoormanCounts;
+  readonly count: (next: (counts: DoormanCounts) => DoormanCounts) => void;
+}
+
+/** For each turn at the runtime so many wait; whoever comes then is told to come again. */
+const waitingPerTurn = 64;
+const leastWaiting = 256;
+const longestReason = 500;
+
+/** The doors of a doorman, in the order of its file, with the counts of earlier runs. */
+export function makeDoors({ upstreams, keysFolder, closedFolder, countsFile }: DoormanConfig): readonly Door[] {
+  const nowEpochSeconds = Math.floor(Date.now() / 1_000);
+  const before = readCounts(countsFile);
+  return upstreams.map((upstream) => {
+    let counts = before.get(upstream.placement) ?? countsFrom(nowEpochSeconds);
+    return {
+      upstream,
+      turns: makeTurns(upstream.maxRequests, Math.max(leastWaiting, upstream.maxRequests * waitingPerTurn)),
+      flow: makeFlow(() => performance.now()),
+      own: makeOwnRequests(() => performance.now()),
+      keys: watchedFile(join(keysFolder, upstream.placement), parseKeys),
+      closedBy: watchedFile(join(closedFolder, upstream.placement), closingReason),
+      counts: () => counts,
+      count: (next) => {
+        counts = next(counts);
+      },
+    };
+  });
+}
+
+/** The reason in a closing file; one that nobody can read closes as well. */
+export function closingReason(sight: FileSight): string | undefined {
+  if (sight.kind === 'absent') return undefined;
+  if (sight.kind === 'unreadable') return 'it was closed by its operator.';
+  const line = sight.text.split('\n')[0]?.trim() ?? '';
+  return line === '' ? 'it was closed by its operator.' : line.slice(0, longestReason);
+}

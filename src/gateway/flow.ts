@@ -1,0 +1,71 @@
+import type { FlowSight } from '../model/gateway.ts';
+
+/** One request that a runtime has. Each of its acts may come more than once, and after its end they mean nothing. */
+export interface Passage {
+  /** Bytes of its answer came; a refusal is none. Bytes without text may be a server that only says that it lives. */
+  readonly came: (hasText?: boolean) => void;
+  /** Whether its client takes no more for now. */
+  readonly hold: (isHeld: boolean) => void;
+  readonly end: () => void;
+}
+
+/** When anything came from one runtime; nothing of what it was. */
+export interface Flow {
+  /** @param isStreamed whether its answer is to come piece by piece */
+  readonly begin: (isStreamed: boolean) => Passage;
+  readonly sight: () => Pick<FlowSight, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
+    /** Since the last text of any answer; absent where none has come. */
+    readonly lastTokenMsAgo?: number;
+  };
+}
+
+/** A flow by a clock that never goes back. */
+export function makeFlow(now: () => number): Flow {
+  const inside = new Set<Passage>();
+  const held = new Set<Passage>();
+  /** When those began whose answers are streamed. */
+  const streamed = new Map<Passage, number>();
+  let lastByteAtMs: number | undefined;
+  let lastTokenAtMs: number | undefined;
+  // An idle runtime is not quiet: its silence counts from the request that found it idle.
+  let quietFromMs = now();
+
+  function begin(isStreamed: boolean): Passage {
+    if (inside.size === 0) quietFromMs = now();
+    const passage: Passage = {
+      came: (hasText) => {
+        if (!inside.has(passage)) return;
+        lastByteAtMs = now();
+        if (hasText === true) lastTokenAtMs = lastByteAtMs;
+        quietFromMs = lastByteAtMs;
+      },
+      hold: (isHeld) => {
+        if (isHeld && inside.has(passage)) held.add(passage);
+        // What was held back by its client could not have come.
+        else if (held.delete(passage)) quietFromMs = now();
+      },
+      end: () => {
+        passage.hold(false);
+        inside.delete(passage);
+        streamed.delete(passage);
+      },
+    };
+    inside.add(passage);
+    if (isStreamed) streamed.set(passage, now());
+    return passage;
+  }
+
+  function sight(): ReturnType<Flow['sight']> {
+    const at = now();
+    const isJudged = inside.size > 0 && held.size === 0;
+    // A whole answer comes at its end: its silence says nothing, and a stream that began in it is not silent for as long.
+    const streamFromMs = Math.max(quietFromMs, Math.min(...streamed.values()));
+    return {
+      ...(lastByteAtMs === undefined ? {} : { lastByteMsAgo: Math.round(at - lastByteAtMs) }),
+      ...(lastTokenAtMs === undefined ? {} : { lastTokenMsAgo: Math.round(at - lastTokenAtMs) }),
+      ...(isJudged ? { quietMs: Math.round(at - quietFromMs) } : {}),
+      ...(isJudged && streamed.size > 0 ? { streamQuietMs: Math.round(at - streamFromMs) } : {}),
+    };
+  }
+  return { begin, sight };
+}

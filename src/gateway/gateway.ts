@@ -1,0 +1,200 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { DoormanConfig } from '../model/gateway.ts';
+import { type PlainAnswer, type Refusal, refusalAnswer, refusals, sendAnswer } from './answers.ts';
+import { answerOwn, ownRequest } from './ask-own.ts';
+import { makeBodyRoom } from './body-room.ts';
+import { type ConnectionLimits, watchConnections } from './connections.ts';
+import { writeCounts } from './counts.ts';
+import { type Door, makeDoors } from './doors.ts';
+import { hashOfKey, isOpenedBy, keyOf } from './keys.ts';
+import type { GatewayLog } from './log.ts';
+import { type Passing, passOn } from './pass-on.ts';
+import type { BodyLimits } from './read-body.ts';
+import { isForwarded, isLoopback, statusAnswer } from './status.ts';
+
+/** Bounds that keep one client from taking the door away from all others. */
+export interface DoormanLimits extends BodyLimits, ConnectionLimits {
+  /** From the connection to the end of the headers, and to the end of the body. */
+  readonly headersMs: number;
+  readonly bodyMs: number;
+  /** How long a runtime may say nothing. */
+  readonly silentMs: number;
+  /** How long requests in flight may take when the doorman is told to end. */
+  readonly graceMs: number;
+}
+
+/** What holds unless a test says otherwise. A prompt of a million tokens has some four million bytes; images are larger. */
+export const usualLimits: DoormanLimits = {
+  mostBodyBytes: 67_108_864,
+  smallBodyBytes: 65_536,
+  bodyRoomBytes: 4 * 67_108_864,
+  bodyRoomMs: 60_000,
+  headersMs: 15_000,
+  bodyMs: 120_000,
+  silentMs: 900_000,
+  mostConnections: 1_024,
+  mostPerAddress: 256,
+  graceMs: 25_000,
+};
+
+/** A doorman that stands at its door. */
+export interface Doorman {
+  /** The port on which it listens. */
+  readonly port: number;
+  /** Writes the counts down when they changed since the last time. */
+  readonly keepCounts: () => Promise<void>;
+  /** Takes nobody in any more, lets those inside finish, keeps the counts. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Where requests may go; everything else is answered at the door. */
+const passedPaths: readonly string[] = [
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/embeddings',
+  '/v1/messages',
+  '/v1/responses',
+];
+
+/**
+ * Opens the door.
+ * @throws Error when the address is taken
+ */
+export async function startDoorman(
+  config: DoormanConfig,
+  limits: DoormanLimits = usualLimits,
+  log: GatewayLog = () => undefined,
+): Promise<Doorman> {
+  const doors = makeDoors(config);
+  const { version } = config;
+  const leaving = new AbortController();
+  const room = makeBodyRoom(limits.bodyRoomBytes);
+  let strangers = 0;
+
+  async function answer(request: IncomingMessage, passing: Passing): Promise<PlainAnswer | undefined> {
+    const url = request.url ?? '/';
+    if (!URL.canParse(url, 'http://doorman')) return refusalAnswer(refusals.badUrl());
+    const address = new URL(url, 'http://doorman');
+    const path = address.pathname;
+    if (path.startsWith('/doorman/') && isLoopback(request)) {
+      return nodeAnswer(request, { address, doors, passing, strangers, version });
+    }
+    if (leaving.signal.aborted) return refusalAnswer(refusals.leaving());
+    const open = await openDoors(doors, request);
+    if (open.length === 0) {
+      strangers += 1;
+      return refusalAnswer(refusals.noKey());
+    }
+    if (path === '/v1/models' || path.startsWith('/v1/models/')) return modelsAnswer(request, path, open);
+    if (!passedPaths.includes(path)) return refusalAnswer(refusals.noSuchPath(path));
+    if (request.method !== 'POST') return refusalAnswer(refusals.wrongMethod(request.method ?? ''));
+    const refused = await passOn(request, path, open, passing);
+    return refused === undefined ? undefined : refusalAnswer(refused);
+  }
+
+  const server = createServer(
+    { headersTimeout: limits.headersMs, requestTimeout: limits.bodyMs, noDelay: true },
+    (request, response) => void serve(request, response),
+  );
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A body that nobody reads must not keep the answer back.
+    response.on('close', () => request.resume());
+    try {
+      const said = await answer(request, { response, limits, room, leaving: leaving.signal });
+      if (said !== undefined) sendAnswer(response, said);
+    } catch (error) {
+      log({ kind: 'request-failed', error: error instanceof Error ? error.name : 'error' });
+      sendAnswer(response, refusalAnswer(refusals.down('The doorman', 'it has failed at this request.')));
+    }
+  }
+  const close = watchConnections(server, limits, config.proxies);
+  const port = await listen(server, config.listen);
+  const keepCounts = countsKeeper(config.countsFile, doors);
+  return {
+    port,
+    keepCounts,
+    stop: async () => {
+      leaving.abort();
+      await close(limits.graceMs);
+      await keepCounts();
+    },
+  };
+}
+
+interface NodeQuestion {
+  readonly address: URL;
+  readonly doors: readonly Door[];
+  readonly passing: Passing;
+  readonly strangers: number;
+  readonly version: string | undefined;
+}
+
+/** What the node itself asks. A proxy on the node is a neighbour itself; those behind it are none. */
+async function nodeAnswer(
+  request: IncomingMessage,
+  { address, doors, passing, strangers, version }: NodeQuestion,
+): Promise<PlainAnswer | undefined> {
+  if (isForwarded(request)) return refusalAnswer(refusals.noSuchPath(address.pathname));
+  const own = ownRequest(address, doors);
+  if (own !== undefined) return answerOwn(own, request, passing);
+  return statusAnswer(address.pathname, doors, { strangers, ...(version === undefined ? {} : { version }) });
+}
+
+function listen(server: Server, { address, port }: DoormanConfig['listen']): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, address, () => {
+      server.off('error', reject);
+      const bound = server.address();
+      resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
+    });
+  });
+}
+
+function countsKeeper(path: string, doors: readonly Door[]): () => Promise<void> {
+  let kept = '';
+  return async () => {
+    const counts = new Map(doors.map((door) => [door.upstream.placement, door.counts()]));
+    const text = JSON.stringify([...counts]);
+    if (text === kept) return;
+    await writeCounts(path, counts);
+    kept = text;
+  };
+}
+
+/** The doors that the key of a request opens; one whose key file cannot be read shuts no other. */
+async function openDoors(doors: readonly Door[], { headers }: IncomingMessage): Promise<readonly Door[]> {
+  const hash = hashOfKey(keyOf(headers));
+  const all = await Promise.all(doors.map(async (door) => ({ door, isOpen: isOpenedBy(hash, await door.keys()) })));
+  return all.filter(({ isOpen }) => isOpen).map(({ door }) => door);
+}
+
+/** `GET /v1/models`, and one of them: the names that this key opens, and no other. */
+function modelsAnswer({ method }: IncomingMessage, path: string, open: readonly Door[]): PlainAnswer {
+  if (method !== 'GET') return refusalAnswer(refusals.wrongMethod(method ?? ''));
+  const models = open.map(({ upstream }) => ({
+    id: upstream.servedName,
+    object: 'model',
+    created: 0,
+    owned_by: 'meshwright',
+  }));
+  if (path === '/v1/models') return { status: 200, body: { object: 'list', data: models } };
+  const asked = decodeName(path.slice('/v1/models/'.length));
+  const found = models.find(({ id }) => id === asked);
+  return found === undefined ? refusalAnswer(unknownModel(asked, open)) : { status: 200, body: found };
+}
+
+function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The refusal of a name that nobody here has. */
+const unknownModel = (asked: string, open: readonly Door[]): Refusal =>
+  refusals.unknownModel(
+    asked,
+    open.map(({ upstream }) => upstream.servedName),
+  );

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DoormanConfig } from '../model/gateway.ts';
+import { type Doorman, startDoorman, usualLimits } from './gateway.ts';
+import { type GatewayLog, openGatewayLog } from './log.ts';
+import { readDoormanConfig } from './read-config.ts';
+
+/** How often the counts are written down while they change. */
+const keepEveryMs = 10_000;
+
+/** How often a port that is taken is tried again. */
+const tryEveryMs = 500;
+
+/** Logs why it ends; launchd starts it again. */
+function fail(error: unknown): never {
+  openGatewayLog([])({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  process.exit(1);
+}
+
+/** Opens the door; waits where somebody else still has the port, such as the runtime that was reached there before. */
+async function takeThePlace(config: DoormanConfig, log: GatewayLog): Promise<Doorman> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await startDoorman(config, usualLimits, log);
+    } catch (error) {
+      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      if (!isTaken) throw error;
+      if (tries === 0) log({ kind: 'port-taken', port: config.listen.port });
+      await sleep(tryEveryMs);
+    }
+  }
+}
+
+/** Runs until SIGTERM, SIGINT or SIGQUIT, which would otherwise write its memory into a core file. */
+async function run(path?: string, listen?: string, version?: string): Promise<void> {
+  if (path === undefined || listen === undefined) throw new Error('usage: doorman CONFIG ADDRESS:PORT [VERSION]');
+  const config = await readDoormanConfig(path, listen, version);
+  const log = openGatewayLog(config.upstreams.map(({ placement }) => placement));
+  const doorman = await takeThePlace(config, log);
+  const ending = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => ending.abort());
+  log({ kind: 'listening', address: config.listen.address, port: doorman.port });
+  while (!ending.signal.aborted) {
+    await sleep(keepEveryMs, undefined, { signal: ending.signal }).catch(() => undefined);
+    // A full disk takes no client away.
+    await doorman.keepCounts().catch(() => undefined);
+  }
+  log({ kind: 'stopping' });
+  await doorman.stop();
+}
+
+// By itself Node would open its debugger, to every account of this Mac.
+process.on('SIGUSR1', () => undefined);
+await run(...process.argv.slice(2)).catch(fail);
+process.exit(0);

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import type { DoormanConfig, DoormanUpstream } from '../model/gateway.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What a doorman is told by its words: its file, where it listens, such as `0.0.0.0:8080`, and the version of its files.
+ * @throws Error that says what is wrong with them; launchd starts the doorman again and its log has the reason
+ */
+export async function readDoormanConfig(path: string, listen: string, version?: string): Promise<DoormanConfig> {
+  const config = parseDoormanConfig(JSON.parse(await readFile(path, 'utf8')), listen);
+  return version === undefined ? config : { ...config, version };
+}
+
+/** The same from its JSON. @throws Error that names the field */
+export function parseDoormanConfig(document: unknown, listen: string): DoormanConfig {
+  const config = fieldsOf(document, 'the file');
+  const [, address = '', port] = /^(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})$/.exec(listen) ?? [];
+  if (port === undefined) throw new Error('listen is no address with a port');
+  const upstreams = config['upstreams'];
+  if (!Array.isArray(upstreams) || upstreams.length === 0) throw new Error('upstreams is no list, or empty');
+  return {
+    listen: { address, port: Number(port) },
+    upstreams: upstreams.map((one, at) => upstreamOf(fieldsOf(one, `upstreams/${at}`))),
+    keysFolder: textOf(config, 'keysFolder'),
+    closedFolder: textOf(config, 'closedFolder'),
+    countsFile: textOf(config, 'countsFile'),
+    proxies: config['proxies'] === undefined ? [] : namesOf(config, 'proxies'),
+  };
+}
+
+const upstreamOf = (one: Fields): DoormanUpstream => ({
+  placement: textOf(one, 'placement'),
+  servedName: textOf(one, 'servedName'),
+  port: countOf(one, 'port'),
+  model: textOf(one, 'model'),
+  canCancel: one['canCancel'] === true,
+  maxRequests: countOf(one, 'maxRequests'),
+  ...(one['refusedFields'] === undefined ? {} : { refusedFields: namesOf(one, 'refusedFields') }),
+});
+
+function namesOf(fields: Fields, name: string): readonly string[] {
+  const value = fields[name];
+  const isText = (one: unknown): one is string => typeof one === 'string';
+  if (!Array.isArray(value) || !value.every(isText)) throw new Error(`${name} is no list of texts`);
+  return value;
+}
+
+function fieldsOf(value: unknown, name: string): Fields {
+  if (typeof value !== 'object' || value === null) throw new Error(`${name} is no object`);
+  return value as Fields;
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== 'string' || value === '') throw new Error(`${name} is no text`);
+  return value;
+}
+
+function countOf(fields: Fields, name: string): number {
+  const value = fields[name];
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) throw new Error(`${name} is no number`);
+  return value;
+}

@@ -1,0 +1,186 @@
+import type { LinkEnd } from '../link.ts';
+import { type Command, type CommandWord, commandKey, traitsOf } from './command.ts';
+
+/** The name of a node in a text. Texts that differ in nothing else are told once, with all the names. */
+export interface NodeMention {
+  readonly kind: 'node';
+  readonly name: string;
+  /** It stands before the text: `studio-1: `. */
+  readonly isLabel?: true;
+}
+
+/** What has to be done before the rest of its text: `First …; then `. */
+export interface FirstPart {
+  readonly kind: 'first';
+  readonly act: Prose;
+}
+
+/** Work that apply does where the file lets it, in the imperative: `remove the Thunderbolt Bridge on studio-1`. */
+export interface AppliedPart {
+  readonly kind: 'applied';
+  readonly text: string;
+  /** Whether the text leaves it to apply. */
+  readonly isLeft: boolean;
+}
+
+/** The end of a sentence with lines to copy below it; without any line it is a full stop. */
+export interface LinesPart {
+  readonly kind: 'lines';
+  readonly lead: ':' | '.';
+  readonly lines: readonly (string | Command)[];
+}
+
+/** A piece of a text: words, or data that is rendered among them. */
+export type Part = string | Command | NodeMention | FirstPart | AppliedPart | LinesPart;
+
+/** A text for people. Whatever a program decides by is data in it; `proseText` renders it. */
+export type Prose = string | readonly Part[];
+
+/** The name of a node in a text. */
+export const named = (name: string): NodeMention => ({ kind: 'node', name });
+
+/** One end of a cable in a text: `studio-1:2`. */
+export const namedEnd = ({ node, receptacle }: LinkEnd): Prose => [named(node), `:${receptacle}`];
+
+/** Names of nodes in a text: `studio-1, studio-2`. */
+export const namedList = (names: readonly string[], between = ', '): Prose =>
+  joinProse(
+    names.map((name) => [named(name)]),
+    between,
+  );
+
+/** The name of a node before the text about it: `studio-1: `. */
+export const labelled = (name: string): NodeMention => ({ kind: 'node', name, isLabel: true });
+
+/** Whether a text begins with the name of its node. */
+export function isLabelled(text: Prose): boolean {
+  const [first] = partsOf(text);
+  return typeof first === 'object' && first.kind === 'node' && first.isLabel === true;
+}
+
+const partsOf = (text: Prose): readonly Part[] => (typeof text === 'string' ? [text] : text);
+
+/** Neighbouring words as one, and nothing but words as a plain text. */
+function joined(parts: readonly Part[]): Prose {
+  const all: Part[] = [];
+  for (const part of parts) {
+    const last = all.at(-1);
+    if (part === '') continue;
+    if (typeof part === 'string' && typeof last === 'string') all[all.length - 1] = last + part;
+    else all.push(part);
+  }
+  const [first = ''] = all;
+  return all.length < 2 && typeof first === 'string' ? first : all;
+}
+
+/** A text with data in it: `prose` as the tag of a template. */
+export const prose = (words: TemplateStringsArray, ...values: readonly (Prose | Part | number)[]): Prose =>
+  joined(
+    words.flatMap((text, index): readonly Part[] => {
+      const value = values[index];
+      if (value === undefined) return [text];
+      if (typeof value === 'number') return [text, String(value)];
+      return [text, ...(Array.isArray(value) ? (value as readonly Part[]) : [value as Part])];
+    }),
+  );
+
+/** Texts with the same words between each two. */
+export const joinProse = (texts: readonly Prose[], between: string): Prose =>
+  joined(texts.flatMap((text, index) => (index === 0 ? partsOf(text) : [between, ...partsOf(text)])));
+
+/** The same text with each part replaced. */
+export const mapProse = (text: Prose, change: (part: Part) => Part): Prose => joined(partsOf(text).map(change));
+
+/** The same text, its words changed; data stays as it is. */
+export const mapWords = (text: Prose, change: (words: string) => string): Prose =>
+  mapProse(text, (part) => (typeof part === 'string' ? change(part) : part));
+
+/** The same text, its first words changed. */
+export function changeStart(text: Prose, change: (words: string) => string): Prose {
+  const [first, ...rest] = partsOf(text);
+  return typeof first === 'string' ? joined([change(first), ...rest]) : text;
+}
+
+const commandNames = (one: Command, change: (name: string) => readonly string[]): Command => ({
+  ...one,
+  words: one.words.flatMap((word): readonly CommandWord[] => (typeof word === 'string' ? change(word) : [word])),
+});
+
+/** The same text without the lines that are one of these commands. */
+export const withoutLines = (text: Prose, commands: readonly Command[]): Prose =>
+  mapProse(text, (part) => {
+    if (typeof part === 'string' || part.kind !== 'lines') return part;
+    const keys = commands.map(commandKey);
+    return {
+      ...part,
+      lines: part.lines.filter((line) => typeof line === 'string' || !keys.includes(commandKey(line))),
+    };
+  });
+
+/** The same text with other names of nodes in it. */
+export const mapNames = (text: Prose, change: (name: string) => readonly string[]): Prose =>
+  mapProse(text, (part): Part => {
+    if (typeof part === 'string') return part;
+    switch (part.kind) {
+      case 'node':
+        return { ...part, name: change(part.name).join(', ') };
+      case 'command':
+        return commandNames(part, change);
+      case 'lines':
+        return {
+          ...part,
+          lines: part.lines.map((line) => (typeof line === 'string' ? line : commandNames(line, change))),
+        };
+      case 'first':
+        return { ...part, act: mapNames(part.act, change) };
+      case 'applied':
+        return part;
+    }
+  });
+
+/** The same text, with what apply can do left to it. */
+export const leftToApply = (text: Prose): Prose =>
+  mapProse(text, (part): Part => {
+    if (typeof part === 'string') return part;
+    if (part.kind === 'first') return { ...part, act: leftToApply(part.act) };
+    return part.kind === 'applied' ? { ...part, isLeft: true } : part;
+  });
+
+/** The same text behind something else that comes first: `remove …; then put …`. */
+export function behindFirst(text: Prose): Prose {
+  const [first, ...rest] = partsOf(text);
+  return typeof first === 'object' && first.kind === 'first' ? prose`${first.act}; then ${joined(rest)}` : text;
+}
+
+/** Whether a text names one of these nodes. */
+export const mentionsAny = (text: Prose, names: readonly string[]): boolean =>
+  partsOf(text).some((part) => typeof part === 'object' && part.kind === 'node' && names.includes(part.name));
+
+/** Every command in a text, in its order. */
+export function allCommands(text: Prose): readonly Command[] {
+  return partsOf(text).flatMap((part) => {
+    if (typeof part === 'string') return [];
+    if (part.kind === 'first') return allCommands(part.act);
+    if (part.kind === 'lines') return part.lines.filter((line) => typeof line !== 'string');
+    return part.kind === 'command' ? [part] : [];
+  });
+}
+
+/**
+ * The commands of a text that a program could type, in its order: whole ones that change something and ask no person.
+ *
+ * @param names what the finding is about
+ */
+export function commandsIn(text: Prose, names: readonly string[] = []): readonly Command[] {
+  return allCommands(text).flatMap((one) => {
+    const { kind, takesNames } = traitsOf(one.verb);
+    if (one.isAside || kind !== undefined) return [];
+    const words = one.words.flatMap((word): readonly CommandWord[] =>
+      typeof word !== 'string' && word.isIts ? names : [word],
+    );
+    const isNamed = words.some((word) => typeof word !== 'string' || !word.startsWith('--'));
+    if (takesNames === true && !isNamed && names.length === 0) return [];
+    const whole = takesNames === true && !isNamed ? [...names, ...words] : words;
+    return [...whole, ...one.tail].some((word) => typeof word !== 'string') ? [] : [{ ...one, words: whole }];
+  });
+}

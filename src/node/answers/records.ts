@@ -1,0 +1,39 @@
+import type { Answer } from '../../model/facts/probe.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { garbled, readLines } from './read-answer.ts';
+
+/** One record of a node script: its head line, and what stood below it. */
+export interface NodeRecord {
+  readonly head: string;
+  readonly lines: readonly string[];
+}
+
+/**
+ * The records that our own node scripts print: a head, its lines each behind `|`, and a last line `end`, without
+ * which the list was cut. `unreadable` means that this user may not look.
+ */
+export function readRecords(answer: Answer | undefined): Known<readonly NodeRecord[]> {
+  const lines = readLines(answer);
+  if (lines.kind === 'unknown') return lines;
+  if (lines.value.includes('unreadable')) return unknown('no-privilege', 'A folder of records cannot be read.');
+  if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of records does not end.');
+  const records: { readonly head: string; readonly lines: string[] }[] = [];
+  for (const line of lines.value.slice(0, -1)) {
+    const last = records.at(-1);
+    if (!line.startsWith('|')) records.push({ head: line, lines: [] });
+    else if (last === undefined) return garbled(answer, 'printed a line without its record');
+    else last.lines.push(line.slice(1));
+  }
+  return known(records);
+}
+
+/** The `key=value` lines of a record; `undefined` when one is none or comes twice. */
+export function readFields(lines: readonly string[]): Readonly<Record<string, string>> | undefined {
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const [, key = '', value = ''] = /^([A-Za-z][A-Za-z0-9_.-]{0,63})=(.*)$/.exec(line) ?? [];
+    if (key === '' || fields.has(key)) return undefined;
+    fields.set(key, value);
+  }
+  return Object.fromEntries(fields);
+}

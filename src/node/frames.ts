@@ -1,0 +1,192 @@
+/**
+ * Reads what the observation script prints, whatever stands before, between and after it:
+ *
+ *     <token> begin 1 <probes>
+ *     <token> <probe> <exit code or "stuck"> <1 when late>      one line per probe, counted from 1
+ *     <token> sizes
+ *          27 1.o                                               as `wc -c` prints them
+ *     <token> <probe> out                                       then that many bytes, for each file
+ *     <token> end
+ *
+ * An answer is given only when its line, both sizes and the separators on both sides of both files agree; else it is
+ * missing. Separators carry the token, so that one broken answer does not cost the ones after it.
+ */
+import type { Exit } from '../model/exit.ts';
+import type { Answer, Probe } from '../model/facts/probe.ts';
+
+/** What was asked; must equal the request of the script that printed the frames. */
+export interface FramesRequest {
+  readonly probes: readonly Probe[];
+  readonly token: string;
+}
+
+/** One answer per probe, in the order of the probes. Never throws: what cannot be believed is `missing`. */
+export function parseFrames(output: Uint8Array, request: FramesRequest): readonly Answer[] {
+  const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
+  // Latin-1 has one character per byte, so offsets in the text are offsets in the bytes.
+  const text = bytes.toString('latin1');
+  const { probes, token } = request;
+  const start = `\n${token} begin 1 ${probes.length}\n`;
+  const at = text.indexOf(start);
+  if (at < 0) {
+    const reason = reasonWithoutBegin(text, token);
+    return probes.map((probe) => missing(probe, reason));
+  }
+  const frames = readFrames(text, at + start.length, token);
+  return probes.map((probe, index) => answerOf(probe, index + 1, frames, bytes));
+}
+
+type Missing = NonNullable<Answer['missing']>;
+
+/** An answer that did not arrive. */
+const missing = (probe: Probe, reason: Missing): Answer => ({
+  probe: probe.name,
+  exit: { kind: 'unknown', reason: 'no answer arrived' },
+  stdout: '',
+  stderr: '',
+  isTruncated: false,
+  isLate: false,
+  isUtf8: true,
+  missing: reason,
+});
+
+function reasonWithoutBegin(text: string, token: string): Missing {
+  if (text.includes(`\n${token} nowhere\n`)) return 'not-asked';
+  return text.includes(`\n${token} begin `) && text.includes(`\n${token} sizes\n`) ? 'garbled' : 'truncated';
+}
+
+/** The line of one probe: its exit as the shell saw it, and whether the watchdog ended it. */
+interface Line {
+  readonly code: string;
+  readonly isLate: boolean;
+}
+
+interface Separator {
+  /** `3 out`, `3 err` or `end`. */
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Everything of the output that could be read. What was said twice is `undefined`: neither can be believed. */
+interface Frames {
+  readonly lines: ReadonlyMap<string, Line | undefined>;
+  readonly sizes: ReadonlyMap<string, number | undefined>;
+  readonly separators: readonly Separator[];
+  /** Whether the end line was seen; without it, what is not there was cut off. */
+  readonly isWhole: boolean;
+}
+
+function readFrames(text: string, from: number, token: string): Frames {
+  const separators = [...text.slice(from).matchAll(new RegExp(`\\n${token} (\\d{1,6} (?:out|err)|end)\\n`, 'g'))].map(
+    (match): Separator => ({
+      name: match[1] ?? '',
+      start: from + match.index,
+      end: from + match.index + match[0].length,
+    }),
+  );
+  const head = text.slice(from, separators[0]?.start ?? text.length).split('\n');
+  const lines = new Map<string, Line | undefined>();
+  const sizes = new Map<string, number | undefined>();
+  const sizesAt = head.indexOf(`${token} sizes`);
+  const line = new RegExp(`^${token} (\\d{1,6}) (\\d{1,3}|stuck) ([01])$`);
+  for (const one of sizesAt < 0 ? head : head.slice(0, sizesAt)) {
+    const [, id = '', code = '', late] = line.exec(one) ?? [];
+    if (id !== '') lines.set(id, lines.has(id) ? undefined : { code, isLate: late === '1' });
+  }
+  for (const one of sizesAt < 0 ? [] : head.slice(sizesAt + 1)) {
+    const [, size, name = ''] = /^ *(\d{1,15}) +(\d{1,6}\.[oe])$/.exec(one) ?? [];
+    if (name !== '') sizes.set(name, sizes.has(name) ? undefined : Number(size));
+  }
+  return { lines, sizes, separators, isWhole: separators.some(({ name }) => name === 'end') };
+}
+
+function answerOf(probe: Probe, id: number, frames: Frames, bytes: Buffer): Answer {
+  const line = frames.lines.get(String(id));
+  const exit = line === undefined ? undefined : exitOf(line.code);
+  const stdout = bodyOf(id, 'out', frames);
+  const stderr = bodyOf(id, 'err', frames);
+  if (line === undefined || exit === undefined || typeof stdout === 'string' || typeof stderr === 'string') {
+    const isCut = stdout === 'truncated' || stderr === 'truncated';
+    return missing(probe, isCut && !frames.isWhole ? 'truncated' : 'garbled');
+  }
+  const out = decode(bytes.subarray(stdout.start, stdout.end), probe.maxBytes);
+  const err = decode(bytes.subarray(stderr.start, stderr.end), probe.maxBytes);
+  return {
+    probe: probe.name,
+    exit,
+    stdout: out.text,
+    stderr: err.text,
+    isTruncated: out.isCut || err.isCut,
+    isLate: line.isLate || exit.kind === 'unknown',
+    isUtf8: out.isUtf8 && err.isUtf8,
+  };
+}
+
+/** Where one file lies, when its own separator, the one after it and its size all agree. */
+function bodyOf(
+  id: number,
+  stream: 'out' | 'err',
+  frames: Frames,
+): { readonly start: number; readonly end: number } | 'truncated' | 'garbled' {
+  const { separators, sizes } = frames;
+  const at = separators.findIndex(({ name }) => name === `${id} ${stream}`);
+  const own = separators[at];
+  const next = separators[at + 1];
+  if (own === undefined || next === undefined) return 'truncated';
+  if (separators.some(({ name }, other) => other !== at && name === own.name)) return 'garbled';
+  const wanted = stream === 'out' ? [`${id} err`] : [`${id + 1} out`, 'end'];
+  if (!wanted.includes(next.name)) return 'garbled';
+  const size = sizes.get(`${id}.${stream === 'out' ? 'o' : 'e'}`);
+  return size === next.start - own.end ? { start: own.end, end: next.start } : 'garbled';
+}
+
+/** Signals whose numbers are equal on macOS and Linux; others keep their number. */
+const signalNames: Readonly<Record<number, string>> = {
+  1: 'HUP',
+  2: 'INT',
+  3: 'QUIT',
+  4: 'ILL',
+  5: 'TRAP',
+  6: 'ABRT',
+  8: 'FPE',
+  9: 'KILL',
+  11: 'SEGV',
+  13: 'PIPE',
+  14: 'ALRM',
+  15: 'TERM',
+  24: 'XCPU',
+  25: 'XFSZ',
+};
+
+/** A shell tells a signal as 128 and its number; no stock tool that is asked ends with such a code by itself. */
+function exitOf(code: string): Exit | undefined {
+  if (code === 'stuck') return { kind: 'unknown', reason: 'it was still there after it had been killed' };
+  const number = Number(code);
+  if (number > 255) return undefined;
+  const signal = number - 128;
+  if (signal < 1 || signal > 31) return { kind: 'exited', code: number };
+  return { kind: 'signalled', signal: signalNames[signal] ?? String(signal) };
+}
+
+interface Decoded {
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly isUtf8: boolean;
+}
+
+/** Longer output is cut here and not on the node, where the size limit of the files has already bounded it. */
+function decode(bytes: Uint8Array, maxBytes: number): Decoded {
+  const isCut = bytes.length > maxBytes;
+  const kept = isCut ? bytes.subarray(0, maxBytes) : bytes;
+  return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(kept), isCut, isUtf8: isUtf8(bytes) };
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,164 @@
+import type { NodePath, Word } from '../../model/node-path.ts';
+import { quote } from '../quote.ts';
+
+/** Brands a path as one on a node. Outside of this table no literal may begin with a folder of macOS. */
+export const nodePath = (path: `/${string}`): NodePath => ({ kind: 'node-path', path });
+
+/** A path below another one; `rest` has no leading slash. */
+export const below = (folder: NodePath, rest: string): NodePath => nodePath(`${folder.path as `/${string}`}/${rest}`);
+
+/** Tools of stock macOS, by absolute path: over SSH a Mac's PATH is short, and a user's own may hold other tools. */
+export const tool = {
+  awk: nodePath('/usr/bin/awk'),
+  base64: nodePath('/usr/bin/base64'),
+  cat: nodePath('/bin/cat'),
+  chmod: nodePath('/bin/chmod'),
+  chown: nodePath('/usr/sbin/chown'),
+  cksum: nodePath('/usr/bin/cksum'),
+  cp: nodePath('/bin/cp'),
+  curl: nodePath('/usr/bin/curl'),
+  date: nodePath('/bin/date'),
+  defaults: nodePath('/usr/bin/defaults'),
+  df: nodePath('/bin/df'),
+  ditto: nodePath('/usr/bin/ditto'),
+  dscl: nodePath('/usr/bin/dscl'),
+  false: nodePath('/usr/bin/false'),
+  fdesetup: nodePath('/usr/bin/fdesetup'),
+  env: nodePath('/usr/bin/env'),
+  find: nodePath('/usr/bin/find'),
+  hdiutil: nodePath('/usr/bin/hdiutil'),
+  head: nodePath('/usr/bin/head'),
+  id: nodePath('/usr/bin/id'),
+  ibvDevices: nodePath('/usr/bin/ibv_devices'),
+  ibvDevinfo: nodePath('/usr/bin/ibv_devinfo'),
+  ifconfig: nodePath('/sbin/ifconfig'),
+  ioclasscount: nodePath('/usr/sbin/ioclasscount'),
+  ioreg: nodePath('/usr/sbin/ioreg'),
+  ipconfig: nodePath('/usr/sbin/ipconfig'),
+  kill: nodePath('/bin/kill'),
+  launchctl: nodePath('/bin/launchctl'),
+  ln: nodePath('/bin/ln'),
+  ls: nodePath('/bin/ls'),
+  mdutil: nodePath('/usr/bin/mdutil'),
+  mkdir: nodePath('/bin/mkdir'),
+  mktemp: nodePath('/usr/bin/mktemp'),
+  mv: nodePath('/bin/mv'),
+  netstat: nodePath('/usr/sbin/netstat'),
+  networksetup: nodePath('/usr/sbin/networksetup'),
+  nvram: nodePath('/usr/sbin/nvram'),
+  pgrep: nodePath('/usr/bin/pgrep'),
+  plistBuddy: nodePath('/usr/libexec/PlistBuddy'),
+  perl: nodePath('/usr/bin/perl'),
+  plutil: nodePath('/usr/bin/plutil'),
+  powermetrics: nodePath('/usr/bin/powermetrics'),
+  pmset: nodePath('/usr/bin/pmset'),
+  ps: nodePath('/bin/ps'),
+  rdmaCtl: nodePath('/usr/bin/rdma_ctl'),
+  readlink: nodePath('/usr/bin/readlink'),
+  rm: nodePath('/bin/rm'),
+  rmdir: nodePath('/bin/rmdir'),
+  sample: nodePath('/usr/bin/sample'),
+  sh: nodePath('/bin/sh'),
+  scutil: nodePath('/usr/sbin/scutil'),
+  shasum: nodePath('/usr/bin/shasum'),
+  shutdown: nodePath('/sbin/shutdown'),
+  sleep: nodePath('/bin/sleep'),
+  sntp: nodePath('/usr/bin/sntp'),
+  socketfilterfw: nodePath('/usr/libexec/ApplicationFirewall/socketfilterfw'),
+  softwareupdate: nodePath('/usr/sbin/softwareupdate'),
+  stat: nodePath('/usr/bin/stat'),
+  sudo: nodePath('/usr/bin/sudo'),
+  swVers: nodePath('/usr/bin/sw_vers'),
+  sysctl: nodePath('/usr/sbin/sysctl'),
+  systemProfiler: nodePath('/usr/sbin/system_profiler'),
+  tail: nodePath('/usr/bin/tail'),
+  tar: nodePath('/usr/bin/tar'),
+  visudo: nodePath('/usr/sbin/visudo'),
+  vmStat: nodePath('/usr/bin/vm_stat'),
+  tmutil: nodePath('/usr/bin/tmutil'),
+  wc: nodePath('/usr/bin/wc'),
+} as const satisfies Record<string, NodePath>;
+
+/** Where the programs of macOS lie, as PATH has them for a daemon. @see launchd.plist(5) */
+export const programFolders: readonly NodePath[] = [
+  nodePath('/usr/bin'),
+  nodePath('/bin'),
+  nodePath('/usr/sbin'),
+  nodePath('/sbin'),
+];
+
+/** Folders and files of a Mac that meshwright reads or keeps. */
+export const place = {
+  accounts: nodePath('/Library/Application Support/meshwright/accounts'),
+  applicationSupport: nodePath('/Library/Application Support'),
+  /** Values of this Mac as they were before the first change. */
+  baseline: nodePath('/Library/Application Support/meshwright/baseline'),
+  /** Folders of an account in which uv makes a Python. */
+  builds: nodePath('/opt/meshwright/builds'),
+  dataVolume: nodePath('/System/Volumes/Data'),
+  keeper: nodePath('/Library/Application Support/meshwright/keeper'),
+  diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
+  /** The home of accounts without a login. */
+  emptyHome: nodePath('/var/empty'),
+  /** That this node is to be left alone. */
+  hold: nodePath('/Library/Application Support/meshwright/hold'),
+  launchDaemons: nodePath('/Library/LaunchDaemons'),
+  library: nodePath('/Library'),
+  log: nodePath('/Library/Application Support/meshwright/log'),
+  /** Preference domains are named as `defaults` wants them: without `.plist`. */
+  loginWindow: nodePath('/Library/Preferences/com.apple.loginwindow'),
+  networkPreferences: nodePath('/Library/Preferences/SystemConfiguration/preferences.plist'),
+  /** Published runtimes and models, and the staging folders that they come from. */
+  opt: nodePath('/opt/meshwright'),
+  optParent: nodePath('/opt'),
+  ours: nodePath('/Library/Application Support/meshwright'),
+  rollback: nodePath('/Library/Application Support/meshwright/rollback'),
+  /** What enroll allows the ssh user to do without a password. */
+  sudoersDropIn: nodePath('/etc/sudoers.d/meshwright'),
+  sudoersFolder: nodePath('/etc/sudoers.d'),
+  screenSharing: nodePath('/System/Library/LaunchDaemons/com.apple.screensharing.plist'),
+  softwareUpdate: nodePath('/Library/Preferences/com.apple.SoftwareUpdate'),
+  temporary: nodePath('/tmp'),
+  timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
+} as const satisfies Record<string, NodePath>;
+
+/** Where dscl has the accounts of the local directory: these are no files. @see dscl(1) */
+export const directoryUsers = '/Users';
+
+/** The same for groups. */
+export const directoryGroups = '/Groups';
+
+/** The path as bytes on the node: prefix before it, nothing quoted. */
+export const renderPath = (path: NodePath, rootPrefix: string): string => rootPrefix + path.path;
+
+/**
+ * The path as one word of a node script, whose first line sets `R`.
+ *
+ * @example
+ * pathWord(tool.swVers) // "$R/usr/bin/sw_vers"
+ */
+export function pathWord(path: NodePath): string {
+  const isPlain = /^[\w ./@%+,:-]+$/.test(path.path);
+  return isPlain ? `"$R${path.path}"` : `"$R"${quote(path.path)}`;
+}
+
+/** One word of a command line inside a node script. */
+const scriptWord = (word: Word): string => (typeof word === 'string' ? plainOrQuoted(word) : pathWord(word));
+
+/** A whole command line inside a node script. */
+export const scriptCommand = (words: readonly Word[]): string => words.map(scriptWord).join(' ');
+
+/** Words that no shell reads as anything else stay readable. */
+const plainOrQuoted = (text: string): string => (/^[\w./@%+,:-]+$/.test(text) ? text : quote(text));
+
+/** The first line of every node script. @throws Error when the prefix is neither empty nor absolute. */
+export function rootLine(rootPrefix: string): string {
+  if (rootPrefix !== '' && !rootPrefix.startsWith('/')) throw new Error('a root prefix is empty or an absolute path');
+  return `R=${quote(rootPrefix)}`;
+}
+
+/**
+ * The command line for an exec request that runs a script in `/bin/sh`, whatever the login shell of the user is.
+ * The script itself reaches the shell byte for byte.
+ */
+export const shellCommand = (script: string): string => `exec /bin/sh -c ${quote(script)}`;

@@ -1,0 +1,62 @@
+import type { Answer } from '../../model/facts/probe.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { garbled } from '../answers/read-answer.ts';
+import { readRecords } from '../answers/records.ts';
+
+/** What the tool behind one setting said, and how it ended. */
+export interface SettingAnswer {
+  readonly code: string;
+  readonly lines: readonly string[];
+}
+
+const settings = [
+  'updates',
+  'login',
+  'names',
+  'screen-sharing',
+  'remote-login',
+  'override',
+  'firewall',
+  'block-all',
+  'backups',
+  'photos',
+  'search-path',
+];
+
+const headForm = /^([a-z-]+) (\d{1,3}|unreadable|absent)$/;
+
+/** The record of one setting in the answer of the probe for all of them. A line that is none makes all of it garbled. */
+export function settingAnswer(answer: Answer | undefined, setting: string): Known<SettingAnswer> {
+  const records = readRecords(answer);
+  if (records.kind === 'unknown') return records;
+  const heads = records.value.map(({ head }) => headForm.exec(head) ?? []);
+  const names = heads.map(([, name = '']) => name);
+  if (names.some((name) => !settings.includes(name)) || new Set(names).size < names.length) {
+    return garbled(answer, 'printed a record that is no setting');
+  }
+  const at = names.indexOf(setting);
+  const code = heads[at]?.[2];
+  if (code === undefined) return garbled(answer, `has no ${setting}`);
+  if (code === 'unreadable') return unknown('no-privilege', `The preferences of ${setting} cannot be read.`);
+  if (code === 'absent') return unknown('failed', `The folder of the preferences of ${setting} does not exist.`);
+  if (code === '127') return unknown('tool-missing', `${setting}: this node has no such tool (exit 127).`);
+  return known({ code, lines: records.value[at]?.lines ?? [] });
+}
+
+/**
+ * What `defaults read` printed of one key; undefined where nobody has set it. Then the tool ends with 1, behind a line
+ * with its own name and the time:
+ *
+ *     2026-11-20 21:27:46.123 defaults[4711:98765]
+ *     The domain/default pair of (/Library/Preferences/com.apple.loginwindow, autoLoginUser) does not exist
+ */
+export function preference(answer: Answer | undefined, setting: string, key: string): Known<string | undefined> {
+  const said = settingAnswer(answer, setting);
+  if (said.kind === 'unknown') return said;
+  const { code, lines } = said.value;
+  const [first, ...more] = lines;
+  if (code === '0' && first !== undefined && more.length === 0) return known(first);
+  const isUnset = new RegExp(`^The domain/default pair of \\(.+, ${key}\\) does not exist$`).test(lines.at(-1) ?? '');
+  if (code === '1' && isUnset && lines.length <= 2) return known(undefined);
+  return garbled(answer, `printed neither a value of ${key} nor that there is none`);
+}

@@ -1,0 +1,45 @@
+import { knownDaemons } from '../../model/facts/known-daemons.ts';
+import type { Probe } from '../../model/facts/probe.ts';
+import { tool } from '../paths/node-paths.ts';
+import { accountsScript } from './accounts.ts';
+import { foreignDaemonsScript } from './foreign-daemons.ts';
+import { keptFilesScript } from './kept-files.ts';
+import { keptRecordsScript } from './kept-records.ts';
+import { launchdServicesScript } from './launchd-services.ts';
+import { placementMembersScript, unaskedMembersScript } from './placement-members.ts';
+
+/** A probe of a script of ours, whose answer grows with what is kept on the node. Indentation is not sent: the room is scarce. */
+const ofScript = (name: string, script: string, deadlineMs: number): Probe => ({
+  name,
+  ask: [tool.sh, '-c', script.replaceAll(/\n +/g, '\n')],
+  deadlineMs,
+  maxBytes: 262_144,
+});
+
+/** What launchd says of each of our plists. */
+export const launchdServices = ofScript('launchd-services', launchdServicesScript, 10_000);
+
+/** What launchd says of the network daemons of others. */
+export const foreignDaemonList = ofScript(
+  'foreign-daemons',
+  foreignDaemonsScript(knownDaemons.map(({ label }) => label)),
+  10_000,
+);
+
+/** Accounts of people and of ours, as the local directory has them. */
+export const accountRecords = ofScript('accounts', accountsScript, 10_000);
+
+/** Jobs and the lease that runs keep on the node. */
+export const keptRecords = ofScript('kept-records', keptRecordsScript, 10_000);
+
+/** Files that were put and trees that were published, with what shows whether they are still as they were. */
+export const keptFiles = ofScript('kept-files', keptFilesScript, 20_000);
+
+/**
+ * Members of placements, who listens, and one token from each endpoint. The deadline is a little more than the longest
+ * wait for a token that a run asks for (20 s, src/runtimes).
+ */
+export const placementMembers = ofScript('placement-members', placementMembersScript, 22_000);
+
+/** The same answer without a token: a look that must not wait for one, nor leave requests with a mesh that is half there. */
+export const unaskedMembers = ofScript('placement-members', unaskedMembersScript, 10_000);

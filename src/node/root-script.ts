@@ -1,0 +1,84 @@
+import { mustFunction } from './must.ts';
+import { pathWord, place, renderPath, rootLine, tool } from './paths/node-paths.ts';
+import { quote } from './quote.ts';
+
+/** The right of one run to change a node: the run and the token under which it holds the lease there. */
+export interface Fence {
+  readonly run: string;
+  readonly token: number;
+}
+
+/** In the folder of a lease: what a script that runs under it is called there; its process number comes last. */
+export const busyPrefix = 'busy.';
+
+/** The same in the folder of meshwright. */
+export const busyMark = `lease/${busyPrefix}`;
+
+/**
+ * `isscript MARK` says whether the script that left this mark still runs. The process number of a mark that was left
+ * behind may belong to another program by now, such as `ssh -s`.
+ */
+export const isScript = `isscript() {
+  case \${1##*.} in ('' | *[!0-9]*) return 1 ;; esac
+  case $(${pathWord(tool.ps)} -ww -o command= -p "\${1##*.}" 2>/dev/null) in ('sh -s' | */sh' -s') return 0 ;; esac
+  return 1
+}`;
+
+/** The exit of a script whose run does not hold the lease (any more). Nothing was changed. */
+export const leaseLostExit = 75;
+
+/**
+ * The command line for an exec request that becomes root and reads a script from standard input: the one form in
+ * which root is asked for, so that sudoers can allow exactly this.
+ */
+export function mutatingCommand(rootPrefix: string): string {
+  const [sudo, sh] = [tool.sudo, tool.sh].map((path) => quote(renderPath(path, rootPrefix)));
+  return `export LC_ALL=C; exec ${sudo} -n ${sh} -s`;
+}
+
+/**
+ * `changed` and `unchanged` end a body well, `failed SLUG TEXT` ends it badly with the first line of TEXT, and
+ * `must SLUG COMMAND …` runs a tool, see {@link mustFunction}; `write FILE TEXT` puts a file in its place by a rename.
+ * `o` is what a tool said, `N` a line end.
+ */
+const verdicts = `N='
+'
+changed() {
+  printf '@changed\\n'
+  exit 0
+}
+unchanged() {
+  printf '@unchanged\\n'
+  exit 0
+}
+failed() {
+  case $2 in
+    (*'No space left on device'*) printf '@failed disk-full %s\\n' "\${2%%"$N"*}" >&2 ;;
+    (*) printf '@failed %s %s\\n' "$1" "\${2%%"$N"*}" >&2 ;;
+  esac
+  exit 1
+}
+${mustFunction}
+write() {
+  o=$({ printf '%s' "$2" >"$1.$$"; } 2>&1) || failed write "\${o:-$1 could not be written}"
+  must write ${pathWord(tool.mv)} -f "$1.$$" "$1"
+}`;
+
+const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}
+export R LC_ALL=C
+PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
+export PATH
+umask 022
+b=${pathWord(place.ours)}
+${verdicts}
+trap '' HUP PIPE`;
+
+/**
+ * A whole script that runs as root. All of it stands in one pair of braces, so that a script of which only a part
+ * arrives does nothing; the tools in it do not read its text; the end of the connection does not stop it half way.
+ */
+export const rootScript = (rootPrefix: string, body: string): string => `{
+${rootPrologue(rootPrefix)}
+${body}
+} </dev/null
+`;

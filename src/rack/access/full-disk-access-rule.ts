@@ -1,0 +1,38 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { mapWords, named, prose } from '../../model/text/prose.ts';
+import type { ExaminedNode } from '../examination.ts';
+import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { isLeftToKeeper } from '../network/left-to-keeper.ts';
+import { misplacedServices, orderWords } from '../network/service-order.ts';
+import type { Rule } from '../rule.ts';
+
+const theSwitch =
+  'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.';
+
+function tell({ name, facts }: ExaminedNode, hasPool: boolean): Diagnostic {
+  const misplaced = misplacedServices(facts);
+  const isMisplaced = hasPool && misplaced.kind === 'known' && misplaced.value.length > 0;
+  const order = isMisplaced ? ` Nobody mends the order of its services: ${orderWords(misplaced.value)}.` : '';
+  return diagnose('network/no-full-disk-access', {
+    subject: nodeSubject(name),
+    detail: mapWords(
+      prose`networksetup was refused on ${named(name)}: its interfaces have their addresses from ifconfig, and the keeper puts them back.${order}`,
+      escapeText,
+    ),
+    hint: withCommands(
+      prose`${theSwitch} Before the next ${aside(meshwright('apply'))}, take the mark of this away there`,
+      ['sudo rm "/Library/Application Support/meshwright/no-full-disk-access"'],
+    ),
+  });
+}
+
+/** Macs that let no ssh session change their network preferences, as a run has found when it tried. */
+export const fullDiskAccess: Rule = ({ desired, nodes }) =>
+  nodes
+    .filter(({ facts }) => isLeftToKeeper(desired, facts) && adoptedDaemon(desired, facts) === undefined)
+    .map((node) => tell(node, desired.thunderbolt.pool !== undefined));

@@ -1,0 +1,12 @@
+import type { Resource } from '../resource.ts';
+import { verifyOnly } from '../verify-only.ts';
+
+/** Whether anything can be changed on a node at all. A plan speaks of it only where there is something to change. */
+export const sudo: Resource = verifyOnly({
+  kind: 'sudo',
+  after: ['identity'],
+  gaps: ({ targets }) =>
+    targets.flatMap(({ desired: { name: node }, facts }) =>
+      facts.sudo.kind === 'unknown' ? [{ node, resource: 'sudo', text: 'whether sudo may be used' }] : [],
+    ),
+});

@@ -1,0 +1,115 @@
+import {
+  type CheckedAccount,
+  type MacAccount,
+  type MacAccounts,
+  type MadeAccount,
+  ownNumbers,
+} from '../../model/account.ts';
+import { known, unknown } from '../../model/known.ts';
+import { garbled, readLines } from '../../node/answers/read-answer.ts';
+import { place, tool } from '../../node/paths/node-paths.ts';
+import { accountRecords } from '../../node/probes/ours.ts';
+import type { Fact } from '../fact.ts';
+
+const isName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);
+
+/** The accounts of people, and those of ours, with what was written when they were made. */
+export const accounts: Fact<'accounts'> = {
+  name: 'accounts',
+  from: [accountRecords],
+  parse: ([answer]) => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of accounts does not end.');
+    const found = read(lines.value.slice(0, -1));
+    return found === undefined ? garbled(answer, 'printed an account that cannot be read') : known(found);
+  },
+};
+
+/** Blocks of lines, each from `account NAME` to `groups …`; then what was written about ours, and about tests. */
+function read(lines: readonly string[]): MacAccounts | undefined {
+  const accounts: MacAccount[] = [];
+  const made: MadeAccount[] = [];
+  const begun: string[] = [];
+  const checked: CheckedAccount[] = [];
+  let block: string[] | undefined;
+  for (const line of lines) {
+    const [word = '', name = '', ...rest] = line.split(' ');
+    if (block === undefined && word === 'account' && name !== '' && rest.length === 0) block = [name];
+    else if (block !== undefined && word === 'groups') {
+      const account = accountOf(block, [name, ...rest]);
+      if (account === undefined) return undefined;
+      // No file can name another one: directory services let people have `ann@example.com` and `0123`.
+      if (isName(account.name)) accounts.push(account);
+      block = undefined;
+    } else if (block !== undefined) block.push(line);
+    else if (word === 'begun' && isName(name)) begun.push(name);
+    else if (word === 'made' && isName(name)) {
+      const one = madeOf(name, rest.join(' '));
+      if (one === undefined) return undefined;
+      made.push(one);
+    } else if (word === 'checked') {
+      // What cannot be read counts as not passed: the next check writes the file again.
+      checked.push(...(isName(name) ? checkedOf(name, rest) : []));
+    } else return undefined;
+  }
+  const names = [...[accounts, made, checked].map((all) => all.map(({ name }) => name)), begun];
+  const isWhole = block === undefined && names.every((all) => new Set(all).size === all.length);
+  return isWhole ? { accounts, made, begun, checked } : undefined;
+}
+
+const uuidForm = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
+
+function madeOf(name: string, text: string): MadeAccount | undefined {
+  const [, uid = '', generatedUid = ''] = /^uid=(\d{1,9}) id=(\S+)$/.exec(text) ?? [];
+  return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
+}
+
+/** `build=25E246 uid=450 home files-… !rdma gpu-…`; a test that failed begins with `!`. */
+function checkedOf(name: string, words: readonly string[]): readonly CheckedAccount[] {
+  const [, build = '', uid = ''] = /^build=([0-9A-Za-z]{1,16}) uid=(\d{1,9})$/.exec(words.slice(0, 2).join(' ')) ?? [];
+  const tests = words.slice(2);
+  const isRead =
+    build !== '' && tests.every((one) => /^!?(?:home|rdma|files-[0-9a-f]{16}|gpu-[0-9a-f]{64})$/.test(one));
+  const passed = tests.filter((one) => !one.startsWith('!'));
+  const failed = tests.filter((one) => one.startsWith('!')).map((one) => one.slice(1));
+  return isRead ? [{ name, build, uid: Number(uid), passed, failed }] : [];
+}
+
+/** A user or group number; macOS has -2 for the account `nobody`. */
+const numberIn = (text: string | undefined): number | undefined =>
+  text !== undefined && /^-?\d{1,10}$/.test(text) ? Number(text) : undefined;
+
+/** `KEY: value` lines; dscl prints a value with a space on the next line. */
+function accountOf([name = '', ...lines]: readonly string[], groups: readonly string[]): MacAccount | undefined {
+  const values = new Map<string, string>();
+  let key = '';
+  for (const line of lines) {
+    const [, start, value] = /^([A-Za-z]+):(?: (.*))?$/.exec(line) ?? [];
+    if (start !== undefined) {
+      key = start;
+      values.set(key, value ?? '');
+    } else if (line.startsWith(' ') && values.get(key) === '') values.set(key, line.trim());
+    else if (!line.startsWith('No such key: ')) return undefined;
+  }
+  const uid = numberIn(values.get('UniqueID'));
+  const gid = numberIn(values.get('PrimaryGroupID'));
+  const id = values.get('GeneratedUID');
+  const [home, shell] = [values.get('NFSHomeDirectory'), values.get('UserShell')];
+  return {
+    name,
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+    ...(home === undefined ? {} : { home }),
+    ...(shell === undefined ? {} : { shell }),
+    ...(id !== undefined && uuidForm.test(id) ? { generatedUid: id } : {}),
+    hasPassword: values.get('Password') !== '*' && values.has('Password'),
+    groups: groups.filter((one) => one !== ''),
+  };
+}
+
+/** Whether a record has every value that `apply` gives to accounts of ours: without password and shell, by one of their numbers. */
+export function isLikeOurs({ uid, gid, home, shell, hasPassword }: MacAccount): boolean {
+  const isOurNumber = uid !== undefined && uid >= ownNumbers.first && uid <= ownNumbers.last && gid === uid;
+  return isOurNumber && home === place.emptyHome.path && shell === tool.false.path && !hasPassword;
+}

@@ -1,0 +1,91 @@
+import { accountsOn } from '../../desired/run-as.ts';
+import { isHandsWork } from '../../diagnostics/manual-work.ts';
+import { ownAccounts } from '../../model/account.ts';
+import { type Addressed, addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { scriptStep } from '../build-step.ts';
+import { changedProperties } from '../change.ts';
+import type { Blocker, ObservedTarget, Property, Resource } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { accountState } from './account-state.ts';
+import { accountFindings } from './rule.ts';
+
+const words = {
+  made: 'created',
+  absent: 'missing',
+  begun: 'half created',
+  left: 'left by an earlier installation',
+  other: 'a different account',
+  administrator: 'an administrator',
+  login: 'the ssh user',
+  'shared-group': 'in a shared group',
+} as const;
+
+const accountAddress = (name: string): Addressed => addressed({ kind: 'accounts', name });
+
+function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
+  return accountsOn(fleet, node).map((account) => {
+    const observed = mapKnown(facts.accounts, (seen) => accountState(account, seen, facts.login));
+    return {
+      node,
+      ...accountAddress(account),
+      desired: 'made',
+      observed,
+      from: knownWords(observed, (state) => words[state]),
+      to: words.made,
+      reason: 'system.accounts',
+    };
+  });
+}
+
+/** An account that cannot be used keeps only waiting what needs that one. */
+function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Blocker[] {
+  const { accounts: seen, login } = facts;
+  if (seen.kind === 'unknown') return [];
+  return accountsOn(fleet, node).flatMap((account) =>
+    accountFindings(node, account, accountState(account, seen.value, login)).map(
+      (finding): Blocker => ({
+        code: finding.code,
+        node,
+        resource: 'accounts',
+        property: accountAddress(account),
+        action: finding.hint,
+        isHands: isHandsWork(finding),
+        peers: [],
+        blocks: [],
+      }),
+    ),
+  );
+}
+
+/** The accounts that ranks and the gateway run as: ours are made, others have to be there. */
+export const accounts: Resource = {
+  kind: 'accounts',
+  after: ['identity', 'sudo'],
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      changedProperties(changes, propertiesOf(desired, target)).flatMap((property) => {
+        const { name } = property.about;
+        return name !== undefined && ownAccounts.includes(name)
+          ? [
+              scriptStep({
+                node: property.node,
+                resource: 'accounts',
+                name: `${property.address}/make`,
+                call: { name: 'make-account', args: { name } },
+                makes: [property],
+                deadlineMs: 60_000,
+              }),
+            ]
+          : [];
+      }),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => {
+    const own = view.targets.flatMap((target) => blockersOf(view.desired, target));
+    const isOwn = (one: Blocker): boolean => own.some(({ node, code }) => node === one.node && code === one.code);
+    return [...own, ...view.findingBlockers('accounts').filter((one) => !isOwn(one))];
+  },
+};

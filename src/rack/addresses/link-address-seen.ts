@@ -1,0 +1,65 @@
+import type { Ipv4Address, NetworkService } from '../../model/facts/fact-values.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+
+/** The interface of each receptacle, or why nobody can say. */
+export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {
+  const ports = facts['hardware-ports'];
+  const devices = thunderboltInterfaces(facts);
+  if (ports.kind === 'unknown') {
+    return ports;
+  }
+  return devices === undefined ? unknown('garbled', 'no hardware port is a Thunderbolt receptacle') : known(devices);
+}
+
+/**
+ * The network service through which a device is set up, or undefined when it has none: of several the first enabled
+ * one counts. @see networksetup(8), `-listnetworkserviceorder`
+ */
+export function serviceOf(services: readonly NetworkService[], device: string): NetworkService | undefined {
+  const own = services.filter((one) => one.device === device);
+  return own.find((one) => one.isEnabled) ?? own[0];
+}
+
+/** `10.77.0.1/30`. */
+export const addressText = ({ address, prefixLength }: Ipv4Address): string => `${address}/${prefixLength}`;
+
+/** Every address that the interface of a receptacle holds now; none while it is down. */
+export function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {
+  // What nobody can see of the services cannot be set either: the address that is there says nothing alone.
+  const unseen = [facts.interfaces, facts['network-services']].find((fact) => fact.kind === 'unknown');
+  if (unseen?.kind === 'unknown') {
+    return unseen;
+  }
+  const own = interfaceAt(facts, receptacle);
+  return known(own?.isUp === true ? own.ipv4 : []);
+}
+
+/** How a device gets its address at every boot. */
+export type KeptAddress =
+  /** It has no service, or one that is switched off. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'manual'; readonly address: Ipv4Address }
+  | { readonly kind: 'dhcp' | 'off' | 'other' };
+
+/** What the network preferences give the device of a receptacle. */
+export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
+  const services = facts['network-services'];
+  const addresses = facts['service-addresses'];
+  if (services.kind === 'unknown') {
+    return services;
+  }
+  if (addresses.kind === 'unknown') {
+    return addresses;
+  }
+  const service = serviceOf(services.value, device);
+  if (service?.isEnabled !== true) {
+    return known({ kind: 'none' });
+  }
+  const kept = addresses.value.find((one) => one.device === device && one.service === service.name);
+  if (kept?.method === 'manual' && kept.address !== undefined) {
+    return known({ kind: 'manual', address: kept.address });
+  }
+  return known({ kind: kept?.method === 'dhcp' || kept?.method === 'off' ? kept.method : 'other' });
+}

@@ -1,0 +1,52 @@
+import { isInside } from '../../desired/links/ipv4.ts';
+import type { Ipv4Network } from '../../model/desired.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import { interfaceKind, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { networkText } from './ipv4.ts';
+
+/** A network of the office, or of anything but the receptacles, as one node sees it. */
+export interface OfficeNetwork {
+  readonly network: Ipv4Network;
+  /** `10.0.0.0/24 of en0`, `the route to 10.0.0.0/8 through utun3`. */
+  readonly where: string;
+}
+
+/** Nothing shorter names a network: a VPN that takes everything has routes to the halves of all addresses. */
+const shortestNetwork = 8;
+
+/** The networks that the node has an address in. */
+const ofAddresses = (facts: Facts): readonly OfficeNetwork[] =>
+  facts.interfaces.kind === 'unknown'
+    ? []
+    : facts.interfaces.value
+        .filter((one) => interfaceKind(facts, one.name) === 'other')
+        .flatMap((one) => one.ipv4.map((network) => ({ network, where: `${networkText(network)} of ${one.name}` })));
+
+/** The networks that the node has a route to; those that an address brings with it are told with the address. */
+function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
+  const { routes, interfaces } = facts;
+  const held = interfaces.kind === 'known' ? interfaces.value : [];
+  const isOwn = (network: Ipv4Network, device: string): boolean =>
+    held.some((one) => one.name === device && one.ipv4.some((address) => isInside(network, address)));
+  return routes.kind === 'unknown'
+    ? []
+    : routes.value
+        .filter(({ device }) => !/^lo\d/.test(device) && interfaceKind(facts, device) === 'other')
+        .filter(({ destination }) => destination.prefixLength >= shortestNetwork)
+        .filter(({ destination, device }) => !isOwn(destination, device))
+        .map(({ destination: network, device }) => ({
+          network,
+          where: `the route to ${networkText(network)} through ${device}`,
+        }));
+}
+
+/**
+ * Every network that addresses of links would get into the way of, as this node sees it. Empty while the hardware ports
+ * are unknown: nobody could tell a Thunderbolt receptacle from the office network.
+ */
+export const officeNetworks = (facts: Facts): readonly OfficeNetwork[] =>
+  thunderboltInterfaces(facts) === undefined ? [] : [...ofAddresses(facts), ...ofRoutes(facts)];
+
+/** Whether everything was seen that {@link officeNetworks} follows from: then what it lacks is not in use. */
+export const areNetworksSeen = (facts: Facts): boolean =>
+  thunderboltInterfaces(facts) !== undefined && facts.interfaces.kind === 'known' && facts.routes.kind === 'known';

@@ -1,0 +1,144 @@
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Step } from '../../model/step.ts';
+import { gateStep, transactionStep } from '../build-step.ts';
+import { changedProperties, patchesOf } from '../change.ts';
+import { keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { connectionBlockers } from '../network/transaction/connection.ts';
+import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { expectedGids, linkGidSights } from './link-address-gid.ts';
+import {
+  linkAddressProperties,
+  nodeLinkAddresses,
+  type WantedAddress,
+  wantedAddresses,
+} from './link-address-properties.ts';
+import { receptacleDevices, serviceOf } from './link-address-seen.ts';
+
+const receptaclesOf = (made: readonly Property[]): readonly number[] => [
+  ...new Set(made.flatMap(({ about }) => about.receptacle ?? [])),
+];
+
+const portOf = (receptacle: number): string => `Thunderbolt ${receptacle}`;
+
+/** A name that no service has: that of the hardware port, as macOS would call it, or one after it. */
+function newServiceName(port: string, taken: readonly string[]): string {
+  const names = [port, ...taken.map((_, index) => `${port} ${index + 2}`)];
+  return names.find((name) => !taken.includes(name)) ?? port;
+}
+
+interface Place {
+  readonly target: ObservedTarget;
+  readonly receptacle: number;
+  readonly device: string;
+  readonly makes: readonly Property[];
+}
+
+function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs: readonly Step[]): Step {
+  const { target, receptacle, device, makes } = place;
+  const services = target.facts['network-services'];
+  const all = services.kind === 'known' ? services.value : [];
+  const service = serviceOf(all, device);
+  const hardwarePort = portOf(receptacle);
+  const name =
+    service?.name ??
+    newServiceName(
+      hardwarePort,
+      all.map((one) => one.name),
+    );
+  const { address, prefixLength } = wanted;
+  const create = service === undefined;
+  const args = {
+    service: name,
+    hardwarePort,
+    device,
+    address,
+    prefixLength,
+    create,
+    ...keeperArg(fleet, target.facts),
+  };
+  return transactionStep({
+    node: target.desired.name,
+    resource: 'link-address',
+    name: `link-address/${receptacle}/set`,
+    call: { name: 'set-link-address', args },
+    makes,
+    needs,
+    deadlineMs: 60_000,
+  });
+}
+
+function clearStep({ target, receptacle, device, makes }: Place): Step {
+  const services = target.facts['network-services'];
+  const service = services.kind === 'known' ? serviceOf(services.value, device) : undefined;
+  const held = makes.flatMap(({ observed }) =>
+    observed.kind === 'known' && typeof observed.value === 'string' ? [observed.value] : [],
+  );
+  const addresses = [...new Set(held.map((text) => text.slice(0, text.indexOf('/'))))];
+  const args = {
+    ...(service !== undefined && { service: service.name }),
+    hardwarePort: portOf(receptacle),
+    device,
+    addresses,
+  };
+  return transactionStep({
+    node: target.desired.name,
+    resource: 'link-address',
+    name: `link-address/${receptacle}/clear`,
+    call: { name: 'clear-link-address', args },
+    makes,
+    deadlineMs: 60_000,
+  });
+}
+
+/**
+ * One script per receptacle, and one gate for all of them: configd takes its time to put an address on an interface.
+ * What is taken away goes first, so that no address is ever on two interfaces of one Mac.
+ */
+function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
+  const { name: node } = target.desired;
+  const devices = receptacleDevices(target.facts);
+  const wanted = wantedAddresses(fleet, node);
+  const wantedAt = (at: number): WantedAddress | undefined => wanted.find((one) => one.receptacle === at);
+  const places = receptaclesOf(made).flatMap((receptacle): readonly Place[] => {
+    const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
+    const makes = made.filter(({ about }) => about.receptacle === receptacle);
+    return device === undefined ? [] : [{ target, receptacle, device, makes }];
+  });
+  const clears = places.filter((place) => wantedAt(place.receptacle) === undefined).map(clearStep);
+  const sets = places.flatMap((place) => {
+    const own = wantedAt(place.receptacle);
+    return own === undefined ? [] : [setStep(fleet, place, own, clears)];
+  });
+  const expect = [...patchesOf(made), ...expectedGids(fleet, target, receptaclesOf(made))];
+  const about = { node, resource: 'link-address', name: 'link-address/gate' } as const;
+  const gate = gateStep({ ...about, needs: sets.length > 0 ? sets : clears, expect, deadlineMs: 120_000 });
+  return made.length === 0 ? [] : [...clears, ...sets, gate];
+}
+
+/** The interfaces of the receptacles that would get or lose an address: no other is ever touched. */
+function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] {
+  const devices = receptacleDevices(facts);
+  return devices.kind === 'known' ? receptaclesOf(changed).flatMap((one) => devices.value.get(one) ?? []) : [];
+}
+
+/** A fixed address at each end of each link; what links had before is taken away. @see networksetup(8) */
+export const linkAddress: Resource = {
+  kind: 'link-address',
+  after: ['identity', 'sudo', 'thunderbolt-bridge'],
+  properties: linkAddressProperties,
+  sights: linkGidSights,
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      nodeSteps(desired, target, changedProperties(changes, nodeLinkAddresses(desired, target))),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => [
+    ...view.findingBlockers('link-address'),
+    ...connectionBlockers(view, {
+      kind: 'link-address',
+      properties: linkAddressProperties(view),
+      touched: touchedInterfaces,
+    }),
+  ],
+};

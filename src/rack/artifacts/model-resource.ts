@@ -1,0 +1,185 @@
+import { layoutsOf } from '../../desired/fallback.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../model/desired.ts';
+import { shortDigest } from '../../model/digest.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { TreeId } from '../../model/node-script.ts';
+import type { Step } from '../../model/step.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { diskText } from '../../model/text/units.ts';
+import { changedProperties, judgeProperty } from '../change.ts';
+import {
+  isIntact,
+  placementsOn,
+  treeAddress,
+  treeOf,
+  treeStates,
+  treesOf,
+  treeWords,
+  unreadBlocker,
+} from '../records/trees.ts';
+import type { Blocker, ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { modelSteps } from './model-steps.ts';
+
+const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
+
+/** Whether the rank of a placement on this node reads files of its model, where it runs or on its fallback. */
+export function isReader(
+  { runtimes }: Pick<DesiredFleet, 'runtimes'>,
+  placement: DesiredPlacement,
+  node: NodeName,
+): boolean {
+  const found = runtimes.find(({ name }) => name === placement.runtime);
+  const isLeader = layoutsOf(placement).some(({ nodes: [leader] }) => leader === node);
+  return found === undefined || driverOf(found).modelReaders !== 'leader' || isLeader;
+}
+
+/** The models that the placements of a node read, each once, sorted by name. */
+function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
+  const readers = placementsOn(fleet, target).filter((one) => isReader(fleet, one, target.desired.name));
+  const used = new Set(readers.map(({ model: name }) => name));
+  return fleet.models.filter(({ name }) => used.has(name));
+}
+
+/** Those of them whose files are known. */
+const knownModels = (fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] =>
+  usedModels(fleet, target).filter(({ digest }) => digest !== undefined);
+
+/** Nodes that read a model whose folder could not be read, and whose files nobody knows. */
+const folderUnread = (fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] =>
+  usedModels(fleet, target).flatMap(({ name, digest, unread }) =>
+    digest !== undefined || unread === undefined
+      ? []
+      : [
+          unreadBlocker(
+            { kind: 'model', name, node: target.desired.name, code: `model/folder-${unread.kind}` },
+            unread,
+          ),
+        ],
+  );
+
+function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
+  const tree = modelTree(wanted);
+  const version = shortDigest(tree.digest);
+  const observed = mapKnown(treesOf(target, tree), (versions) => {
+    const isThere = versions.some(({ digest }) => digest === version);
+    if (isIntact(versions, tree)) {
+      return version;
+    }
+    return isThere ? treeStates.changed : treeStates.absent;
+  });
+  return {
+    node: target.desired.name,
+    ...treeAddress('model', wanted.name),
+    desired: version,
+    observed,
+    from: knownWords(observed, treeWords),
+    to: treeWords(version),
+    reason: `models.${wanted.name}`,
+  };
+}
+
+const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
+  knownModels(fleet, target).map((wanted) => propertyOf(target, wanted));
+
+const bytesOf = ({ files }: DesiredModel): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** Of a copy that was begun nobody knows how much is there already: whether the rest fits, the disk says. */
+function isBegun({ facts: { trees } }: ObservedTarget, wanted: DesiredModel): boolean {
+  const version = shortDigest(modelTree(wanted).digest);
+  return (
+    trees.kind === 'known' &&
+    trees.value.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged')
+  );
+}
+
+/** What a copy needs: its files and a tenth more. */
+const neededBytes = (wanted: DesiredModel): number => Math.ceil(bytesOf(wanted) * 1.1);
+
+function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
+  const { name } = wanted;
+  const needed = diskText(neededBytes(wanted));
+  return {
+    code: 'model/no-room',
+    node,
+    resource: 'model',
+    property: treeAddress('model', name),
+    action: `Make room on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} are left for it.`,
+    isHands: false,
+    peers: [],
+    blocks: [],
+  };
+}
+
+/** The models that no longer fit when those before them are there. */
+function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
+  const { 'disk-space': disk } = target.facts;
+  const missing = knownModels(fleet, target).filter(
+    (wanted) => judgeProperty(propertyOf(target, wanted)) === 'differs' && !isBegun(target, wanted),
+  );
+  if (disk.kind === 'unknown') {
+    return [];
+  }
+  let { freeBytes } = disk.value;
+  const blockers: Blocker[] = [];
+  for (const wanted of missing) {
+    if (neededBytes(wanted) > freeBytes) {
+      blockers.push(noRoom(target, wanted, freeBytes));
+    } else {
+      freeBytes -= neededBytes(wanted);
+    }
+  }
+  return blockers;
+}
+
+/** Models on a node that the file does not have, in any version or in this one: never deleted, only told. */
+function leftovers({ desired, targets }: View): readonly Diagnostic[] {
+  const isUnread = (name: string): boolean =>
+    desired.models.some((one) => one.name === name && one.digest === undefined);
+  const settled = desired.models.filter(({ name }) => !isUnread(name));
+  const wanted = new Set(settled.map((one) => `${one.name} ${shortDigest(modelTree(one).digest)}`));
+  return targets.flatMap(({ desired: { name: node }, facts: { trees } }) => {
+    const all = trees.kind === 'known' ? trees.value : [];
+    const kept = all.filter(
+      ({ kind, name, digest, state }) =>
+        kind === 'model' && state !== 'staged' && !isUnread(name) && !wanted.has(`${name} ${digest}`),
+    );
+    const told = kept.map(({ name, digest }) => `${name} (${digest})`);
+    return told.length === 0
+      ? []
+      : [
+          diagnose('model/not-declared', {
+            subject: nodeSubject(node),
+            detail: `It keeps models that the file does not have: ${told.join(', ')}.`,
+          }),
+        ];
+  });
+}
+
+function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
+  return knownModels(fleet, target).flatMap((wanted) => {
+    const property = made.find(({ about }) => about.name === wanted.name);
+    return property === undefined
+      ? []
+      : modelSteps({ target, property, tree: modelTree(wanted) }, wanted, fleet.system.accounts.ranks);
+  });
+}
+
+/** The files of each model that a node serves, every one checked on the node before any of them is used. */
+export const model: Resource = {
+  kind: 'model',
+  after: ['identity', 'sudo', 'accounts'],
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      nodeSteps(desired, target, changedProperties(changes, propertiesOf(desired, target))),
+    ),
+    rescues: [],
+  }),
+  blockers: ({ desired, targets }) =>
+    targets.flatMap((target) => [...roomBlockers(desired, target), ...folderUnread(desired, target)]),
+  notices: leftovers,
+};

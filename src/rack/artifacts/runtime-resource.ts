@@ -1,0 +1,267 @@
+import { isReleaseLayout, programsOf } from '../../desired/drivers/runtime-programs.ts';
+import { doormanTree } from '../../desired/resolve-placements.ts';
+import { addressed } from '../../model/address.ts';
+import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import { type Digest, shortDigest } from '../../model/digest.ts';
+import type { JobArgs, JobCall, TreeId } from '../../model/node-script.ts';
+import type { Step } from '../../model/step.ts';
+import { compareText } from '../../model/text/compare-text.ts';
+import { stagedArchive, stagedExtra } from '../../node/paths/tree-paths.ts';
+import { buildStep, gateStep, scriptStep } from '../build-step.ts';
+import { changedProperties, patchesOf } from '../change.ts';
+import { doormenOn } from '../placement/doors/gateways.ts';
+import {
+  isIntact,
+  jobAct,
+  placementsOn,
+  prepareStep,
+  publishStep,
+  type TreeWork,
+  transferDeadlineMs,
+  treeAddress,
+  treeOf,
+  treeStates,
+  treesOf,
+  treeWords,
+} from '../records/trees.ts';
+import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
+import { surplusVersions } from './runtime-versions.ts';
+
+/** What has a tree among those of runtimes. */
+type Program = DesiredRuntime | DesiredDoorman;
+
+const isKnown = ({ digest }: Program): boolean => digest !== undefined;
+
+const runtimeTree = ({ name, digest }: Program): TreeId => treeOf('runtime', name, digest);
+
+/** The programs that the placements of a node use, each once, and that of a doorman, sorted by name. */
+function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
+  const used = new Set(placementsOn(fleet, target).map(({ runtime }) => runtime));
+  const isPublished = doormenOn(fleet, target.desired.name).length > 0;
+  const doorman = isPublished && fleet.doorman !== undefined ? [fleet.doorman] : [];
+  const all = [...fleet.runtimes.filter(({ name }) => used.has(name)), ...doorman];
+  return all.toSorted((a, b) => compareText(a.name, b.name));
+}
+
+function currentProperty(target: ObservedTarget, runtime: Program): Property {
+  const tree = runtimeTree(runtime);
+  const wanted = shortDigest(tree.digest);
+  const observed = mapKnown(treesOf(target, tree), (versions) => {
+    const current = versions.find(({ isCurrent }) => isCurrent);
+    if (current === undefined) {
+      return treeStates.absent;
+    }
+    return current.state === 'intact' ? current.digest : treeStates.changed;
+  });
+  return {
+    node: target.desired.name,
+    ...treeAddress('runtime', runtime.name),
+    desired: wanted,
+    observed,
+    from: knownWords(observed, treeWords),
+    to: treeWords(wanted),
+    reason: runtime.name === doormanTree ? 'doorman.node' : `runtimes.${runtime.name}.archive`,
+  };
+}
+
+const versionsWords = (digests: readonly string[]): string => (digests.length === 0 ? 'none' : digests.join(', '));
+
+function oldProperty(target: ObservedTarget, name: string, wanted: string | undefined): Property {
+  const versions = treesOf(target, { kind: 'runtime', name });
+  const observed = mapKnown(versions, (all) => surplusVersions(all, wanted));
+  return {
+    node: target.desired.name,
+    ...addressed({ kind: 'runtime', name, part: 'old' }),
+    desired: [],
+    observed,
+    from: knownWords(observed, versionsWords),
+    to: 'removed',
+    reason: 'one older version of a runtime is kept',
+  };
+}
+
+/** The runtimes of which a node has versions, or is to have one. */
+function namesOn(used: readonly Program[], { facts: { trees } }: ObservedTarget): readonly string[] {
+  const there = trees.kind === 'known' ? trees.value.filter(({ kind }) => kind === 'runtime') : [];
+  const published = there.filter(({ state }) => state !== 'staged');
+  return [...new Set([...used, ...published].map(({ name }) => name))].toSorted(compareText);
+}
+
+function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
+  const used = usedRuntimes(fleet, target);
+  const wantedOf = (name: string): string | undefined => {
+    const runtime = used.find((one) => one.name === name);
+    return runtime === undefined ? undefined : shortDigest(runtimeTree(runtime).digest);
+  };
+  return [
+    ...used.filter(isKnown).map((runtime) => currentProperty(target, runtime)),
+    ...namesOn(used.filter(isKnown), target)
+      // Which of its versions is the older one is not known.
+      .filter((name) => !used.some((one) => one.name === name && !isKnown(one)))
+      .map((name) => oldProperty(target, name, wantedOf(name))),
+  ];
+}
+
+function archiveFormat(path: string): JobArgs['unpack-runtime']['archive'] {
+  if (path.endsWith('.zip')) {
+    return 'zip';
+  }
+  if (path.endsWith('.dmg')) return 'dmg';
+  return path.endsWith('.tar.xz') ? 'tar.xz' : 'tar.gz';
+}
+
+/** @throws Error when the fleet was not settled, which is a bug. */
+function digestIn({ name, sha256 }: Pick<Program, 'name' | 'sha256'>): Digest {
+  if (sha256 === undefined) throw new Error(`the digest of ${name} is not settled`);
+  return sha256;
+}
+
+/** The archive and what else belongs to a runtime, each with where it is sent to; `name` is of its step. */
+function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runtime']['archive']) {
+  const extras = runtime.extras.map((extra) => ({
+    name: `send/${extra.name}`,
+    source: extra.source,
+    to: stagedExtra(tree, extra.name),
+    sha256: digestIn(extra),
+    sizeBytes: extra.sizeBytes ?? 0,
+  }));
+  const { archive: source, sizeBytes = 0 } = runtime;
+  return [{ name: 'send', source, to: stagedArchive(tree, format), sha256: digestIn(runtime), sizeBytes }, ...extras];
+}
+
+/** Nothing tells how far the packages are that a node takes from the network. */
+const buildDeadlineMs = 1_800_000;
+
+/** The job that makes the tree of a runtime from what was sent. */
+function madeBy(
+  runtime: Program,
+  fleet: DesiredFleet,
+  tree: TreeId,
+  archive: JobArgs['unpack-runtime']['archive'],
+): JobCall {
+  const extras = runtime.extras.map((extra) => ({ name: extra.name, sha256: digestIn(extra) }));
+  const args = { tree, archive, sha256: digestIn(runtime), extras };
+  if ('driver' in runtime && runtime.driver === 'mlx') {
+    const account = fleet.system.accounts.ranks ?? '';
+    const isOffline = runtime.wheels !== undefined;
+    return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account } };
+  }
+  const programs = programsOf(runtime, fleet);
+  return { name: 'unpack-runtime', args: { ...args, ...named(programs), ...releaseFolder(runtime, programs) } };
+}
+
+/** What an archive or an older version lacks is found out before anything stops. */
+const named = (programs: readonly string[]): { readonly programs?: readonly string[] } =>
+  programs.length === 0 ? {} : { programs };
+
+const releaseFolder = (runtime: Program, programs: readonly string[]): { readonly binHas?: string } =>
+  'driver' in runtime && runtime.driver === 'llamacpp-rpc' && isReleaseLayout(programs)
+    ? { binHas: 'llama-server' }
+    : {};
+
+/** From the archive of the controller to a published version beside the one that is in use. */
+function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
+  const { archive, sizeBytes = 0 } = runtime;
+  const { property, tree } = work;
+  const about = { node: property.node, resource: 'runtime', towards: [property] } as const;
+  const format = archiveFormat(archive);
+  const prepare = prepareStep(work);
+  const sends = sentFiles(runtime, tree, format).map(({ name, ...file }) =>
+    buildStep({
+      ...about,
+      name: `${property.address}/${name}`,
+      class: 'converge',
+      act: { kind: 'send', ...file },
+      needs: [prepare],
+      deadlineMs: transferDeadlineMs(file.sizeBytes),
+    }),
+  );
+  const call = madeBy(runtime, fleet, tree, format);
+  const isBuilt = call.name === 'build-python';
+  const unpack = buildStep({
+    ...about,
+    name: `${property.address}/${isBuilt ? 'build' : 'unpack'}`,
+    class: 'job',
+    act: jobAct(tree, call),
+    needs: sends,
+    deadlineMs: isBuilt ? buildDeadlineMs : transferDeadlineMs(sizeBytes),
+  });
+  return [prepare, ...sends, unpack, publishStep(work, [unpack])];
+}
+
+function currentSteps(
+  fleet: DesiredFleet,
+  target: ObservedTarget,
+  runtime: Program,
+  property: Property,
+): readonly Step[] {
+  const programs = programsOf(runtime, fleet);
+  const tree = runtimeTree(runtime);
+  const versions = treesOf(target, tree);
+  const isThere = versions.kind === 'known' && isIntact(versions.value, tree);
+  const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, fleet);
+  const about = { node: property.node, resource: 'runtime' } as const;
+  const switched = scriptStep({
+    ...about,
+    name: `${property.address}/switch`,
+    call: { name: 'switch-runtime', args: { tree, ...named(programs) } },
+    makes: [property],
+    needs: steps.slice(-1),
+    deadlineMs: 60_000,
+  });
+  const gate = gateStep({
+    ...about,
+    name: `${property.address}/gate`,
+    needs: [switched],
+    expect: patchesOf([property]),
+    deadlineMs: 120_000,
+  });
+  return [...steps, switched, gate];
+}
+
+function oldSteps(target: ObservedTarget, name: string, property: Property): readonly Step[] {
+  const { observed } = property;
+  const digests = observed.kind === 'known' && Array.isArray(observed.value) ? observed.value.map(String) : [];
+  return [
+    scriptStep({
+      node: target.desired.name,
+      resource: 'runtime',
+      name: `${property.address}/remove`,
+      call: { name: 'remove-runtime-versions', args: { name, digests } },
+      makes: [property],
+      deadlineMs: 120_000,
+    }),
+  ];
+}
+
+function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
+  const used = usedRuntimes(fleet, target);
+  return made.flatMap((property) => {
+    const { name = '', part } = property.about;
+    const runtime = used.find((one) => one.name === name);
+    if (part === 'old') {
+      return oldSteps(target, name, property);
+    }
+    return runtime === undefined ? [] : currentSteps(fleet, target, runtime, property);
+  });
+}
+
+/**
+ * The version of each runtime that a node uses: published beside the one in use, then switched to in one act, with one
+ * older version kept to go back to. Of runtimes that no placement of the node uses any more one version stays.
+ */
+export const runtime: Resource = {
+  kind: 'runtime',
+  after: ['identity', 'sudo', 'accounts'],
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      nodeSteps(desired, target, changedProperties(changes, propertiesOf(desired, target))),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => [...versionGone(view), ...archiveUnread(view)],
+  notices: takenBackNotices,
+};

@@ -1,0 +1,27 @@
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { sealName } from '../../node/paths/tree-paths.ts';
+
+/**
+ * `count FOLDER` leaves the number of the entries of a tree that are no folders in `n`. `intact FOLDER DIGEST` says
+ * whether a tree is as it was sealed: the same digest, as many entries, none changed after the seal was written. `seal FOLDER
+ * DIGEST LINES` writes the seal as the last thing that is done to the files of a tree. A rename of the whole tree touches
+ * only the folder above them.
+ */
+export const sealedTreeFunctions = `count() {
+  n=$(${pathWord(tool.find)} "$1" ! -type d ! -name ${sealName} | ${pathWord(tool.wc)} -l)
+  n=$((n))
+}
+intact() {
+  [ -e "$1/${sealName}" ] || return 1
+  sd='' sc=''
+  while IFS= read -r x; do
+    case $x in (digest=*) sd=\${x#*=} ;; (files=*) sc=\${x#*=} ;; esac
+  done <"$1/${sealName}"
+  count "$1"
+  [ "$sd" = "$2" ] && [ "$sc" = "$n" ] || return 1
+  [ -z "$(${pathWord(tool.find)} "$1" ! -type d ! -name ${sealName} -cnewer "$1/${sealName}")" ]
+}
+seal() {
+  count "$1"
+  write "$1/${sealName}" "digest=$2\${N}files=$n$N$3"
+}`;

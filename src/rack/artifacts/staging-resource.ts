@@ -1,0 +1,108 @@
+import { addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { NodeJob } from '../../model/facts/node-records.ts';
+import { type Known, known } from '../../model/known.ts';
+import type { TreeId } from '../../model/node-script.ts';
+import { compareText } from '../../model/text/compare-text.ts';
+import { scriptStep } from '../build-step.ts';
+import { changedProperties } from '../change.ts';
+import { isIntact, jobKeys, placementsOn, treeOf } from '../records/trees.ts';
+import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { knownWords } from '../seen-fact.ts';
+
+const own = addressed({ kind: 'staging' });
+
+/** What nobody needs any more: names of staging folders, and keys of jobs. */
+interface Leftovers {
+  readonly folders: readonly string[];
+  readonly jobs: readonly string[];
+}
+
+/** The trees that the placements of a node use. */
+function usedTrees(fleet: DesiredFleet, target: ObservedTarget): readonly TreeId[] {
+  const used = placementsOn(fleet, target);
+  const runtimes = fleet.runtimes.filter(({ name }) => used.some(({ runtime }) => runtime === name));
+  const models = fleet.models.filter(({ name }) => used.some(({ model }) => model === name));
+  return [
+    ...runtimes.filter(({ sha256 }) => sha256 !== undefined).map(({ name, sha256 }) => treeOf('runtime', name, sha256)),
+    ...models.filter(({ digest }) => digest !== undefined).map(({ name, digest }) => treeOf('model', name, digest)),
+  ];
+}
+
+const isPublished = (trees: readonly KeptTree[], tree: TreeId): boolean =>
+  isIntact(
+    trees.filter(({ kind, name }) => kind === tree.kind && name === tree.name),
+    tree,
+  );
+
+const folderOf = ({ kind, name, digest }: Pick<TreeId, 'kind' | 'name'> & { readonly digest: string }): string =>
+  `${kind}-${name}-${digest.slice(0, 16)}`;
+
+/** A job says which tree it works on; those of old left its digest out. */
+const worksOn = ({ fields }: NodeJob, { kind, name, digest }: KeptTree): boolean =>
+  fields['state'] === 'running' && [`${kind} ${name}`, `${kind} ${name} ${digest}`].includes(fields['tree'] ?? '');
+
+/**
+ * A staging folder is needed as long as its tree is used and not published, a job as long as the tree is that it makes;
+ * and whatever runs is left alone, with all that it works on.
+ */
+function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftovers> {
+  const { trees, jobs } = target.facts;
+  if (trees.kind === 'unknown') return trees;
+  if (jobs.kind === 'unknown') return jobs;
+  const needed = usedTrees(fleet, target).filter((tree) => !isPublished(trees.value, tree));
+  const neededFolders = needed.map(folderOf);
+  const neededJobs: readonly string[] = needed.flatMap(jobKeys);
+  const staged = trees.value.filter(({ state }) => state === 'staged');
+  const folders = staged
+    .filter((one) => !neededFolders.includes(folderOf(one)) && !jobs.value.some((job) => worksOn(job, one)))
+    .map(folderOf);
+  const ended = jobs.value.filter(({ key, fields }) => /^[0-9a-f]{64}$/.test(key) && fields['state'] !== 'running');
+  const keys = ended.map(({ key }) => key).filter((key) => !neededJobs.includes(key));
+  return known({ folders: folders.toSorted(compareText), jobs: keys.toSorted(compareText) });
+}
+
+const listed = ({ folders, jobs }: Leftovers): readonly string[] => [...folders, ...jobs.map((key) => `job ${key}`)];
+
+function leftoverWords({ folders, jobs }: Leftovers): string {
+  const ended = jobs.length === 1 ? ['1 ended job'] : [`${jobs.length} ended jobs`];
+  return `${[...folders, ...(jobs.length === 0 ? [] : ended)].join(', ')} left over`;
+}
+
+function propertyOf(fleet: DesiredFleet, target: ObservedTarget): Property {
+  const found = leftoversOn(fleet, target);
+  return {
+    node: target.desired.name,
+    ...own,
+    desired: [],
+    observed: found.kind === 'known' ? known(listed(found.value)) : found,
+    from: knownWords(found, leftoverWords),
+    to: 'nothing left over',
+    reason: 'no placement here needs it',
+  };
+}
+
+/**
+ * What was only needed to get trees to a node and stayed there: staging folders of trees that nobody wants any more, and
+ * what ended jobs have written. What is published takes its own away; this is what was given up on the way.
+ */
+export const staging: Resource = {
+  kind: 'staging',
+  after: ['identity', 'sudo'],
+  properties: ({ desired, targets }) => targets.map((target) => propertyOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) => {
+      const found = leftoversOn(desired, target);
+      const makes = changedProperties(changes, [propertyOf(desired, target)]);
+      if (makes.length === 0 || found.kind === 'unknown') return [];
+      const { name: node } = target.desired;
+      const call = { name: 'clear-staging', args: found.value } as const;
+      return [
+        scriptStep({ node, resource: 'staging', name: `${own.address}/clear`, call, makes, deadlineMs: 120_000 }),
+      ];
+    }),
+    rescues: [],
+  }),
+  blockers: () => [],
+};

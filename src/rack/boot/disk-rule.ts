@@ -1,0 +1,24 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { diskText } from '../../model/text/units.ts';
+import type { Rule } from '../rule.ts';
+
+const wantedFreeShare = 0.1;
+
+/** Nodes with less than a tenth of the data volume free. */
+export const disk: Rule = ({ nodes }) =>
+  nodes.flatMap(({ name, facts }) => {
+    const seen = facts['disk-space'];
+    if (seen.kind === 'unknown' || seen.value.freeBytes >= seen.value.totalBytes * wantedFreeShare) {
+      return [];
+    }
+    const { freeBytes, totalBytes } = seen.value;
+    return [
+      diagnose('disk/low', {
+        subject: nodeSubject(name),
+        detail: `Only ${diskText(freeBytes)} of ${diskText(totalBytes)} are free.`,
+        hint: prose`Make room on the data volume of ${named(name)}.`,
+      }),
+    ];
+  });

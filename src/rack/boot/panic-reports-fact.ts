@@ -1,0 +1,70 @@
+import type { PanicReport } from '../../model/facts/strange-records.ts';
+import { known, unknown } from '../../model/known.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
+import { panicReportFiles } from '../../node/probes/system.ts';
+import type { Fact } from '../fact.ts';
+
+const nameForm = /^panic ([A-Za-z0-9._+?-]{1,255}\.panic)$/;
+
+/** Seconds of the header's `2026-11-20 21:26:29.00 +0100`. */
+function timeOf(head: string): number | undefined {
+  const [, date, time, zone, minutes] =
+    /"timestamp"\s*:\s*"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d\d):?(\d\d)"/.exec(head) ?? [];
+  const epochMs = Date.parse(`${date}T${time}${zone}:${minutes}`);
+  return Number.isNaN(epochMs) ? undefined : epochMs / 1_000;
+}
+
+/** The text of the panic string as far as it was printed, with its line ends. */
+const saidOf = (line: string): string =>
+  (/"panicString"\s*:\s*"(.*)$/.exec(line)?.[1] ?? '')
+    .replaceAll(/\\[nr]/g, '\n')
+    .replaceAll(/\\t/g, ' ')
+    .replaceAll(/\\(["\\/])/g, '$1');
+
+/** The kernel extensions that the backtrace goes through: `com.apple.driver.AppleThunderboltIP(4.0.3)[…]`. */
+function extensionsOf(said: string): readonly string[] {
+  const [, list = ''] = /Kernel Extensions in backtrace:\n((?: [^\n]*\n)*)/.exec(said) ?? [];
+  const names = [...list.matchAll(/^ +([A-Za-z][A-Za-z0-9._-]{0,120})\(/gm)].flatMap(([, name]) => name ?? []);
+  return [...new Set(names)];
+}
+
+function reportOf({ head, lines }: NodeRecord): PanicReport | undefined {
+  const name = nameForm.exec(head)?.[1];
+  if (name === undefined) return undefined;
+  const said = saidOf(lines.slice(1).find((line) => line.includes('"panicString"')) ?? '');
+  const at = timeOf(lines[0] ?? '');
+  const reason = said.split('\n')[0]?.slice(0, 200).trim() ?? '';
+  return {
+    name,
+    ...(at !== undefined && { atEpochSeconds: at }),
+    ...(reason !== '' && { reason }),
+    extensions: extensionsOf(said),
+  };
+}
+
+const byTime = (one: PanicReport, other: PanicReport): number =>
+  (one.atEpochSeconds ?? 0) - (other.atEpochSeconds ?? 0);
+
+/**
+ * The last reports of kernel panics, oldest first, each once wherever macOS keeps it. macOS writes one when it is there
+ * again, where FileVault asks for a password hours later:
+ *
+ *     {"bug_type":"210","timestamp":"2026-11-20 21:26:29.00 +0000","os_version":"macOS 26.2 (25C56)",…}
+ *       "panicString" : "panic(cpu 4 caller 0xfffffe0029c35b10): Kernel data abort. at pc …\nDebugger message: …",
+ */
+export const panicReports: Fact<'panic-reports'> = {
+  name: 'panic-reports',
+  from: [panicReportFiles],
+  parse: ([answer]) => {
+    const records = readRecords(answer);
+    if (records.kind === 'unknown' && records.reason === 'no-privilege')
+      return unknown('no-privilege', 'The reports of kernel panics cannot be read.');
+    if (records.kind === 'unknown') return records;
+    const found = records.value.map(reportOf);
+    const byName = new Map(found.flatMap((one) => (one === undefined ? [] : [[one.name, one] as const])));
+    return found.includes(undefined)
+      ? garbled(answer, 'named a report of a panic as none is named')
+      : known([...byName.values()].toSorted(byTime));
+  },
+};

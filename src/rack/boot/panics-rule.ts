@@ -1,0 +1,55 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { mostPanicReports } from '../../model/facts/node-records.ts';
+import type { PanicReport } from '../../model/facts/strange-records.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import type { ExaminedNode } from '../examination.ts';
+import type { Rule } from '../rule.ts';
+
+/**
+ * Whether the report was written in this boot session, however late: with FileVault macOS writes it only when somebody has
+ * unlocked the disk. Of a panic at 01:35 the report was written at 07:09.
+ */
+function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
+  const session = facts['boot-session'];
+  if (session.kind === 'unknown' || atEpochSeconds === undefined) return false;
+  return atEpochSeconds >= session.value.bootedAtEpochSeconds;
+}
+
+/** The last one written, whatever its name; of those that do not say when, none. */
+const lastOf = (reports: readonly PanicReport[]): PanicReport | undefined =>
+  reports
+    .filter(({ atEpochSeconds }) => atEpochSeconds !== undefined)
+    .toSorted((a, b) => (a.atEpochSeconds ?? 0) - (b.atEpochSeconds ?? 0))
+    .at(-1);
+
+function countText({ length }: readonly PanicReport[]): string {
+  if (length === 1) return 'There is no other report';
+  return length < mostPanicReports ? `There are ${length} reports` : `There are at least ${length} reports`;
+}
+
+/** The driver of IP over Thunderbolt, in whose code panics under load were told of. */
+const isOfThunderboltIp = ({ extensions }: PanicReport): boolean =>
+  extensions.some((name) => name.includes('AppleThunderboltIP'));
+
+function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport[]): Diagnostic {
+  const { name, reason, extensions } = report;
+  const said = reason === undefined ? '' : ` The kernel said: ${escapeText(reason).replace(/\.$/, '')}.`;
+  const way = extensions.length === 0 ? '' : ` Its backtrace goes through ${extensions.map(escapeText).join(', ')}.`;
+  const code = isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked';
+  return diagnose(code, {
+    subject: nodeSubject(node.name),
+    detail: `macOS has written the report of a kernel panic since this Mac started: ${name}.${said}${way} ${countText(all)} of panics on this Mac.`,
+  });
+}
+
+/** A Mac that is there again after a kernel panic: what it served is down, and nobody has ordered a restart. */
+export const panics: Rule = ({ nodes }) =>
+  nodes.flatMap((node) => {
+    const reports = node.facts['panic-reports'];
+    const last = reports.kind === 'known' ? lastOf(reports.value) : undefined;
+    return reports.kind === 'unknown' || last === undefined || !isOfThisSession(node, last)
+      ? []
+      : [told(node, last, reports.value)];
+  });

@@ -1,0 +1,118 @@
+import type { DiagnosticCode } from '../../diagnostics/codes.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
+import type { ExaminedNode } from '../examination.ts';
+import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { isSafeServiceName } from '../network/service-names.ts';
+import type { Rule } from '../rule.ts';
+import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridge-layers.ts';
+
+const layerNames: Readonly<Record<BridgeLayer, string>> = {
+  interface: 'interface',
+  preferences: 'network preferences',
+  service: 'enabled service',
+};
+
+function layerWords({ active }: BridgeLayers, layer: BridgeLayer): string {
+  const own = active.filter(({ maker }) => maker === 'own');
+  const bridges = own.map(({ name, members }) => `${name} (${members.join(' ')})`);
+  return layer === 'interface' ? `interface ${bridges.join(', ')}` : layerNames[layer];
+}
+
+/** How a person looks at a layer of which nothing is known. */
+const lookUps: Readonly<Record<BridgeLayer, string>> = {
+  interface: 'ifconfig -a',
+  preferences:
+    'plutil -extract VirtualNetworkInterfaces.Bridge json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
+  service: 'networksetup -listnetworkserviceorder',
+};
+
+const isBridgeName = (name: string): boolean => /^bridge\d{1,4}$/.test(name);
+
+const deletePreference = (bridge: string): string =>
+  `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:${bridge}" /Library/Preferences/SystemConfiguration/preferences.plist`;
+
+interface Removal {
+  readonly commands: readonly string[];
+  /** Whether something has a name that a node made up: it comes into no root command. */
+  readonly isBySettings: boolean;
+}
+
+function removal({ preferred, services }: BridgeLayers): Removal {
+  const bridges = preferred.filter(({ maker }) => maker === 'own').map(({ name }) => name);
+  const names = services.map(({ name }) => name);
+  return {
+    commands: [
+      ...names.filter(isSafeServiceName).map((name) => `sudo networksetup -setnetworkserviceenabled "${name}" off`),
+      ...new Set(bridges.filter(isBridgeName).map(deletePreference)),
+    ],
+    isBySettings: !bridges.every(isBridgeName) || !names.every(isSafeServiceName),
+  };
+}
+
+/** What nobody could see comes first: a restart, or half of the removal, brings the bridge back. */
+function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
+  const { commands, isBySettings } = removal(layers);
+  const isLookedAt = layers.unknown.length === 0;
+  const looks = layers.unknown.map((layer) => lookUps[layer]);
+  const isUp = layers.present.includes('interface');
+  const byHand = isRemoved
+    ? prose`Remove it with ${meshwright('apply')}, or on ${named(node)}`
+    : prose`On ${named(node)}`;
+  const remove = isLookedAt ? byHand : 'Then remove what is known of it';
+  const isAlone = commands.length === 0 && !isBySettings && isLookedAt;
+  const restart = isAlone ? prose`Restart ${named(node)}.` : 'Then restart it.';
+  const perhaps = layers.unknown.includes('interface') ? ['Then restart it if the bridge was up.'] : [];
+  const last = isUp ? [restart] : perhaps;
+  const parts: readonly Prose[] = [
+    ...(isLookedAt ? [] : [withCommands(prose`On ${named(node)}, look first at what could not be seen`, looks)]),
+    ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever it is named there.']),
+    ...(commands.length === 0 ? [] : [withCommands(remove, commands)]),
+    ...(isBySettings
+      ? [
+          prose`On ${named(node)}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`,
+        ]
+      : []),
+    ...last,
+    ...(isRemoved ? [] : ['Or let apply remove it: bridge: remove, in the file.']),
+  ];
+  return joinProse(parts, '\n');
+}
+
+function tell(layers: BridgeLayers): { readonly code: DiagnosticCode; readonly detail: string } {
+  const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
+  if (layers.present.includes('interface')) {
+    return { code: 'bridge/active', detail: `The Thunderbolt Bridge is active: ${where}.` };
+  }
+  return layers.unknown.includes('interface')
+    ? {
+        code: 'bridge/perhaps-active',
+        detail: `The Thunderbolt Bridge is present in ${where}; whether it is active is unknown.`,
+      }
+    : {
+        code: 'bridge/comes-back',
+        detail: `The Thunderbolt Bridge is gone for now and will come back: ${where}.`,
+      };
+}
+
+function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
+  const layers = bridgeLayers(desired, facts);
+  if (layers.present.length === 0) {
+    return [];
+  }
+  const { code, detail } = tell(layers);
+  const hint = cure(name, layers, desired.thunderbolt.bridge === 'remove');
+  return [diagnose(code, { subject: nodeSubject(name), detail: escapeText(detail), hint })];
+}
+
+/** The Thunderbolt Bridge, unless the file keeps it: in each of the three layers where it still is. */
+export const bridge: Rule = ({ desired, nodes }) =>
+  desired.thunderbolt.bridge === 'keep'
+    ? []
+    : nodes.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap((node) => judge(desired, node));

@@ -1,0 +1,58 @@
+import type { BridgePreference } from '../../model/facts/fact-values.ts';
+import type { Answer } from '../../model/facts/probe.ts';
+import { known } from '../../model/known.ts';
+import { isInterface } from '../../node/answers/grammar.ts';
+import { asList, asObject, textOf } from '../../node/answers/json-value.ts';
+import { garbled, readJson } from '../../node/answers/read-answer.ts';
+import { bridgeKey } from '../../node/probes/network.ts';
+import type { Fact } from '../fact.ts';
+
+const noSuchKey = /^[^\n]*: No value at that key path\b[^\n]*: VirtualNetworkInterfaces\.Bridge\n?$/;
+
+/**
+ * The bridges of the network preferences, from
+ *
+ *     {"bridge0":{"Options":{"__AUTO__":"thunderbolt-bridge"},"Interfaces":["en1","en6","en2"]}}
+ *
+ * `{}` is what a Mac prints whose bridge was deleted; a key that was never there is told by plutil's own words.
+ */
+export const bridgePreferences: Fact<'bridge-preferences'> = {
+  name: 'bridge-preferences',
+  from: [bridgeKey],
+  parse: ([answer]) => {
+    if (answer !== undefined && saysNoSuchKey(answer)) return known([]);
+    const json = readJson(answer);
+    if (json.kind === 'unknown') return json;
+    const object = asObject(json.value);
+    if (object === undefined) return garbled(answer, 'described no bridges');
+    const found: BridgePreference[] = [];
+    for (const [name, value] of Object.entries(object)) {
+      const bridge = bridgeOf(name, value);
+      if (bridge === undefined) return garbled(answer, 'described a bridge that cannot be read');
+      found.push(bridge);
+    }
+    return known(found);
+  },
+};
+
+/**
+ * Exit 1 and one line that names the key path, on stdout or stderr by version of macOS; any other failure is not an
+ * absence.
+ */
+function saysNoSuchKey(answer: Answer): boolean {
+  const { exit, missing, isLate, isTruncated, isUtf8 } = answer;
+  if (missing !== undefined || isLate || isTruncated || !isUtf8) return false;
+  const isRefusal = exit.kind === 'exited' && exit.code === 1;
+  return isRefusal && noSuchKey.test(answer.stdout + answer.stderr);
+}
+
+function bridgeOf(name: string, value: unknown): BridgePreference | undefined {
+  const object = asObject(value);
+  const members = asList(object?.['Interfaces']);
+  if (object === undefined || members === undefined || !isInterface(name)) return undefined;
+  const interfaces = members.filter((one): one is string => typeof one === 'string' && isInterface(one));
+  if (interfaces.length !== members.length) return undefined;
+  const options = asObject(object['Options']);
+  const auto = options === undefined ? undefined : textOf(options, '__AUTO__');
+  return { name, interfaces, ...(auto === undefined ? {} : { auto }) };
+}

@@ -1,0 +1,150 @@
+import { addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import type { ScriptArgs } from '../../model/node-script.ts';
+import type { Step } from '../../model/step.ts';
+import { compareText } from '../../model/text/compare-text.ts';
+import { gateStep, transactionStep } from '../build-step.ts';
+import { changedProperties, patchesOf } from '../change.ts';
+import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { connectionBlockers } from '../network/transaction/connection.ts';
+import type { Gap, ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { knownWords } from '../seen-fact.ts';
+import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridge-layers.ts';
+
+/** Each survives the removal of the others, so each is a property of its own. */
+const layerNames: readonly BridgeLayer[] = ['interface', 'preferences', 'service'];
+
+const sourceFacts = {
+  interface: 'interfaces',
+  preferences: 'bridge-preferences',
+  service: 'network-services',
+} as const satisfies Record<BridgeLayer, keyof Facts>;
+
+function presence(facts: Facts, layers: BridgeLayers, layer: BridgeLayer): Known<boolean> {
+  if (!layers.unknown.includes(layer)) {
+    return known(layers.present.includes(layer));
+  }
+  const source = facts[sourceFacts[layer]];
+  return source.kind === 'unknown' ? source : unknown('garbled', 'whether its members are receptacles is unknown');
+}
+
+const ownBridges = ({ active, preferred }: BridgeLayers): readonly BridgeLayers['active'][number][] =>
+  [...active, ...preferred].filter(({ maker }) => maker === 'own');
+
+function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
+  // ifconfig and the preferences list the same members in different orders.
+  const key = ({ name, members }: BridgeLayers['active'][number]): string =>
+    [name, ...members.toSorted(compareText)].join(' ');
+  const own = ownBridges(layers)
+    .filter((one, at, all) => all.findIndex((other) => key(other) === key(one)) === at)
+    .map(({ name, members }) => `${name} with ${members.join(' ')}`);
+  const services = layers.services.map(({ name }) => name);
+  return layer === 'service' ? services.join(', ') : own.join(', ') || 'there';
+}
+
+function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
+  const layers = bridgeLayers(fleet, facts);
+  return layerNames.map((layer) => {
+    const observed = presence(facts, layers, layer);
+    return {
+      node,
+      ...addressed({ kind: 'thunderbolt-bridge', part: layer }),
+      desired: false,
+      observed,
+      from: knownWords(observed, (isThere) => (isThere ? layerWords(layers, layer) : 'none')),
+      to: 'removed',
+      reason: 'thunderbolt.bridge: remove',
+    };
+  });
+}
+
+type Removal = ScriptArgs['remove-bridge'];
+
+/** One removal per bridge of macOS; a service whose bridge is gone already goes with the first. */
+function removalsOf(fleet: DesiredFleet, target: ObservedTarget): readonly Removal[] {
+  const layers = bridgeLayers(fleet, target.facts);
+  const own = ownBridges(layers);
+  const devices = layers.services.flatMap(({ device }) => device ?? []);
+  const named = [...new Set(own.map(({ name }) => name))].toSorted(compareText);
+  const bridges = named.length > 0 ? named : [...new Set(devices)].toSorted(compareText);
+  return bridges.map((bridge, index) => ({
+    bridge,
+    members: [...new Set(own.filter(({ name }) => name === bridge).flatMap(({ members }) => members))],
+    services: layers.services
+      .filter(({ device }) => device === bridge || (index === 0 && !bridges.some((one) => one === device)))
+      .map(({ name }) => name),
+    ...keeperArg(fleet, target.facts),
+  }));
+}
+
+function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
+  const { name: node } = target.desired;
+  const steps = removalsOf(fleet, target).map((args) =>
+    transactionStep({
+      node,
+      resource: 'thunderbolt-bridge',
+      name: `thunderbolt-bridge/remove-${args.bridge}`,
+      call: { name: 'remove-bridge', args },
+      makes,
+      deadlineMs: 60_000,
+    }),
+  );
+  const gate = gateStep({
+    node,
+    resource: 'thunderbolt-bridge',
+    name: 'thunderbolt-bridge/gate',
+    needs: steps,
+    expect: patchesOf(makes),
+    deadlineMs: 60_000,
+  });
+  return makes.length === 0 ? [] : [...steps, gate];
+}
+
+const properties = ({ desired, targets }: View): readonly Property[] =>
+  desired.thunderbolt.bridge === 'remove'
+    ? targets
+        .filter(({ facts }) => adoptedDaemon(desired, facts) === undefined)
+        .flatMap((target) => propertiesOf(desired, target))
+    : [];
+
+/** The bridges that would be removed, and the receptacles that would leave them. */
+const touchedBridges = (
+  fleet: DesiredFleet,
+  { facts }: ObservedTarget,
+  changed: readonly Property[],
+): readonly string[] =>
+  changed.length === 0 ? [] : ownBridges(bridgeLayers(fleet, facts)).flatMap(({ name, members }) => [name, ...members]);
+
+/** Where a bridge is only looked for, what nobody could see keeps waiting what needs the cables. */
+const gaps = ({ desired, targets }: View): readonly Gap[] =>
+  targets
+    .filter(({ facts }) => desired.thunderbolt.bridge === 'verify' && bridgeLayers(desired, facts).unknown.length > 0)
+    .map(({ desired: { name: node } }) => ({
+      node,
+      resource: 'thunderbolt-bridge',
+      text: 'whether the Thunderbolt Bridge is there',
+    }));
+
+/** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */
+export const thunderboltBridge: Resource = {
+  kind: 'thunderbolt-bridge',
+  after: ['identity', 'sudo', 'foreign-daemon'],
+  properties,
+  steps: (changes, view) => ({
+    steps: view.targets.flatMap((target) =>
+      removeSteps(view.desired, target, changedProperties(changes, propertiesOf(view.desired, target))),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => [
+    ...view.findingBlockers('thunderbolt-bridge'),
+    ...connectionBlockers(view, {
+      kind: 'thunderbolt-bridge',
+      properties: properties(view),
+      touched: (target, changed) => touchedBridges(view.desired, target, changed),
+    }),
+  ],
+  gaps,
+};

@@ -1,0 +1,112 @@
+import type { Link, LinkEnd } from '../../model/link.ts';
+import { type FirstPart, type Prose, prose } from '../../model/text/prose.ts';
+import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/bridge-layers.ts';
+import { listWords } from '../cabling/cabling-text.ts';
+import { linkAt } from '../cabling/judge-cabling.ts';
+import { isSameEnd } from '../cabling/receptacle-view.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+
+type Ends = Link['ends'];
+
+const nodeOf = ({ nodes }: Examination, name: string): ExaminedNode | undefined =>
+  nodes.find((node) => node.name === name);
+
+function stateOf(examination: Examination, name: string): BridgeState {
+  const node = nodeOf(examination, name);
+  return node === undefined ? 'unknown' : bridgeState(examination.desired, node.facts);
+}
+
+/** Plugging in makes macOS rebuild a bridge that only its preferences still have, so that one counts as well. */
+function mayBeBridged(examination: Examination, end: LinkEnd): boolean {
+  const facts = nodeOf(examination, end.node)?.facts;
+  const state = stateOf(examination, end.node);
+  const name = facts === undefined ? undefined : thunderboltInterfaces(facts)?.get(end.receptacle);
+  const isOutside = name !== undefined && facts !== undefined && !isBridged(facts, name);
+  return state !== 'none' && !(state === 'active' && isOutside);
+}
+
+/** Every cable that will be there when all links are met: the links, and what is plugged in and in nobody's way. */
+function finalCables({ cabling }: Examination): readonly Ends[] {
+  const staying = cabling.cables.filter(({ ends }) => ends.every((end) => linkAt(cabling.links, end) === undefined));
+  return [...cabling.links.map(({ link }) => link.ends), ...staying.map(({ ends }) => ends)];
+}
+
+/** Whether the two nodes of a link hang together through other cables between bridged receptacles. */
+function closesRing(examination: Examination, { ends }: Link): boolean {
+  const isBridgedCable = (cable: Ends): boolean => cable.every((end) => mayBeBridged(examination, end));
+  const others = finalCables(examination).filter((cable) => isBridgedCable(cable) && !isSameEnd(cable[0], ends[0]));
+  const reached = new Set([ends[0].node]);
+  for (let size = 0; size !== reached.size; ) {
+    size = reached.size;
+    for (const [a, b] of others) {
+      if (reached.has(a.node) || reached.has(b.node)) {
+        reached.add(a.node).add(b.node);
+      }
+    }
+  }
+  return isBridgedCable(ends) && reached.has(ends[1].node);
+}
+
+/** Whether all that bridges receptacles of this node is a person's own bridge, which nobody is told to remove. */
+function isMadeOnly(examination: Examination, name: string): boolean {
+  const facts = nodeOf(examination, name)?.facts;
+  const layers = facts === undefined ? undefined : bridgeLayers(examination.desired, facts);
+  return layers !== undefined && layers.present.length + layers.unknown.length === 0 && madeBridges(layers).length > 0;
+}
+
+function nodeWords(examination: Examination, name: string): string {
+  return stateOf(examination, name) === 'unknown' ? `${name} (whether it is there is unknown)` : name;
+}
+
+/** What is to be done about bridges of macOS itself, as the start of a clause. */
+const removeBridge = 'remove the Thunderbolt Bridge';
+
+/** `remove the Thunderbolt Bridge on studio-1`; empty when none of them has one that macOS made. */
+function ownWords(examination: Examination, bridged: readonly string[]): string {
+  const own = bridged.filter((name) => !isMadeOnly(examination, name)).map((name) => nodeWords(examination, name));
+  return own.length === 0 ? '' : `${removeBridge} on ${listWords(own)}`;
+}
+
+/** `remove the Thunderbolt Bridge on studio-1 and take the receptacles of studio-2 out of their bridge`. */
+function removalWords(examination: Examination, bridged: readonly string[]): string {
+  const made = bridged.filter((name) => isMadeOnly(examination, name));
+  const byHand = made.length === 0 ? '' : `take the receptacles of ${listWords(made)} out of their bridge`;
+  return [ownWords(examination, bridged), byHand].filter((words) => words !== '').join(' and ');
+}
+
+/** The nodes at the ends of these links that may have a bridge, by name. */
+function bridgedNodes(examination: Examination, links: readonly Link[]): readonly string[] {
+  const names = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
+  return names.filter((name) => stateOf(examination, name) !== 'none');
+}
+
+/**
+ * What has to happen before the cables of these links may be plugged in, in the imperative (`remove the Thunderbolt
+ * Bridge on studio-1`); empty when nothing has to. Frames circle in a ring of bridged Macs and take
+ * the office network down, so no cable comes before the bridges are gone; where the file keeps them, none that closes
+ * a ring. @see dnet issue 69, exo issue 1222
+ */
+export function bridgesBefore(examination: Examination, links: readonly Link[]): string {
+  const isKept = examination.desired.thunderbolt.bridge === 'keep';
+  const risky = isKept ? links.filter((link) => closesRing(examination, link)) : links;
+  const bridged = bridgedNodes(examination, risky);
+  if (bridged.length === 0) {
+    return '';
+  }
+  const why = isKept ? ', or leave this cable out: it closes a ring of bridged Macs, in which frames circle' : '';
+  return `${removalWords(examination, bridged)}${why}`;
+}
+
+/** The part of {@link bridgesBefore} that apply does, where the file lets it; empty when there is none. */
+export const appliedBefore = (examination: Examination, links: readonly Link[]): string =>
+  examination.desired.thunderbolt.bridge === 'remove' ? ownWords(examination, bridgedNodes(examination, links)) : '';
+
+/** {@link bridgesBefore} as the start of a sentence: `First remove the Thunderbolt Bridge on studio-1; then `. */
+export function bridgesFirst(examination: Examination, links: readonly Link[]): FirstPart | undefined {
+  const before = bridgesBefore(examination, links);
+  if (before === '') return undefined;
+  const own = appliedBefore(examination, links);
+  const applied: Prose = own === '' ? '' : [{ kind: 'applied', text: own, isLeft: false }];
+  return { kind: 'first', act: prose`${applied}${before.slice(own.length)}` };
+}

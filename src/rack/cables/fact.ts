@@ -1,0 +1,90 @@
+import type { ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
+import type { Answer } from '../../model/facts/probe.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
+import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
+import { garbled, readJson } from '../../node/answers/read-answer.ts';
+import { thunderboltProfile } from '../../node/probes/network.ts';
+import type { Fact } from '../fact.ts';
+import { type Attached, attachedTo } from './thunderbolt-items.ts';
+
+/**
+ * Every receptacle of the node with what is seen on it, in the order of the tool (highest bus first). The number is
+ * `receptacle_id_key` inside the tag: the tag itself is always called `receptacle_1_tag`. A bus that cannot be read leaves
+ * the others known, as long as its receptacle has a number.
+ */
+export const thunderbolt: Fact<'thunderbolt'> = {
+  name: 'thunderbolt',
+  from: [thunderboltProfile],
+  parse: ([answer]) => {
+    const json = readJson(answer);
+    if (json.kind === 'unknown') return json;
+    const buses = asList(asObject(json.value)?.['SPThunderboltDataType']);
+    if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
+    // Every Apple silicon Mac has buses: an empty list is no answer.
+    if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
+    const found: ThunderboltReceptacle[] = [];
+    for (const bus of buses) {
+      const receptacle = receptacleOf(asObject(bus), answer);
+      if (receptacle.kind === 'unknown') return receptacle;
+      found.push(receptacle.value);
+    }
+    if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no bus that can be read');
+    return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
+  },
+};
+
+function isUnambiguous(all: readonly ThunderboltReceptacle[]): boolean {
+  const uuids = all.flatMap(({ domainUuid }) => domainUuid ?? []);
+  return new Set(uuids).size === uuids.length && new Set(all.map(({ receptacle }) => receptacle)).size === all.length;
+}
+
+function receptacleOf(bus: JsonObject | undefined, answer: Answer | undefined): Known<ThunderboltReceptacle> {
+  const tag = bus === undefined ? undefined : asObject(bus['receptacle_1_tag']);
+  if (bus === undefined || tag === undefined) return garbled(answer, 'described a bus without its receptacle');
+  const receptacle = wholeNumber(textOf(tag, 'receptacle_id_key'));
+  if (receptacle === undefined || receptacle === 0) return garbled(answer, 'gave a bus no receptacle number');
+  return known(described(bus, tag, receptacle) ?? unreadable(bus, receptacle));
+}
+
+/** Of a bus that cannot be read only the number of its receptacle is known. */
+function unreadable(bus: JsonObject, receptacle: number): ThunderboltReceptacle {
+  const name = textOf(bus, '_name') ?? '';
+  return { bus: isName(name) ? name : 'unknown', receptacle, state: 'unknown', peers: [], devices: [] };
+}
+
+/** Undefined without name or domain UUID, with an item that is neither Mac nor device, or where state or speed is none. */
+function described(bus: JsonObject, tag: JsonObject, receptacle: number): ThunderboltReceptacle | undefined {
+  const name = textOf(bus, '_name') ?? '';
+  const domainUuid = textOf(bus, 'domain_uuid_key') ?? '';
+  const attached = attachedTo(bus);
+  if (!isName(name) || !isUuid(domainUuid) || attached === undefined) return undefined;
+  const state = stateOf(tag, attached);
+  const speed = state === undefined ? undefined : speedOf(tag, state);
+  return state === undefined || speed === undefined
+    ? undefined
+    : { bus: name, domainUuid, receptacle, state, ...speed, ...attached };
+}
+
+/** Something that is plugged in and listed nowhere is silent; what hangs on an empty receptacle is a contradiction. */
+function stateOf(tag: JsonObject, { peers, devices }: Attached): ThunderboltReceptacle['state'] | undefined {
+  const hasItems = peers.length + devices.length > 0;
+  const status = textOf(tag, 'receptacle_status_key');
+  if (status === 'receptacle_connected') return hasItems ? 'connected' : 'silent';
+  return status === 'receptacle_no_devices_connected' && !hasItems ? 'empty' : undefined;
+}
+
+type Speed = Pick<ThunderboltReceptacle, 'linkBitsPerSecond' | 'maxBitsPerSecond'>;
+
+/**
+ * `80 Gb/s` is the speed of a cable, `Up to 120 Gb/s` that of a free receptacle; older macOS adds ` x1`. A cable to
+ * something that is listed always has one; `undefined` when the text is missing there or belongs to the other state.
+ */
+function speedOf(tag: JsonObject, state: ThunderboltReceptacle['state']): Speed | undefined {
+  if (tag['current_speed_key'] === undefined) return state === 'connected' ? undefined : {};
+  const text = textOf(tag, 'current_speed_key') ?? '';
+  const [, upTo, number] = /^(Up to )?(\d{1,4}(?:\.\d)?) Gb\/s(?: x\d)?$/.exec(text) ?? [];
+  if (number === undefined || (upTo === undefined) === (state === 'empty')) return undefined;
+  const bitsPerSecond = Math.round(Number(number) * 1e9);
+  return state === 'empty' ? { maxBitsPerSecond: bitsPerSecond } : { linkBitsPerSecond: bitsPerSecond };
+}

@@ -1,0 +1,46 @@
+import type { LinkEnd } from '../../model/link.ts';
+import type { CasePlace, CaseSide } from '../../model/macs/mac-model.ts';
+import { caseFaces, casePlaces } from '../cabling/case-places.ts';
+import type { Examination } from '../examination.ts';
+
+/** The model that a node reports, or else the one that the file declares; undefined where neither is known. */
+export function modelAt({ desired, nodes }: Examination, node: string): string | undefined {
+  const hardware = nodes.find(({ name }) => name === node)?.facts.hardware;
+  return hardware?.kind === 'known'
+    ? hardware.value.model
+    : desired.nodes.find(({ name }) => name === node)?.hardware.model;
+}
+
+const sides: readonly CaseSide[] = ['front', 'back', 'left', 'right'];
+
+/** Columns of a face, from the left, by the words that Macs report: seen on a Mac15,14. @see dev7a/rdmalink */
+const columnsByWord: Readonly<Record<number, readonly string[]>> = {
+  2: ['left', 'right'],
+  4: ['left', 'left-middle', 'right-middle', 'right'],
+};
+
+/** The place that the Mac itself reports: `back, right middle` for `back-right-middle`. */
+function reportedPlace(examination: Examination, { node, receptacle }: LinkEnd): CasePlace | undefined {
+  const places = examination.nodes.find(({ name }) => name === node)?.facts['receptacle-places'];
+  const reported = places?.kind === 'known' ? places.value.find((place) => place.receptacle === receptacle) : undefined;
+  const [first, ...rest] = reported?.location.split('-') ?? [];
+  const side = sides.find((one) => one === first);
+  if (side === undefined) return undefined;
+  const face = caseFaces(modelAt(examination, node) ?? '')?.find((one) => one.side === side);
+  const column = (columnsByWord[face?.sockets ?? 0] ?? []).indexOf(rest.join('-')) + 1;
+  const words = rest.length === 0 ? side : `${side}, ${rest.join(' ')}`;
+  return { receptacle, side, words, ...(column === 0 ? {} : { column }) };
+}
+
+/**
+ * Where a receptacle is on the case of its node; undefined where that is unknown. The Mac's own report comes before the
+ * table of Macs. The table adds its landmark, such as Ethernet, where both name the same hole, or the Mac only the face.
+ */
+export function placeAt(examination: Examination, end: LinkEnd): CasePlace | undefined {
+  const listed = casePlaces(modelAt(examination, end.node) ?? '')?.find((place) => place.receptacle === end.receptacle);
+  const reported = reportedPlace(examination, end);
+  if (listed === undefined || reported === undefined) return reported ?? listed;
+  const isSame = listed.side === reported.side && listed.column === reported.column;
+  const isOnlyFace = listed.side === reported.side && reported.words === reported.side;
+  return listed.column !== undefined && (isSame || isOnlyFace) ? listed : reported;
+}

@@ -1,0 +1,95 @@
+import type { ReceptaclePlace } from '../../model/facts/mac-itself.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/registry-nodes.ts';
+import { receptacleLocations } from '../../node/probes/network.ts';
+import type { Fact } from '../fact.ts';
+
+/** A port controller (`hpm0`) that names its place and the Thunderbolt controller that it belongs to. */
+interface Connector {
+  readonly location: string;
+  readonly handle: string;
+}
+
+/** A Thunderbolt controller (`acio0`) with the receptacle that macOS numbers below it. */
+interface Controller {
+  readonly handle: string;
+  readonly receptacle: number;
+}
+
+/**
+ * Where each receptacle is on the case, from the Mac's device tree. The keys are undocumented, so a relation that
+ * is not one to one makes the fact unknown. Optional: no finding is made of its absence.
+ */
+export const receptaclePlaces: Fact<'receptacle-places'> = {
+  name: 'receptacle-places',
+  from: [receptacleLocations],
+  parse: ([answer]) => {
+    const paths = readRegistryPaths(answer);
+    if (paths.kind === 'unknown') return paths;
+    const alone = paths.value.filter((path) => path.length === 1);
+    if (alone.length === 0) return unknown('empty', 'The device tree of this Mac has no port-location.');
+    const connectors = alone.flatMap(([node]) => connectorOf(node));
+    const controllers = paths.value.flatMap((path) => (path.length === 1 ? [] : [controllerOf(path)]));
+    const places = joined(connectors, controllers);
+    return places === undefined ? garbled(answer, 'does not lead from each place to one receptacle') : places;
+  },
+};
+
+/** Nothing for a port without a Thunderbolt controller, such as MagSafe; undefined where a value has another form. */
+function connectorOf({ properties }: RegistryNode): readonly (Connector | undefined)[] {
+  const location = textOf(properties.get('port-location'));
+  const parent = properties.get('acio-parent');
+  if (parent === undefined && location !== undefined) return [];
+  const handle = handleOf(parent);
+  const isPlace = /^[a-z]+(?:-[a-z]+){0,3}$/.test(location ?? '');
+  return [location === undefined || handle === undefined || !isPlace ? undefined : { location, handle }];
+}
+
+function controllerOf(path: RegistryPath): Controller | undefined {
+  const above = path.filter(({ name }) => /^acio\d+$/.test(name));
+  const handle = handleOf(above[0]?.properties.get('AAPL,phandle'));
+  const receptacle = numberOf(path.at(-1)?.properties.get('IOLocation'));
+  return above.length !== 1 || handle === undefined || receptacle === undefined ? undefined : { handle, receptacle };
+}
+
+/**
+ * A receptacle without a place is left out, and so is a place without a receptacle: a USB port has one too. Undefined
+ * where anything is there twice, or nothing fits together.
+ */
+function joined(
+  connectors: readonly (Connector | undefined)[],
+  controllers: readonly (Controller | undefined)[],
+): Known<readonly ReceptaclePlace[]> | undefined {
+  const fits = isEachOnce(connectors, ['handle', 'location']) && isEachOnce(controllers, ['handle', 'receptacle']);
+  if (!fits) return undefined;
+  const places = connectors.flatMap((connector) => {
+    const controller = controllers.find((one) => one?.handle === connector?.handle);
+    return connector === undefined || controller === undefined
+      ? []
+      : [{ receptacle: controller.receptacle, location: connector.location }];
+  });
+  return places.length === 0 ? undefined : known(places.toSorted((a, b) => a.receptacle - b.receptacle));
+}
+
+function isEachOnce<T>(items: readonly (T | undefined)[], keys: readonly (keyof T)[]): items is readonly T[] {
+  return (
+    keys.every((key) => new Set(items.map((item) => item?.[key])).size === items.length) && !items.includes(undefined)
+  );
+}
+
+/** A text of the registry, `"right"`, or the bytes of one: `<726967687400>`. */
+function textOf(value = ''): string | undefined {
+  const [, text, bytes] = /^(?:"([\x20-\x7e]*)"|<((?:[2-7][0-9a-f])+)(?:00)*>)$/.exec(value) ?? [];
+  return text ?? (bytes === undefined ? undefined : Buffer.from(bytes, 'hex').toString('latin1'));
+}
+
+/** The four bytes of a handle, as they are printed. */
+const handleOf = (value = ''): string | undefined => /^<([0-9a-f]{8})>$/.exec(value)?.[1];
+
+/** A number from 1 to 99: the text `"5"`, or with `-x` the number `0x5`. */
+function numberOf(value = ''): number | undefined {
+  const [, text, digits] = /^(?:"([1-9]\d?)"|0x([1-9a-f][0-9a-f]?))$/.exec(value) ?? [];
+  const number = text === undefined ? Number.parseInt(digits ?? '', 16) : Number(text);
+  return number >= 1 && number <= 99 ? number : undefined;
+}

@@ -1,0 +1,27 @@
+import { linkText } from '../../desired/links/link-network.ts';
+import { needsFastLink } from '../../desired/needs-rdma.ts';
+import { compareText } from '../../model/text/compare-text.ts';
+import type { Gap, Resource, View } from '../resource.ts';
+import { verifyOnly } from '../verify-only.ts';
+
+/** What is not known of links both of whose ends were asked for; of any other the answer would be the same for ever. */
+function gaps({ asked, desired, examination }: View): readonly Gap[] {
+  return examination.cabling.links.flatMap(({ link: { ends }, judgement }): readonly Gap[] => {
+    const [node, peer] = ends.map((end) => end.node).toSorted(compareText);
+    const isUnseen = judgement.kind === 'unknown';
+    const isUnmeasured = judgement.kind === 'as-declared' && judgement.bitsPerSecond === undefined;
+    const isNeeded = needsFastLink(desired, ends);
+    const isAsked = ends.every((end) => asked.includes(end.node));
+    const what = isUnseen ? 'the cable' : 'the speed of the cable';
+    return node !== undefined && peer !== undefined && isAsked && (isUnseen || (isUnmeasured && isNeeded))
+      ? [{ node, peers: [peer], resource: 'thunderbolt-link', text: `${what} ${linkText(ends)}` }]
+      : [];
+  });
+}
+
+/** The cables, by the domain UUIDs at their ends: hands move them, once no bridge can close a ring any more. */
+export const thunderboltLink: Resource = verifyOnly({
+  kind: 'thunderbolt-link',
+  after: ['identity', 'thunderbolt-bridge'],
+  gaps,
+});

@@ -1,0 +1,94 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { avoidReason, macModel } from '../../model/macs/mac-models.ts';
+import { linkSubject, receptacleSubject } from '../../model/subject.ts';
+import { namedEnd, prose } from '../../model/text/prose.ts';
+import { endWords, viewText } from '../cabling/cabling-text.ts';
+import { linkAt, type SeenCable, undeclaredCables } from '../cabling/judge-cabling.ts';
+import type { LinkJudgement } from '../cabling/judge-link.ts';
+import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
+import type { Examination } from '../examination.ts';
+import type { Rule } from '../rule.ts';
+
+const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
+
+/** Whether a finding about the declared link of this receptacle says already what is seen here. */
+function isTold({ cabling }: Examination, end: LinkEnd): boolean {
+  const judged = linkAt(cabling.links, end);
+  return judged !== undefined && !quiet.includes(judged.judgement.kind);
+}
+
+/** Why a receptacle is better left free: by the file, or by what is known about its Mac. */
+function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEnd): string | undefined {
+  const isOwn = desired.thunderbolt.avoid.some((one) => isSameEnd(one, { node, receptacle }));
+  if (isOwn) return 'The file wants it left free.';
+  const hardware = nodes.find(({ name }) => name === node)?.facts.hardware;
+  const model = hardware?.kind === 'known' ? macModel(hardware.value.model) : undefined;
+  return model?.avoid.includes(receptacle) ? avoidReason(model.name, receptacle) : undefined;
+}
+
+/** A cable in a receptacle to avoid is not worth declaring as it is. */
+function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Diagnostic, 'hint' | 'handsAt'> {
+  const [bad] = ends.filter((end) => avoidance(examination, end) !== undefined);
+  if (bad === undefined) {
+    const lines = [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`];
+    return { hint: withCommands('Take it out, or declare it', lines) };
+  }
+  const why = avoidance(examination, bad) ?? '';
+  const hint = `Take it out; or move its end in ${endWords(bad)} to a free receptacle, and declare it so. ${why}`;
+  return { hint, handsAt: [bad.node] };
+}
+
+function undeclared(examination: Examination): readonly Diagnostic[] {
+  const { links } = examination.cabling;
+  return undeclaredCables(examination.cabling)
+    .filter(({ ends }) => !ends.some((end) => isTold(examination, end)))
+    .map(({ ends }) => {
+      const twin = links.find(({ link }) => isSamePair(link.ends, ends))?.link;
+      const detail =
+        twin === undefined
+          ? 'There is a cable that the file does not declare.'
+          : prose`The file declares ${namedEnd(twin.ends[0])} <-> ${namedEnd(twin.ends[1])} between these nodes, and not this cable.`;
+      const code = twin === undefined ? 'cabling/undeclared' : 'cabling/doubled';
+      return diagnose(code, { subject: linkSubject(ends), detail, ...keepOrNot(examination, ends) });
+    });
+}
+
+/** Whether two cables join the same two Macs, in whichever receptacles. */
+const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean =>
+  one
+    .map(({ node }) => node)
+    .toSorted()
+    .join(' ') ===
+  other
+    .map(({ node }) => node)
+    .toSorted()
+    .join(' ');
+
+/** A stranger at a link that cannot be judged is most likely just the node that could not be looked at. */
+const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>
+  linkAt(cabling.links, view.at)?.judgement.kind === 'unknown';
+
+function stranger(examination: Examination, view: ReceptacleView): readonly Diagnostic[] {
+  const subject = receptacleSubject(view.at);
+  const detail = `It sees ${viewText(view)}.`;
+  if (isTold(examination, view.at)) {
+    return [];
+  }
+  if (view.peers.some((peer) => peer.kind === 'foreign')) {
+    const hint = `Take the cable out of ${endWords(view.at)}, or add the Mac and the link to the file.`;
+    return [diagnose('cabling/foreign-mac', { subject, detail, hint })];
+  }
+  const isUnidentified = view.peers.some((peer) => peer.kind === 'unidentified');
+  return isUnidentified && !isExpected(examination, view)
+    ? [diagnose('cabling/unidentified-mac', { subject, detail })]
+    : [];
+}
+
+/** Cables and Macs that the file does not speak of. A file without any link says nothing about cables, so neither do we. */
+export const surplus: Rule = (examination) =>
+  examination.desired.thunderbolt.links.length === 0
+    ? []
+    : [...undeclared(examination), ...examination.cabling.rack.views.flatMap((view) => stranger(examination, view))];

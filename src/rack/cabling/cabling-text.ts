@@ -1,0 +1,102 @@
+import { escapeText } from '../../diagnostics/escape.ts';
+import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type Move, moveEnds } from './moves.ts';
+import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
+
+/** `studio-4 receptacle 3`, as it is said at the rack. */
+export const endWords = (end: LinkEnd): string => `${end.node} receptacle ${end.receptacle}`;
+
+/** `a, b and c`. */
+export function listWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+}
+
+function endsWords(ends: readonly LinkEnd[]): string {
+  const [first] = ends;
+  if (first !== undefined && ends.every((end) => end.node === first.node)) {
+    return `${first.node} receptacles ${listWords(ends.map((end) => String(end.receptacle)))}`;
+  }
+  return listWords(ends.map(endWords));
+}
+
+function rotateText(ends: readonly LinkEnd[]): string {
+  const where = endsWords(ends.toSorted(compareEnds));
+  if (ends.length === 2) {
+    return `exchange the cable ends in ${where}`;
+  }
+  const isOneNode = ends.every((end) => end.node === ends[0]?.node);
+  const place = (end: LinkEnd): string => (isOneNode ? String(end.receptacle) : endWords(end));
+  const steps = ends.map(
+    (end, index) => `the one from ${place(end)} into ${place(ends[(index + 1) % ends.length] ?? end)}`,
+  );
+  return `take out the cable ends in ${where}, then put ${listWords(steps)}`;
+}
+
+const outsideWords = (model: string): string => `a Mac that is not in the file (${escapeText(model)})`;
+
+/** Every end that {@link moveText} names. */
+export const namedEnds = (move: Move): readonly LinkEnd[] => [
+  ...moveEnds(move),
+  ...('spare' in move && move.spare !== undefined ? move.spare : []),
+];
+
+/** One move in plain words: `move the cable end in studio-4 receptacle 3 to receptacle 2`. */
+export function moveText(move: Move): string {
+  switch (move.kind) {
+    case 'move-end': {
+      const to = move.from.node === move.to.node ? `receptacle ${move.to.receptacle}` : endWords(move.to);
+      return `move the cable end in ${endWords(move.from)} to ${to}`;
+    }
+    case 'move-outside-end':
+      return `move the far end of the cable in ${endWords(move.at)}, which is in ${outsideWords(move.model)}, to ${endWords(move.to)}`;
+    case 'rotate-ends':
+      return rotateText(move.ends);
+    case 'add-cable': {
+      const cable =
+        move.spare === undefined ? 'a Thunderbolt 5 cable' : `the cable that came out of ${endsWords(move.spare)}`;
+      return `put ${cable} between ${listWords(move.ends.map(endWords))}`;
+    }
+    case 'remove-cable':
+      return move.outside === undefined
+        ? `take out the cable between ${listWords(move.ends.map(endWords))}`
+        : `take out the cable from ${listWords(move.ends.map(endWords))} to ${outsideWords(move.outside)}`;
+    case 'replace-cable': {
+      const cable =
+        move.spare === undefined ? 'a Thunderbolt 5 one' : `the one that came out of ${endsWords(move.spare)}`;
+      return `replace the cable between ${listWords(move.ends.map(endWords))} by ${cable}`;
+    }
+  }
+}
+
+function peerText(peer: SeenPeer): string {
+  const hub = peer.hubsBetween > 0 ? ' through a hub' : '';
+  switch (peer.kind) {
+    case 'node':
+      return `${linkEndText(peer.end)}${hub}`;
+    case 'foreign':
+      return `${outsideWords(peer.model)}${hub}`;
+    case 'unidentified':
+      return `an unidentified Mac (${peer.model})${hub}`;
+    case 'ambiguous':
+      return `a Mac that two nodes claim to be (${peer.model})${hub}`;
+  }
+}
+
+/** What is seen on a receptacle, as the end of the sentence "receptacle 3 sees …". Names come from the node unescaped. */
+export function viewText(view: ReceptacleView): string {
+  switch (view.kind) {
+    case 'unknown':
+      return 'nobody knows what';
+    case 'absent':
+      return 'nothing: the Mac has no such receptacle';
+    case 'empty':
+      return 'nothing';
+    case 'silent':
+      return 'something that does not answer';
+    case 'device':
+      return listWords(view.deviceNames);
+    case 'peer':
+      return listWords(view.peers.map(peerText));
+  }
+}

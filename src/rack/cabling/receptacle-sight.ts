@@ -1,0 +1,63 @@
+import type { JudgedLink } from './judge-link.ts';
+import type { ReceptacleView } from './receptacle-view.ts';
+
+/**
+ * What a receptacle shows, beside what the file says of it:
+ * `as-declared`, `slow`, `through-hub`, `one-sided` the declared cable and how it is ·
+ * `wrong` something else than the declared cable · `nothing` declared, and nothing is plugged in ·
+ * `undeclared` a cable to a node, `foreign` to a Mac outside the file, `device` a dock or disk: not in the file ·
+ * `silent` something that does not answer · `empty` free, as it should be · `unknown` nobody can say.
+ */
+export type ReceptacleSight =
+  | 'as-declared'
+  | 'slow'
+  | 'through-hub'
+  | 'one-sided'
+  | 'wrong'
+  | 'nothing'
+  | 'undeclared'
+  | 'foreign'
+  | 'device'
+  | 'silent'
+  | 'empty'
+  | 'unknown';
+
+const isNobodyKnown = ({ peers }: ReceptacleView): boolean =>
+  peers.some((peer) => peer.kind === 'unidentified' || peer.kind === 'ambiguous');
+
+function freeSight(view: ReceptacleView): ReceptacleSight {
+  switch (view.kind) {
+    case 'peer':
+      if (isNobodyKnown(view)) {
+        return 'unknown';
+      }
+      return view.peers.some((peer) => peer.kind === 'foreign') ? 'foreign' : 'undeclared';
+    case 'absent':
+      return 'unknown';
+    default:
+      return view.kind;
+  }
+}
+
+/** What one receptacle shows; `judged` is the declared link that ends there, if there is one. */
+export function sightOf(view: ReceptacleView, judged: JudgedLink | undefined): ReceptacleSight {
+  switch (judged?.judgement.kind) {
+    case undefined:
+      return freeSight(view);
+    case 'as-declared':
+    case 'slow':
+    case 'through-hub':
+    case 'one-sided':
+      return judged.judgement.kind;
+    case 'missing':
+    case 'elsewhere':
+    case 'no-receptacle':
+    case 'unknown': {
+      if (view.kind === 'empty') {
+        return 'nothing';
+      }
+      const isOpen = judged.judgement.kind === 'unknown' && (isNobodyKnown(view) || view.kind === 'silent');
+      return isOpen || view.kind === 'unknown' ? 'unknown' : 'wrong';
+    }
+  }
+}

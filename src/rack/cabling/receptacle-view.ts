@@ -1,0 +1,65 @@
+import type { LinkEnd } from '../../model/link.ts';
+
+/** Whose bus answers at the far end of a cable, seen from one receptacle. */
+export type SeenPeer =
+  | {
+      readonly kind: 'node';
+      /** The receptacle of the fleet that owns the peer's domain UUID. */
+      readonly end: LinkEnd;
+      /** 0 when directly cabled, else how many docks or hubs stand between. */
+      readonly hubsBetween: number;
+      /** Whether that receptacle names ours as well: only then is it a cable. */
+      readonly isMutual: boolean;
+    }
+  | {
+      /** A Mac that is not in the file: every node of the fleet was looked at and none owns the domain UUID. */
+      readonly kind: 'foreign';
+      readonly model: string;
+      readonly hubsBetween: number;
+    }
+  | {
+      /** A Mac that may or may not be in the file: no node owns the domain UUID, and some could not be looked at. */
+      readonly kind: 'unidentified';
+      readonly model: string;
+      readonly hubsBetween: number;
+    }
+  | {
+      /** Two nodes answer as the same Mac, so that nobody can say whose bus this is. */
+      readonly kind: 'ambiguous';
+      readonly model: string;
+      readonly hubsBetween: number;
+    };
+
+/**
+ * What one receptacle shows:
+ * `unknown` nobody could look · `absent` the Mac has no such receptacle · `empty` nothing is plugged in ·
+ * `silent` something is plugged in and nothing answers · `device` only docks, hubs or disks · `peer` at least one Mac.
+ */
+export type ViewKind = 'unknown' | 'absent' | 'empty' | 'silent' | 'device' | 'peer';
+
+/** One receptacle of one node with everything that is seen on it. */
+export interface ReceptacleView {
+  readonly at: LinkEnd;
+  readonly kind: ViewKind;
+  /** Speed of the cable in bits per second, when something is connected and macOS says it. */
+  readonly linkBitsPerSecond?: number;
+  /** Sorted by what they are; empty unless `kind` is `peer`. */
+  readonly peers: readonly SeenPeer[];
+  /** Names of the devices, as they call themselves. */
+  readonly deviceNames: readonly string[];
+}
+
+/** Whether two ends are the same receptacle. */
+export const isSameEnd = (a: LinkEnd, b: LinkEnd): boolean => a.node === b.node && a.receptacle === b.receptacle;
+
+/** The order in which ends are printed: by node name, then by receptacle number. */
+export function compareEnds(a: LinkEnd, b: LinkEnd): number {
+  if (a.node !== b.node) {
+    return a.node < b.node ? -1 : 1;
+  }
+  return a.receptacle - b.receptacle;
+}
+
+/** The two ends in printing order, so that a pair reads the same from both sides. */
+export const orderedPair = (a: LinkEnd, b: LinkEnd): readonly [LinkEnd, LinkEnd] =>
+  compareEnds(a, b) <= 0 ? [a, b] : [b, a];

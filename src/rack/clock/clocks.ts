@@ -1,0 +1,36 @@
+import type { ClockOffset } from '../../model/facts/mac-settings.ts';
+import type { ExaminedNode } from '../examination.ts';
+
+const toleratedMs = 5_000;
+
+/** A node whose clock was seen. */
+export interface SeenClock extends ClockOffset {
+  readonly name: string;
+}
+
+/** Clocks that are off, and whose fault it is: that of each node, or that of this computer. */
+export interface Clocks {
+  readonly kind: 'nodes' | 'this-computer';
+  readonly off: readonly SeenClock[];
+}
+
+const isOff = ({ offsetMs, uncertaintyMs }: SeenClock): boolean => Math.abs(offsetMs) > toleratedMs + uncertaintyMs;
+
+/** Whether one true time can lie within what each node says: then it is this computer that differs. */
+function agree(seen: readonly SeenClock[]): boolean {
+  const latestStart = Math.max(...seen.map(({ offsetMs, uncertaintyMs }) => offsetMs - uncertaintyMs));
+  const earliestEnd = Math.min(...seen.map(({ offsetMs, uncertaintyMs }) => offsetMs + uncertaintyMs));
+  return latestStart <= earliestEnd;
+}
+
+/**
+ * The clocks that are off by more than five seconds beyond what the observation can resolve. When all of two or more
+ * are off together, the clock that is wrong is that of this computer.
+ */
+export function judgeClocks(nodes: readonly Pick<ExaminedNode, 'name' | 'facts'>[]): Clocks {
+  const seen = nodes.flatMap(({ name, facts }): readonly SeenClock[] =>
+    facts.clock.kind === 'known' ? [{ name, ...facts.clock.value }] : [],
+  );
+  const isOwn = seen.length >= 2 && seen.every(isOff) && agree(seen);
+  return { kind: isOwn ? 'this-computer' : 'nodes', off: seen.filter(isOff) };
+}

@@ -1,0 +1,28 @@
+import { known, unknown } from '../../model/known.ts';
+import { wholeNumber } from '../../node/answers/grammar.ts';
+import { garbled, readText } from '../../node/answers/read-answer.ts';
+import { date } from '../../node/probes/system.ts';
+import type { Fact } from '../fact.ts';
+
+/**
+ * The node's clock minus the controller's. `date` gives whole seconds and ran at some moment between the request and
+ * the answer, so the middle of what is possible is given, with half of its width.
+ */
+export const clock: Fact<'clock'> = {
+  name: 'clock',
+  from: [date],
+  parse: ([answer], asked) => {
+    const text = readText(answer);
+    if (text.kind === 'unknown') return text;
+    const seconds = wholeNumber(/^(\d{9,11})\n$/.exec(text.value)?.[1]);
+    if (seconds === undefined) return garbled(answer, 'printed no number of seconds');
+    const { sentAtEpochMs, receivedAtEpochMs } = asked;
+    if (receivedAtEpochMs < sentAtEpochMs) {
+      return unknown('failed', 'The clock of this computer was set back during the observation.');
+    }
+    return known({
+      offsetMs: Math.round(seconds * 1000 + 500 - (sentAtEpochMs + receivedAtEpochMs) / 2),
+      uncertaintyMs: Math.ceil((receivedAtEpochMs - sentAtEpochMs) / 2 + 500),
+    });
+  },
+};

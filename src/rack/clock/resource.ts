@@ -1,0 +1,56 @@
+import { addressed } from '../../model/address.ts';
+import type { ClockOffset } from '../../model/facts/mac-settings.ts';
+import type { Step } from '../../model/step.ts';
+import { durationText } from '../../model/text/units.ts';
+import { gateStep, scriptStep } from '../build-step.ts';
+import { changedProperties, patchesOf } from '../change.ts';
+import type { ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { type Clocks, judgeClocks } from './clocks.ts';
+
+const offsetWords = ({ offsetMs }: ClockOffset): string =>
+  `${durationText(offsetMs)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this computer`;
+
+function propertyOf({ kind, off }: Clocks, { desired: { name: node }, facts }: ObservedTarget): Property {
+  const isRight = kind === 'this-computer' || off.every(({ name }) => name !== node);
+  return {
+    node,
+    ...addressed({ kind: 'clock' }),
+    desired: true,
+    observed: mapKnown(facts.clock, () => isRight),
+    from: knownWords(facts.clock, offsetWords),
+    to: 'as this computer',
+    reason: 'system.clock: set',
+  };
+}
+
+const properties = ({ desired, examination, targets }: View): readonly Property[] => {
+  const clocks = judgeClocks(examination.nodes);
+  return desired.system.clock === undefined ? [] : targets.map((target) => propertyOf(clocks, target));
+};
+
+/** The node cannot see whether its clock is right: a gate compares it with this computer's. */
+function setClock(made: Property): readonly Step[] {
+  const { node } = made;
+  const call = { name: 'set-clock', args: {} } as const;
+  const set = scriptStep({ node, resource: 'clock', name: 'clock/set', call, makes: [made], deadlineMs: 60_000 });
+  const expect = patchesOf([made]);
+  const gate = gateStep({ node, resource: 'clock', name: 'clock/gate', needs: [set], expect, deadlineMs: 30_000 });
+  return [set, gate];
+}
+
+/**
+ * The clock of a Mac, where the file wants it set when it is wrong. Which clocks are wrong is what the doctor says.
+ *
+ * @see sntp(1)
+ */
+export const clock: Resource = {
+  kind: 'clock',
+  after: ['identity', 'sudo'],
+  properties,
+  steps: (changes, view) => ({
+    steps: changedProperties(changes, properties(view)).flatMap(setClock),
+    rescues: [],
+  }),
+  blockers: () => [],
+};

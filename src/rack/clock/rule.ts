@@ -1,0 +1,36 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { nodeSubject, nodesSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { durationText } from '../../model/text/units.ts';
+import type { Rule } from '../rule.ts';
+import { judgeClocks, type SeenClock } from './clocks.ts';
+
+function ownClock(seen: readonly SeenClock[]): Diagnostic {
+  const offsetMs = seen.reduce((sum, one) => sum + one.offsetMs, 0) / seen.length;
+  const side = offsetMs > 0 ? 'behind' : 'ahead of';
+  return diagnose('clock/this-computer', {
+    subject: nodesSubject(seen.map(({ name }) => name)),
+    detail: `The clock of this computer is ${durationText(offsetMs)} ${side} all of them, and they agree with each other.`,
+  });
+}
+
+function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Diagnostic {
+  const side = offsetMs > 0 ? 'ahead of' : 'behind';
+  return diagnose('clock/offset', {
+    subject: nodeSubject(name),
+    detail: `Its clock is ${durationText(offsetMs)} ${side} this computer.`,
+    hint: withCommands(
+      isSet ? prose`Set it with ${meshwright('apply')}, or on ${named(name)}` : prose`On ${named(name)}`,
+      ['sudo sntp -sS time.apple.com'],
+    ),
+  });
+}
+
+/** Nodes whose clock is wrong, or this computer where all of them agree that it is. */
+export const clock: Rule = ({ desired, nodes }) => {
+  const { kind, off } = judgeClocks(nodes);
+  return kind === 'this-computer' ? [ownClock(off)] : off.map((one) => nodeClock(one, desired.system.clock === 'set'));
+};

@@ -1,0 +1,64 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import type { Facts } from '../model/facts/observation.ts';
+import type { LinkEnd } from '../model/link.ts';
+import type { NodeName } from '../model/node.ts';
+import { findMoves } from './cabling/find-moves.ts';
+import { type Cabling, judgeCabling } from './cabling/judge-cabling.ts';
+import type { MoveGroup } from './cabling/moves.ts';
+import type { FleetObservation } from './fleet-observation.ts';
+
+/** A node that answered, beside what the file wants of it. */
+export interface ExaminedNode {
+  readonly name: NodeName;
+  readonly desired: DesiredNode;
+  readonly facts: Facts;
+  /** Its ends of declared links, by receptacle number. */
+  readonly ends: readonly LinkEnd[];
+}
+
+/** Everything that a rule may look at, worked out once. */
+export interface Examination {
+  readonly desired: DesiredFleet;
+  /** The nodes that answered, in the order of the file's names; nobody speaks about the others. */
+  readonly nodes: readonly ExaminedNode[];
+  readonly failures: FleetObservation['failures'];
+  readonly cabling: Cabling;
+  readonly moves: readonly MoveGroup[];
+}
+
+/**
+ * Whether nothing at all could be asked of this node, or its connection broke off in the middle: a Mac that somebody
+ * switches off looks so. A missing Mac is one finding, not one for each fact that did not arrive.
+ */
+const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
+  failures.some(({ code }) => code === 'ssh/dropped') ||
+  Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
+
+function endsOf(desired: DesiredFleet, name: NodeName): readonly LinkEnd[] {
+  return desired.thunderbolt.links
+    .flatMap((link) => link.ends)
+    .filter((end) => end.node === name)
+    .toSorted((a, b) => a.receptacle - b.receptacle);
+}
+
+/**
+ * Every name that the file knows. A node that only a link names counts too: as long as it was not looked at, an
+ * unknown Mac at the end of a cable may be it.
+ */
+function allNames(desired: DesiredFleet): readonly NodeName[] {
+  const linked = desired.thunderbolt.links.flatMap((link) => link.ends.map((end) => end.node));
+  return [...new Set([...desired.nodes.map((node) => node.name), ...linked])].toSorted();
+}
+
+/** Puts the file and the observation side by side. */
+export function examine(desired: DesiredFleet, observation: FleetObservation): Examination {
+  const cabling = judgeCabling(desired.thunderbolt.links, allNames(desired), observation.nodes);
+  const nodes = desired.nodes.flatMap((node): ExaminedNode[] => {
+    const facts = Object.hasOwn(observation.nodes, node.name) ? observation.nodes[node.name]?.facts : undefined;
+    return facts === undefined || isAway(facts, observation.failures[node.name] ?? [])
+      ? []
+      : [{ name: node.name, desired: node, facts, ends: endsOf(desired, node.name) }];
+  });
+  return { desired, nodes, failures: observation.failures, cabling, moves: findMoves(cabling) };
+}

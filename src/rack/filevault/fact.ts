@@ -1,0 +1,29 @@
+import { known } from '../../model/known.ts';
+import { garbled, readLines } from '../../node/answers/read-answer.ts';
+import { fdesetup } from '../../node/probes/system.ts';
+import type { Fact } from '../fact.ts';
+
+/**
+ * Whether the disk is encrypted, from `FileVault is On.` and, while macOS converts it, a second line
+ * `Encryption in progress: Percent completed = 42.5`.
+ */
+export const filevault: Fact<'filevault'> = {
+  name: 'filevault',
+  from: [fdesetup],
+  parse: ([answer]) => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    const [first = '', ...rest] = lines.value;
+    const state = /^FileVault is (On|Off)\b.*\.$/.exec(first)?.[1];
+    if (state === undefined) return garbled(answer, 'said neither on nor off');
+    if (rest.some((line) => /^(?:En|De)cryption in progress: /.test(line))) return known('converting');
+    if (rest.some((line) => line !== '' && !isRemark(line))) return garbled(answer, 'said more than is understood');
+    return known(state === 'On' ? 'on' : 'off');
+  },
+};
+
+/** Remarks that change nothing about the disk as it is now. */
+const isRemark = (line: string): boolean =>
+  /^(?:FileVault master keychain appears to be installed|Deferred enablement appears to be active for user ).*\.$/.test(
+    line,
+  );

@@ -1,0 +1,14 @@
+import type { Resource } from '../resource.ts';
+import { verifyOnly } from '../verify-only.ts';
+
+/** FileVault, where the file has a wish: switching it asks for a password. */
+export const filevault: Resource = verifyOnly({
+  kind: 'filevault',
+  after: ['identity'],
+  gaps: ({ desired, targets }) =>
+    targets.flatMap(({ desired: { name: node }, facts }) =>
+      desired.system.fileVault !== 'any' && facts.filevault.kind === 'unknown'
+        ? [{ node, resource: 'filevault', text: 'whether FileVault is on' }]
+        : [],
+    ),
+});

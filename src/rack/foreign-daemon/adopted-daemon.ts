@@ -1,0 +1,23 @@
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+
+/**
+ * The network daemon of somebody else that keeps the cables of a node because the file says so: then bridge, addresses
+ * and service order are left to it. Undefined where there is none, or it does nothing any more.
+ */
+export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): string | undefined {
+  const found = facts['foreign-daemons'];
+  return thunderbolt.foreignDaemons === 'adopt' && found.kind === 'known'
+    ? found.value.find(({ isLoaded, isDisabled }) => isLoaded || !isDisabled)?.label
+    : undefined;
+}
+
+/** Whether the file wants the keeper to hold anything of the network of this node. */
+export const keepsNetwork = (fleet: DesiredFleet, facts: Facts): boolean =>
+  fleet.system.keeper !== undefined &&
+  adoptedDaemon(fleet, facts) === undefined &&
+  (fleet.thunderbolt.bridge === 'remove' || fleet.thunderbolt.pool !== undefined);
+
+/** The same as an argument of a script that changes services. */
+export const keeperArg = (fleet: DesiredFleet, facts: Facts): { readonly keeper?: true } =>
+  keepsNetwork(fleet, facts) ? { keeper: true } : {};

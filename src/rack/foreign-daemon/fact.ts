@@ -1,0 +1,38 @@
+import { knownDaemons } from '../../model/facts/known-daemons.ts';
+import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
+import { known, unknown } from '../../model/known.ts';
+import { isLoaded, overrideOf } from '../../node/answers/launchd-answers.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
+import { foreignDaemonList } from '../../node/probes/ours.ts';
+import type { Fact } from '../fact.ts';
+
+const headForm = /^(daemon|override) ([a-z.]{1,100}) (\d{1,3})$/;
+
+function daemonOf([daemon, override]: readonly NodeRecord[]): ForeignDaemon | undefined {
+  const [, kind, label = '', code = ''] = headForm.exec(daemon?.head ?? '') ?? [];
+  const [, otherKind, otherLabel, otherCode = ''] = headForm.exec(override?.head ?? '') ?? [];
+  const isKnown = knownDaemons.some((one) => one.label === label);
+  if (kind !== 'daemon' || otherKind !== 'override' || label !== otherLabel || !isKnown) return undefined;
+  const loaded = isLoaded(code, daemon?.lines ?? []);
+  const said = overrideOf(label, otherCode, override?.lines ?? []);
+  return loaded === undefined || said === undefined
+    ? undefined
+    : { label, isLoaded: loaded, isDisabled: said === 'disabled' };
+}
+
+/** Network daemons of others whose plist lies on the node. One that runs without its plist is gone with the next start. */
+export const foreignDaemons: Fact<'foreign-daemons'> = {
+  name: 'foreign-daemons',
+  from: [foreignDaemonList],
+  parse: ([answer]) => {
+    const records = readRecords(answer);
+    if (records.kind === 'unknown') return records;
+    const pairs = records.value.flatMap((_, at) => (at % 2 === 0 ? [records.value.slice(at, at + 2)] : []));
+    const found = pairs.map(daemonOf);
+    const all = found.filter((one) => one !== undefined);
+    if (all.length < found.length) return garbled(answer, 'said something of a daemon that cannot be read');
+    const isUnambiguous = new Set(all.map(({ label }) => label)).size === all.length;
+    return isUnambiguous ? known(all) : unknown('garbled', 'One daemon was described twice.');
+  },
+};

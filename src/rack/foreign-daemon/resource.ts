@@ -1,0 +1,68 @@
+import { addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { knownDaemons } from '../../model/facts/known-daemons.ts';
+import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
+import { scriptStep } from '../build-step.ts';
+import { changedProperties } from '../change.ts';
+import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+
+/** What of a daemon is there: `stopped` is unloaded and disabled, so that no start brings it back. */
+type Standing = 'loaded' | 'comes back' | 'stopped' | 'gone';
+
+function standingOf(label: string, daemons: readonly ForeignDaemon[]): Standing {
+  const one = daemons.find((daemon) => daemon.label === label);
+  if (one === undefined) {
+    return 'gone';
+  }
+  if (one.isLoaded) {
+    return 'loaded';
+  }
+  return one.isDisabled ? 'stopped' : 'comes back';
+}
+
+/** One property per daemon that is known; of a daemon that is gone nothing more is wanted. */
+function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
+  const { foreignDaemons: wish } = thunderbolt;
+  if (wish !== 'stop' && wish !== 'remove') {
+    return [];
+  }
+  return knownDaemons.map(({ label }) => {
+    const observed = mapKnown(facts['foreign-daemons'], (daemons) => standingOf(label, daemons));
+    const isGone = observed.kind === 'known' && observed.value === 'gone';
+    const to: Standing = wish === 'remove' || isGone ? 'gone' : 'stopped';
+    return {
+      node: desired.name,
+      ...addressed({ kind: 'foreign-daemon', name: label }),
+      desired: to,
+      observed,
+      from: knownWords(observed, (standing) => standing),
+      to,
+      reason: `thunderbolt.foreignDaemons: ${wish}`,
+    };
+  });
+}
+
+/** Network daemons of others, as far as the file says what is to become of them. @see launchctl(1) */
+export const foreignDaemon: Resource = {
+  kind: 'foreign-daemon',
+  after: ['identity', 'sudo'],
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      changedProperties(changes, propertiesOf(desired, target)).map((made) =>
+        scriptStep({
+          node: made.node,
+          resource: 'foreign-daemon',
+          name: made.address,
+          call: { name: 'stop-daemon', args: { label: made.about.name ?? '', remove: made.desired === 'gone' } },
+          makes: [made],
+          effect: { kind: 'network' },
+          deadlineMs: 60_000,
+        }),
+      ),
+    ),
+    rescues: [],
+  }),
+  blockers: ({ findingBlockers }) => findingBlockers('foreign-daemon'),
+};

@@ -1,0 +1,37 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { serviceFunctions } from '../../node/launchd-service.ts';
+import { nodePath, pathWord, place, tool } from '../../node/paths/node-paths.ts';
+
+/**
+ * Gives a network daemon of somebody else back: its plist to where it lay, unless there is one by now. It stays disabled,
+ * unless it is to be loaded as it was before.
+ *
+ * @see launchctl(1): enable, bootstrap
+ */
+export function returnDaemon({ label, load }: ScriptArgs['return-daemon']): string {
+  const plist = pathWord(nodePath(`${place.launchDaemons.path as `/${string}`}/${label}.plist`));
+  const launchctl = pathWord(tool.launchctl);
+  return `${serviceFunctions(label)}
+p=${plist} k="$b/foreign/${label}.plist" y=''
+if [ -e "$k" ] && [ ! -e "$p" ]; then
+  must mv ${pathWord(tool.mv)} -f "$k" "$p"
+  y=1
+fi
+${
+  load
+    ? `if [ -e "$p" ] && ! look; then
+  must launchctl ${launchctl} enable "$L"
+  n=0
+  until e=$(${launchctl} bootstrap system "$p" 2>&1) || look; do
+    n=$((n + 1))
+    [ "$n" -lt 3 ] || failed launchctl "$e"
+    ${pathWord(tool.sleep)} 2
+  done
+  look || failed launchctl 'launchd does not know the daemon'
+  y=1
+fi
+`
+    : ''
+}[ -n "$y" ] || unchanged
+changed`;
+}

@@ -1,0 +1,15 @@
+import type { Resource } from '../resource.ts';
+import { verifyOnly } from '../verify-only.ts';
+
+/** Whether the Mac that answers is the one in the file. While that is not known, nothing is changed on it. */
+export const identity: Resource = verifyOnly({
+  kind: 'identity',
+  after: [],
+  gaps: ({ targets }) =>
+    targets.flatMap(({ desired: { name: node, hardware, identity: recorded }, facts }) => {
+      const isOpen =
+        ((hardware.serial ?? recorded) !== undefined && facts.identity.kind === 'unknown') ||
+        ((hardware.model ?? hardware.memoryBytes) !== undefined && facts.hardware.kind === 'unknown');
+      return isOpen ? [{ node, resource: 'identity', text: 'whether it is the Mac of the file' }] : [];
+    }),
+});

@@ -1,0 +1,43 @@
+import type { Facts } from '../../model/facts/observation.ts';
+import { known } from '../../model/known.ts';
+import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
+import { readKept } from '../../node/probes/kept.ts';
+import { keptFiles, keptRecords, launchdServices } from '../../node/probes/ours.ts';
+import type { Fact } from '../fact.ts';
+import { files } from '../records/files-fact.ts';
+import { services } from '../records/services-fact.ts';
+
+const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeperPlist.path];
+
+/** The daemon that puts back what macOS undoes: from what was put, what launchd has loaded, and what it wrote down. */
+export const keeper: Fact<'keeper'> = {
+  name: 'keeper',
+  from: [keptFiles, launchdServices, keptRecords],
+  parse: ([fileAnswer, serviceAnswer, keptAnswer], asked) => {
+    const put = files.parse([fileAnswer], asked);
+    if (put.kind === 'unknown') return put;
+    const loaded = services.parse([serviceAnswer], asked);
+    if (loaded.kind === 'unknown') return loaded;
+    const kept = readKept(keptAnswer);
+    if (kept.kind === 'unknown') return kept;
+    const { last, refused } = kept.value.keeper;
+    return known({
+      files: put.value.filter(({ path }) => ownPaths.includes(path)),
+      isLoaded: loaded.value.some(({ label, state }) => label === keeperLabel && state !== 'not-loaded'),
+      isRefused: refused !== undefined,
+      ...(last !== undefined && last !== '' && { lastChange: last }),
+    });
+  },
+};
+
+/**
+ * Whether the keeper has still to end its first round since this Mac was started, or since it was brought there: what
+ * macOS has undone is put back by that. A round ends itself when it hangs, so that this is over within a minute.
+ *
+ * @see `launchctl print`: last exit code = (never exited)
+ */
+export const isKeeperDue = (facts: Pick<Facts, 'keeper' | 'services'>): boolean =>
+  facts.keeper.kind === 'known' &&
+  facts.keeper.value.isLoaded &&
+  facts.services.kind === 'known' &&
+  facts.services.value.some(({ label, lastExit }) => label === keeperLabel && lastExit === '(never exited)');

@@ -1,0 +1,253 @@
+/**
+ * The program of the keeper: one round, and then it ends. It puts back what macOS undoes at a start or when a cable is
+ * plugged, with sysctl, ifconfig and the file of the network preferences alone, empties long logs, and does nothing else.
+ */
+import { daemonPrologue } from '../../node/daemon-prologue.ts';
+import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from '../../node/paths/keeper-files.ts';
+import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
+import { mostLogBytes } from '../../node/paths/rank-log-size.ts';
+
+/** How many bytes the log may have before it is cut, and how many of its lines then stay. */
+const logLimit = { bytes: 65_536, lines: 200 } as const;
+
+/** Seconds for which a Mac that has just started may list no Thunderbolt port yet. */
+const startSeconds = 10;
+
+/** Seconds after which a round that hangs ends itself: launchd starts none beside it. */
+const roundSeconds = 45;
+
+/** `NUMBER INTERFACE` of each hardware port that is a Thunderbolt receptacle. @see networksetup(8) */
+const portLines = `/^Hardware Port: / { n = ""; if (NF == 4 && $3 == "Thunderbolt" && $4 ~ /^[0-9]+$/) n = $4 }
+/^Device: en[0-9]+$/ && n != "" { print n, $2 }`;
+
+/**
+ * From the ports, `ifconfig -a` and the bridges of the preferences, each behind a line "@ NAME": the bridge of macOS
+ * ("preferences NAME", "interface NAME MEMBER…"), of each receptacle with a cable "link NUMBER INTERFACE BRIDGED
+ * ADDRESS/MASK…", and of each with an address "held INTERFACE ADDRESS/MASK…". The bridge of macOS is marked so in the
+ * preferences, or is bridge0; with a member that is no receptacle, or an address that macOS did not give itself, it is
+ * a person's all the same, in whichever of the two layers that shows. From bridge100 on they belong to Internet
+ * Sharing and to virtual machines.
+ */
+const networkLines = `$1 == "@" { part = $2; name = ""; next }
+part == "ports" { port[$2] = $1; next }
+part == "interfaces" && /^[a-z]/ { name = $1; sub(/:$/, "", name); next }
+part == "interfaces" && $1 == "member:" { live[name] = live[name] " " $2; inside[$2] = 1; if (!($2 in port)) made[name] = 1 }
+part == "interfaces" && $1 == "inet" && $3 == "netmask" { held[name] = held[name] " " $2 "/" $4; if ($2 !~ /^169[.]254[.]/) given[name] = 1 }
+part == "interfaces" && $1 == "status:" && $2 == "active" { up[name] = 1 }
+part == "interfaces" { next }
+/^    [a-z]+[0-9]+ = Dict [{]$/ { name = $1; kept[name] = 0; list = 0; next }
+$1 == "Interfaces" && name != "" { list = 1; next }
+list && $1 == "}" { list = 0; next }
+list { kept[name]++; if (!($1 in port)) made[name] = 1; next }
+$1 == "__AUTO__" && $3 == "thunderbolt-bridge" { own[name] = 1 }
+function named(n) { return n !~ /[0-9][0-9][0-9]$/ && (n == "bridge0" || (n in own)) }
+function isown(n) { return named(n) && !(n in made) && !(n in given) }
+END {
+  for (n in made) if (named(n)) print "left", n, "members"
+  for (n in given) if (named(n) && !(n in made) && (n in live)) print "left", n, "address"
+  for (n in kept) if (isown(n) && (kept[n] > 0 || (n in own))) print "preferences", n
+  for (n in live) if (isown(n)) print "interface", n live[n]
+  for (e in port) if (e in held) print "held", e held[e]
+  for (e in port) if (e in up) print "link", port[e], e, ((e in inside) ? "bridged" : "free") held[e]
+}`;
+
+const bridges = ':VirtualNetworkInterfaces:Bridge';
+const preferences = pathWord(place.networkPreferences);
+const ifconfig = pathWord(tool.ifconfig);
+const pending = pathWord(below(place.rollback, 'pending'));
+const rolling = pathWord(below(place.rollback, 'rolling'));
+const outdated = pathWord(outdatedMark);
+
+/** `may` says whether the keeper has something to keep and nobody is changing the network; `say` writes a change down. */
+const sayFunctions = `may() {
+  [ -e ${pathWord(keeperData)} ] && [ ! -e ${pending} ] && [ ! -e ${rolling} ] && [ ! -e ${outdated} ]
+}
+say() {
+  x="at=$(${pathWord(tool.date)} -u +%s) $*"
+  ${pathWord(tool.mkdir)} -p ${pathWord(place.log)}
+  printf '%s\\n' "$x" >>"$l"
+  printf '%s\\n' "$x" >"$t.new" && ${pathWord(tool.mv)} -f "$t.new" "$t"
+  x=$(${pathWord(tool.stat)} -f %z "$l")
+  [ "$x" -le ${logLimit.bytes} ] || {
+    ${pathWord(tool.tail)} -n ${logLimit.lines} "$l" >"$l.new" && ${pathWord(tool.mv)} -f "$l.new" "$l"
+  }
+}`;
+
+/**
+ * `watch` ends the round when it hangs, whatever it waits for; launchd ends what that leaves. `watched` is called at
+ * the end of one that did not.
+ */
+const watchFunctions = `watch() {
+  (
+    trap 'kill "$s" 2>/dev/null; exit 0' TERM
+    ${pathWord(tool.sleep)} ${roundSeconds} &
+    s=$!
+    wait "$s"
+    case $(${pathWord(tool.ps)} -ww -o command= -p "$$" 2>/dev/null) in (*'keeper/keep'*) kill -s KILL "$$" ;; esac
+  ) &
+  g=$!
+}
+watched() {
+  kill "$g" 2>/dev/null
+}`;
+
+/**
+ * `bound` keeps the logs of ranks and gateways small while these run: launchd appends to them, so that one that is
+ * emptied goes on at its beginning. What it held stays beside it, under the name that a start gives a log that is too
+ * long. The folder is root's: no account can put a link there.
+ */
+const boundFunction = `bound() {
+  for f in ${pathWord(place.log)}/*.log; do
+    if [ ! -f "$f" ] || [ -h "$f" ]; then continue; fi
+    x=$(${pathWord(tool.stat)} -f %z "$f") || continue
+    [ "$x" -gt ${mostLogBytes} ] || continue
+    ${pathWord(tool.cp)} -cp "$f" "$f.1.new" && ${pathWord(tool.mv)} -f "$f.1.new" "$f.1" && true >"$f"
+  done
+}`;
+
+/** `wired MEGABYTES`. @see sysctl `iogpu.wired_limit_mb`: lost at every start */
+const wiredFunction = `wired() {
+  w=$(${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb 2>/dev/null)
+  case $w in ("$1" | '' | *[!0-9]*) return ;; esac
+  may || exit 0
+  ${pathWord(tool.sysctl)} iogpu.wired_limit_mb="$1" >/dev/null 2>&1
+  [ "$(${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb)" != "$1" ] || say "wired-limit from=$w to=$1"
+}`;
+
+/**
+ * `ports` asks which interface is at which receptacle, `look` how all of them are. What is kept names receptacles:
+ * macOS may call their interfaces otherwise after any start. What could not be read is not taken for empty: `look`
+ * fails without the interfaces, and leaves `u` where nothing is known of the preferences.
+ *
+ * @see PlistBuddy: `Print: Entry, "…", Does Not Exist` where there is no such entry
+ */
+const lookFunctions = `ports() {
+  h=$(${pathWord(tool.networksetup)} -listallhardwareports 2>/dev/null) || h=
+  p=$(printf '%s\\n' "$h" | ${pathWord(tool.awk)} '${portLines}')
+  [ -n "$p" ]
+}
+look() {
+  s='' u=''
+  i=$(${ifconfig} -a 2>/dev/null) && [ -n "$i" ] || return 1
+  if q=$(${pathWord(tool.plistBuddy)} -c 'Print ${bridges}' ${preferences} 2>&1); then
+    case $q in ('Dict {'*) ;; (*) u=1 ;; esac
+  else
+    case $q in (*'Will Create'*) u=1 ;; (*'Does Not Exist'*) ;; (*) u=1 ;; esac
+    q=
+  fi
+  s=$(printf '@ ports\\n%s\\n@ interfaces\\n%s\\n@ preferences\\n%s\\n' "$p" "$i" "$q" | ${pathWord(tool.awk)} '${networkLines}')
+}`;
+
+/**
+ * `unbridge` takes away what `look` found of macOS's own bridge: first out of the preferences, or configd makes it
+ * anew. One that bears the name and is a person's all the same is written down once.
+ *
+ * @see ifconfig(8) of macOS: deletem, destroy
+ */
+const bridgeFunction = `leftalone() {
+  case $(${pathWord(tool.cat)} "$l" 2>/dev/null) in (*" bridge $1 left because=$2"*) ;; (*) say "bridge $1 left because=$2" ;; esac
+}
+unbridge() {
+  [ -z "$u" ] || return 0
+  y=
+  while read -r a n m; do
+    case $a in (preferences | interface) may || exit 0 ;; (left) leftalone "$n" "$m"; continue ;; (*) continue ;; esac
+    if [ "$a" = preferences ]; then
+      ${pathWord(tool.plistBuddy)} -c "Delete ${bridges}:$n" ${preferences} >/dev/null 2>&1
+      case $(${pathWord(tool.plistBuddy)} -c "Print ${bridges}:$n" ${preferences} 2>&1) in (*'Does Not Exist'*) ;; (*) continue ;; esac
+      say "bridge $n removed from=preferences"
+    else
+      for i in $m; do ${ifconfig} "$n" deletem "$i" >/dev/null 2>&1; done
+      ${ifconfig} "$n" destroy >/dev/null 2>&1
+      ! ${ifconfig} "$n" >/dev/null 2>&1 || continue
+      say "bridge $n removed from=interfaces members=$m"
+    fi
+    y=1
+  done <<EOT
+$s
+EOT
+  [ -z "$y" ] || look || exit 1
+}`;
+
+/**
+ * `address RECEPTACLE ADDRESS MASK`: of a receptacle with a cable that is in no bridge. Whatever other receptacle holds
+ * it, since macOS calls its interface otherwise or a cable was moved, loses it first.
+ *
+ * @see ifconfig(8): inet, netmask, -alias
+ */
+const addressFunction = `takefrom() {
+  while read -r a e h; do
+    case $a:$e in ("held:$1") continue ;; (held:*) ;; (*) continue ;; esac
+    case " $h" in (*" $2/"*) ;; (*) continue ;; esac
+    may || exit 0
+    ${ifconfig} "$e" inet "$2" -alias >/dev/null 2>&1
+    case $(${ifconfig} "$e" 2>/dev/null) in ('' | *"inet $2 "*) ;; (*) say "address taken interface=$e from=$2" ;; esac
+  done <<EOT
+$s
+EOT
+}
+address() {
+  while read -r a n e f h; do
+    [ "$a $n $f" = "link $1 free" ] || continue
+    case " $h " in (*" $2/$3 "*) continue ;; esac
+    c=$e k=$h
+    takefrom "$c" "$2"
+    e=$c h=$k
+    may || exit 0
+    ${ifconfig} "$e" inet "$2" netmask "$3" >/dev/null 2>&1
+    case $(${ifconfig} "$e" 2>/dev/null) in
+      (*"inet $2 netmask $3"*) say "address receptacle=$1 interface=$e from=\${h:-none} to=$2/$3" ;;
+    esac
+  done <<EOT
+$s
+EOT
+}`;
+
+/**
+ * Puts back once a minute what macOS undoes, the addresses of cables, the bridge and the wired limit, and empties logs
+ * that have become too long. It does nothing
+ * without its data, and nothing while a change of the network waits for its confirmation or is being taken back:
+ * whoever changes the network decides what it may go on to keep. A round that could not look ends with 1.
+ */
+export const keepText = `{
+${daemonPrologue(keeperProgram)}
+l=${pathWord(keeperLog)} t=${pathWord(keeperLast)}
+${sayFunctions}
+${watchFunctions}
+${boundFunction}
+${wiredFunction}
+${lookFunctions}
+${bridgeFunction}
+${addressFunction}
+[ ! -e ${outdated} ] || ${pathWord(tool.rm)} -f ${pathWord(keeperData)} ${outdated}
+may || exit 0
+watch
+trap watched EXIT
+bound
+d=$(${pathWord(tool.cat)} ${pathWord(keeperData)})
+while read -r a v; do
+  case $a in (wired) wired "$v" ;; esac
+done <<EOT
+$d
+EOT
+case $d in (*bridge* | *address*) ;; (*) exit 0 ;; esac
+n=0
+until ports; do
+  n=$((n + 1))
+  may || exit 0
+  if [ "$n" -ge ${startSeconds} ]; then
+    [ -z "$h" ] || exit 0
+    exit 1
+  fi
+  ${pathWord(tool.sleep)} 1
+done
+look || exit 1
+case $d in (*'bridge remove'*) unbridge ;; esac
+while read -r a v w x; do
+  case $a in (address) address "$v" "$w" "$x" ;; esac
+done <<EOT
+$d
+EOT
+exit 0
+} </dev/null >/dev/null 2>&1
+`;

@@ -1,0 +1,163 @@
+import { addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { KeeperSight } from '../../model/facts/fact-values.ts';
+import type { Known } from '../../model/known.ts';
+import type { NodePath } from '../../model/node-path.ts';
+import type { Step, Text } from '../../model/step.ts';
+import {
+  type Kept,
+  keeperData,
+  keeperDataText,
+  keeperPlist,
+  keeperPlistText,
+  keeperProgram,
+} from '../../node/paths/keeper-files.ts';
+import { textDigest } from '../../node/put-file.ts';
+import { buildStep, scriptStep } from '../build-step.ts';
+import { changedProperties } from '../change.ts';
+import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { keeperWish } from './keeper-wish.ts';
+import { keepText } from './program.ts';
+
+const filesAddress = addressed({ kind: 'keeper', part: 'files' });
+const loadedAddress = addressed({ kind: 'keeper', part: 'loaded' });
+const reason = 'system.keeper';
+
+/** One file of the keeper as it is to be. launchd refuses a property list that others may write. */
+interface WantedFile {
+  readonly name: 'program' | 'data' | 'plist';
+  readonly path: NodePath;
+  readonly content: Text;
+}
+
+const wantedFiles = (kept: Kept): readonly WantedFile[] => [
+  { name: 'program', path: keeperProgram, content: [keepText] },
+  { name: 'data', path: keeperData, content: keeperDataText(kept) },
+  { name: 'plist', path: keeperPlist, content: keeperPlistText },
+];
+
+/** Those that are not there as they are to be. */
+const unlikeFiles = (kept: Kept, { files }: KeeperSight): readonly WantedFile[] =>
+  wantedFiles(kept).filter(({ path, content }) => {
+    const seen = files.find((one) => one.path === path.path);
+    return seen?.state !== 'intact' || seen.digest !== textDigest(content);
+  });
+
+const fileWords = { none: 'none', there: 'there', missing: 'none', changed: 'keeps something else', intact: 'there' };
+
+/** In one word how the files are beside what is wanted of them. */
+function filesState(kept: Kept | undefined, sight: KeeperSight): keyof typeof fileWords {
+  if (kept === undefined) return sight.files.length === 0 ? 'none' : 'there';
+  if (unlikeFiles(kept, sight).length === 0) return 'intact';
+  return sight.files.length === 0 ? 'missing' : 'changed';
+}
+
+const keptWords = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): string =>
+  [
+    ...(isBridgeRemoved ? ['no bridge'] : []),
+    ...(addresses.length === 0 ? [] : [`${addresses.length} ${addresses.length === 1 ? 'address' : 'addresses'}`]),
+    ...(wiredMegabytes === undefined ? [] : ['wired limit']),
+  ].join(', ');
+
+const loadedWords = (isLoaded: boolean): string => (isLoaded ? 'loaded' : 'not loaded');
+
+function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
+  const wish = keeperWish(fleet, target);
+  const seen = target.facts.keeper;
+  const kept = wish.kind === 'known' ? wish.value : undefined;
+  const state: Known<keyof typeof fileWords> =
+    wish.kind === 'unknown' ? wish : mapKnown(seen, (sight) => filesState(wish.value, sight));
+  const isLoaded = wish.kind === 'unknown' ? wish : mapKnown(seen, (sight) => sight.isLoaded);
+  const about = { node: target.desired.name, reason: `${reason}: ${fleet.system.keeper ?? 'none'}` };
+  const isWanted = wish.kind === 'unknown' || kept !== undefined;
+  return [
+    {
+      ...about,
+      ...filesAddress,
+      desired: isWanted ? 'intact' : 'none',
+      observed: state,
+      from: knownWords(state, (word) => fileWords[word]),
+      to: kept === undefined ? 'none' : keptWords(kept),
+    },
+    {
+      ...about,
+      ...loadedAddress,
+      desired: isWanted,
+      observed: isLoaded,
+      from: knownWords(isLoaded, loadedWords),
+      to: loadedWords(isWanted),
+    },
+  ];
+}
+
+/** Each file by its own step, and then launchd; whatever is loaded reads its program and its data anew in each round. */
+function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]): readonly Step[] {
+  const node = makes[0]?.node;
+  if (node === undefined) return [];
+  const ofFiles = makes.filter(({ address }) => address === filesAddress.address);
+  const files = ofFiles.length === 0 ? [] : unlikeFiles(kept, sight);
+  const puts: Step[] = [];
+  for (const [at, { name, path, content }] of files.entries()) {
+    const isLast = at === files.length - 1;
+    puts.push(
+      buildStep({
+        node,
+        resource: 'keeper',
+        name: `keeper/put-${name}`,
+        class: 'converge',
+        act: { kind: 'put', path, mode: 0o644, content },
+        ...(isLast ? { makes: ofFiles } : { towards: ofFiles }),
+        needs: puts.slice(-1),
+        deadlineMs: 30_000,
+      }),
+    );
+  }
+  const reload = files.some(({ name }) => name === 'plist');
+  const ofLaunchd = makes.filter(({ address }) => address === loadedAddress.address);
+  const load = scriptStep({
+    node,
+    resource: 'keeper',
+    name: 'keeper/load',
+    call: { name: 'load-keeper', args: { reload } },
+    makes: ofLaunchd,
+    towards: ofLaunchd.length === 0 ? ofFiles : [],
+    needs: puts.slice(-1),
+    deadlineMs: 60_000,
+  });
+  return reload || ofLaunchd.length > 0 ? [...puts, load] : puts;
+}
+
+function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
+  const wish = keeperWish(fleet, target);
+  const { keeper } = target.facts;
+  if (makes.length === 0 || wish.kind === 'unknown' || keeper.kind === 'unknown') return [];
+  if (wish.value !== undefined) return installSteps(wish.value, keeper.value, makes);
+  return [
+    scriptStep({
+      node: target.desired.name,
+      resource: 'keeper',
+      name: 'keeper/remove',
+      call: { name: 'remove-keeper', args: {} },
+      makes,
+      deadlineMs: 30_000,
+    }),
+  ];
+}
+
+/**
+ * The daemon that puts back what macOS undoes between two runs: bridge, addresses, wired limit. It comes after all of
+ * these, since it may only keep what was confirmed.
+ */
+export const keeper: Resource = {
+  kind: 'keeper',
+  after: ['identity', 'sudo', 'thunderbolt-bridge', 'link-address', 'wired-limit'],
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      stepsOf(desired, target, changedProperties(changes, propertiesOf(desired, target))),
+    ),
+    rescues: [],
+  }),
+  blockers: () => [],
+};

@@ -1,0 +1,35 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { groupBy } from '../../model/group-by.ts';
+import { nodesSubject } from '../../model/subject.ts';
+import { joinProse, namedList, prose } from '../../model/text/prose.ts';
+import type { ExaminedNode } from '../examination.ts';
+import type { Rule } from '../rule.ts';
+import { macosOf, versionText } from './macos.ts';
+
+function modelAndVersion(node: ExaminedNode): string | undefined {
+  const { hardware } = node.facts;
+  const macos = macosOf(node);
+  return hardware.kind === 'known' && macos !== undefined
+    ? `${hardware.value.model} with macOS ${versionText(macos)}`
+    : undefined;
+}
+
+/** Macs of one model and one version with different builds. Different models may rightly have different builds. */
+export const macosBuilds: Rule = (examination) =>
+  [...groupBy(examination.nodes, modelAndVersion)].flatMap(([what, nodes]) => {
+    const builds = groupBy(nodes, (node) => macosOf(node)?.build);
+    if (builds.size < 2) {
+      return [];
+    }
+    const told = [...builds].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const each = told.map(
+      ([build, same]) => prose`${build ?? 'undefined'} on ${namedList(same.map((node) => node.name))}`,
+    );
+    return [
+      diagnose('macos/builds-differ', {
+        subject: nodesSubject(nodes.map((node) => node.name)),
+        detail: prose`${what} comes in several builds: ${joinProse(each, '; ')}.`,
+        hint: 'Install the same update on all of them; a beta shows as another build.',
+      }),
+    ];
+  });

@@ -1,0 +1,14 @@
+import type { Resource } from '../resource.ts';
+import { verifyOnly } from '../verify-only.ts';
+
+/** The macOS version: inside of what the file accepts, and equal on cabled nodes. Updating it is another verb. */
+export const macos: Resource = verifyOnly({
+  kind: 'macos',
+  after: ['identity'],
+  gaps: ({ desired, targets }) =>
+    targets.flatMap(({ desired: { name: node }, facts }) =>
+      desired.macos.accept !== undefined && facts['macos-version'].kind === 'unknown'
+        ? [{ node, resource: 'macos', text: 'the macOS version' }]
+        : [],
+    ),
+});

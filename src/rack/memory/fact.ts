@@ -1,0 +1,18 @@
+import { known } from '../../model/known.ts';
+import { wholeNumber } from '../../node/answers/grammar.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { sysctlValues } from '../../node/answers/sysctl-values.ts';
+import { sysctl } from '../../node/probes/system.ts';
+import type { Fact } from '../fact.ts';
+
+/** How much memory the GPU may wire, from `iogpu.wired_limit_mb: 0`. */
+export const wiredLimit: Fact<'wired-limit'> = {
+  name: 'wired-limit',
+  from: [sysctl],
+  parse: ([answer]) => {
+    const values = sysctlValues(answer, ['iogpu.wired_limit_mb']);
+    if (values.kind === 'unknown') return values;
+    const megabytes = wholeNumber(values.value[0]);
+    return megabytes === undefined ? garbled(answer, 'printed no number of megabytes') : known({ megabytes });
+  },
+};

@@ -1,0 +1,69 @@
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/wired-megabytes.ts';
+import { addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { scriptStep } from '../build-step.ts';
+import { changedProperties } from '../change.ts';
+import type { Gap, ObservedTarget, Property, Resource } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+
+const own = addressed({ kind: 'wired-limit' });
+
+const limitWords = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
+
+function memoryOf({ facts: { hardware } }: ObservedTarget): number | undefined {
+  return hardware.kind === 'known' ? hardware.value.memoryBytes : undefined;
+}
+
+/** While its memory is unknown nobody may be told how much of it a Mac can spare. */
+const isOpen = ({ system: { wiredLimit: wanted } }: DesiredFleet, target: ObservedTarget): boolean =>
+  wanted !== undefined && wanted.kind !== 'default' && memoryOf(target) === undefined;
+
+function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
+  const { wiredLimit: wanted } = fleet.system;
+  const memoryBytes = memoryOf(target);
+  const megabytes = wantedWiredMegabytes(wanted, memoryBytes);
+  const isTooMuch = memoryBytes !== undefined && isBeyondMemory(wanted, memoryBytes);
+  if (wanted === undefined || megabytes === undefined || isTooMuch || isOpen(fleet, target)) {
+    return [];
+  }
+  const observed = mapKnown(target.facts['wired-limit'], (seen) => seen.megabytes);
+  const written = wanted.kind === 'bytes' ? `${wanted.bytes} bytes` : wanted.kind;
+  return [
+    {
+      node: target.desired.name,
+      ...own,
+      desired: megabytes,
+      observed,
+      from: knownWords(observed, limitWords),
+      to: limitWords(megabytes),
+      reason: `system.wiredLimit: ${written}`,
+    },
+  ];
+}
+
+/** How much memory the GPU may wire; lost at every reboot. @see sysctl `iogpu.wired_limit_mb` */
+export const wiredLimit: Resource = {
+  kind: 'wired-limit',
+  after: ['identity', 'sudo'],
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertyOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      changedProperties(changes, propertyOf(desired, target)).map((made) =>
+        scriptStep({
+          node: made.node,
+          resource: 'wired-limit',
+          name: 'wired-limit/set',
+          call: { name: 'set-wired-limit', args: { megabytes: Number(made.desired) } },
+          makes: [made],
+          deadlineMs: 30_000,
+        }),
+      ),
+    ),
+    rescues: [],
+  }),
+  blockers: ({ findingBlockers }) => findingBlockers('wired-limit'),
+  gaps: ({ desired, targets }) =>
+    targets
+      .filter((target) => isOpen(desired, target))
+      .map(({ desired: { name: node } }): Gap => ({ node, resource: 'wired-limit', text: 'the size of its memory' })),
+};

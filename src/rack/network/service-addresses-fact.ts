@@ -1,0 +1,110 @@
+import type { Ipv4Address, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
+import { known } from '../../model/known.ts';
+import { isBsdName, isIpv4, isName, isUuid } from '../../node/answers/grammar.ts';
+import { prefixOfMask } from '../../node/answers/ipv4-mask.ts';
+import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { readPlist } from '../../node/answers/read-plist.ts';
+import { networkServicesKey, serviceOrder } from '../../node/probes/network.ts';
+import type { Fact } from '../fact.ts';
+import { networkServices } from './network-services-fact.ts';
+
+/**
+ * How each network service with a device gets its IPv4 address, from a property list that says as much as
+ *
+ *     {"UUID":{"Interface":{"DeviceName":"en2","Type":"Ethernet"},"IPv4":{"ConfigMethod":"Manual",
+ *       "Addresses":["10.77.0.1"],"SubnetMasks":["255.255.255.252"]},"UserDefinedName":"Thunderbolt 1"}}
+ *
+ * Every service of the service order that has a device must be there. The preferences keep the services of every location: one name and
+ * device with two different addresses means that two locations disagree, and nobody has said which one holds.
+ *
+ * The keys are those of Apple's SCSchemaDefinitions.h; the whole has not been captured on a Mac.
+ */
+export const serviceAddresses: Fact<'service-addresses'> = {
+  name: 'service-addresses',
+  from: [networkServicesKey, serviceOrder],
+  parse: ([answer, orderAnswer], asked) => {
+    const list = readPlist(answer);
+    if (list.kind === 'unknown') return list;
+    const order = networkServices.parse([orderAnswer], asked);
+    if (order.kind === 'unknown') return order;
+    const services = Object.entries(asObject(list.value) ?? {});
+    if (asObject(list.value) === undefined) return garbled(answer, 'described no network services');
+    const found = new Map<string, ServiceAddress>();
+    for (const [uuid, value] of services) {
+      const service = asObject(value);
+      const read = service === undefined || !isUuid(uuid) ? undefined : serviceOf(service, order.value);
+      if (read === undefined) return garbled(answer, 'described a network service that cannot be read');
+      if (read === 'without-device') continue;
+      const key = `${read.device} ${read.service}`;
+      if (!isSame(found.get(key) ?? read, read)) {
+        return garbled(answer, `described ${read.service} twice, with different addresses`);
+      }
+      found.set(key, read);
+    }
+    const read = [...found.values()];
+    const lacking = order.value.find(({ name, device }) => device !== undefined && !found.has(`${device} ${name}`));
+    return lacking === undefined ? known(read.sort(byDevice)) : garbled(answer, `did not describe ${lacking.name}`);
+  },
+};
+
+function serviceOf(
+  service: JsonObject,
+  order: readonly NetworkService[],
+): ServiceAddress | 'without-device' | undefined {
+  const port = asObject(service['Interface']);
+  if (port === undefined) return undefined;
+  // A VPN has an interface without a device.
+  if (!Object.hasOwn(port, 'DeviceName')) return 'without-device';
+  const device = textOf(port, 'DeviceName') ?? '';
+  const name = Object.hasOwn(service, 'UserDefinedName')
+    ? textOf(service, 'UserDefinedName')
+    : onlyNameOf(device, order);
+  if (name === undefined || !isName(name) || !isBsdName(device)) return undefined;
+  const ipv4 = Object.hasOwn(service, 'IPv4') ? asObject(service['IPv4']) : {};
+  if (ipv4 === undefined) return undefined;
+  const settings = settingsOf(ipv4);
+  return settings === undefined ? undefined : { service: name, device, ...settings };
+}
+
+/** What macOS calls a service that nobody has given a name. */
+function onlyNameOf(device: string, order: readonly NetworkService[]): string | undefined {
+  const names = order.filter((one) => one.device === device).map(({ name }) => name);
+  return names.length === 1 ? names[0] : undefined;
+}
+
+/**
+ * IPv4 that is switched off has `__INACTIVE__` beside the method that it had (configd, SCNetworkProtocolSetEnabled); a
+ * service with several addresses was not set by us.
+ */
+function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address' | 'router'> | undefined {
+  if (Object.hasOwn(ipv4, '__INACTIVE__')) return { method: ipv4['__INACTIVE__'] === 1 ? 'off' : 'other' };
+  const method = Object.hasOwn(ipv4, 'ConfigMethod') ? textOf(ipv4, 'ConfigMethod') : 'none';
+  if (method === undefined) return undefined;
+  if (method !== 'Manual') return { method: method === 'DHCP' ? 'dhcp' : 'other' };
+  const addresses = asList(ipv4['Addresses']);
+  const masks = asList(ipv4['SubnetMasks']);
+  if (addresses === undefined || masks === undefined || addresses.length === 0) return undefined;
+  if (addresses.length > 1) return { method: 'other' };
+  const address = addressOf(addresses[0], masks[0]);
+  const router = Object.hasOwn(ipv4, 'Router') ? ipv4['Router'] : '';
+  if (address === undefined || typeof router !== 'string' || !(router === '' || isIpv4(router))) return undefined;
+  return { method: 'manual', address, ...(router === '' ? {} : { router }) };
+}
+
+function addressOf(address: unknown, mask: unknown): Ipv4Address | undefined {
+  if (typeof address !== 'string' || typeof mask !== 'string' || !isIpv4(address) || !isIpv4(mask)) return undefined;
+  const prefixLength = prefixOfMask(mask.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0));
+  return prefixLength === undefined ? undefined : { address, prefixLength };
+}
+
+const isSame = (one: ServiceAddress, other: ServiceAddress): boolean =>
+  one.method === other.method &&
+  one.router === other.router &&
+  one.address?.address === other.address?.address &&
+  one.address?.prefixLength === other.address?.prefixLength;
+
+function byDevice(one: ServiceAddress, other: ServiceAddress): number {
+  const [a, b] = [`${one.device} ${one.service}`, `${other.device} ${other.service}`];
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,70 @@
+import { addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { known } from '../../model/known.ts';
+import { transactionStep } from '../build-step.ts';
+import { changedProperties } from '../change.ts';
+import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import type { ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { isLeftToKeeper } from './left-to-keeper.ts';
+import { misplacedServices, orderWords, thunderboltDevices } from './service-order.ts';
+import { connectionBlockers } from './transaction/connection.ts';
+
+function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
+  const misplaced = misplacedServices(facts);
+  return fleet.thunderbolt.pool === undefined || adoptedDaemon(fleet, facts) !== undefined
+    ? []
+    : [
+        {
+          node: desired.name,
+          ...addressed({ kind: 'service-order' }),
+          desired: true,
+          // Nobody but networksetup sets it, and where it may not, that is told.
+          observed: isLeftToKeeper(fleet, facts) ? known(true) : mapKnown(misplaced, (found) => found.length === 0),
+          from: knownWords(misplaced, orderWords),
+          to: orderWords([]),
+          reason: 'thunderbolt.addressing',
+        },
+      ];
+}
+
+const properties = ({ desired, targets }: View): readonly Property[] =>
+  targets.flatMap((target) => propertyOf(desired, target));
+
+const devicesOf = ({ facts }: ObservedTarget): readonly string[] => {
+  const devices = thunderboltDevices(facts);
+  return devices.kind === 'known' ? devices.value : [];
+};
+
+/** Whoever is moved would not be reached over its cable the way it was. */
+const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] => {
+  const misplaced = misplacedServices(facts);
+  const moved = misplaced.kind === 'known' ? misplaced.value : [];
+  return changed.length === 0 ? [] : moved.flatMap(({ service }) => service.device ?? []);
+};
+
+/**
+ * The network services of the receptacles behind all others, so that a cable never becomes the way to the rest of the
+ * world. The others keep their order. @see networksetup(8), `-ordernetworkservices`
+ */
+export const serviceOrder: Resource = {
+  kind: 'service-order',
+  after: ['identity', 'sudo', 'thunderbolt-bridge'],
+  properties,
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      changedProperties(changes, propertyOf(desired, target)).map((made) =>
+        transactionStep({
+          node: made.node,
+          resource: 'service-order',
+          name: 'service-order/set',
+          call: { name: 'order-services', args: { last: devicesOf(target), ...keeperArg(desired, target.facts) } },
+          makes: [made],
+          deadlineMs: 30_000,
+        }),
+      ),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => connectionBlockers(view, { kind: 'service-order', properties: properties(view), touched }),
+};

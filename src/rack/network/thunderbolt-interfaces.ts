@@ -1,0 +1,49 @@
+import type { NetworkInterface } from '../../model/facts/fact-values.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+
+/** The name comes into commands that people type as root, so a node may not make one up. */
+const interfaceName = /^en\d{1,4}$/;
+
+/**
+ * The interface of each receptacle on this boot, joined on the hardware port `Thunderbolt N`. On an M5 Max
+ * receptacles 1, 2, 3 are en1, en6, en2: it can neither be computed nor sorted.
+ * @returns undefined when the node's hardware ports are unknown, or none of them is named like that: then the list is
+ * cut or in another language, and says nothing about any interface
+ */
+export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string> | undefined {
+  const ports = facts['hardware-ports'];
+  if (ports.kind === 'unknown') {
+    return undefined;
+  }
+  const found = ports.value.flatMap(({ port, device }): [number, string][] => {
+    const receptacle = /^Thunderbolt (\d{1,3})$/.exec(port)?.[1];
+    return receptacle === undefined || !interfaceName.test(device) ? [] : [[Number(receptacle), device]];
+  });
+  return found.length === 0 ? undefined : new Map(found);
+}
+
+/** Whether an interface belongs to a Thunderbolt receptacle, to something else, or nobody can tell. */
+export type InterfaceKind = 'thunderbolt' | 'other' | 'unknown';
+
+/** Judges an interface by the hardware port that names it; one that none names may still be a receptacle. */
+export function interfaceKind(facts: Facts, name: string): InterfaceKind {
+  const ports = facts['hardware-ports'];
+  const receptacles = thunderboltInterfaces(facts);
+  if (!interfaceName.test(name)) {
+    return 'other';
+  }
+  if (ports.kind === 'unknown' || receptacles === undefined) {
+    return 'unknown';
+  }
+  if ([...receptacles.values()].includes(name)) {
+    return 'thunderbolt';
+  }
+  return ports.value.some(({ device }) => device === name) ? 'other' : 'unknown';
+}
+
+/** The interface of one receptacle as `ifconfig` shows it, or undefined when any part of the way to it is unknown. */
+export function interfaceAt(facts: Facts, receptacle: number): NetworkInterface | undefined {
+  const name = thunderboltInterfaces(facts)?.get(receptacle);
+  const { interfaces } = facts;
+  return interfaces.kind === 'known' ? interfaces.value.find((one) => one.name === name) : undefined;
+}

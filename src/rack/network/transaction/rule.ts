@@ -1,0 +1,42 @@
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../../diagnostics/escape.ts';
+import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import type { NodeRollback } from '../../../model/facts/node-records.ts';
+import { nodeSubject } from '../../../model/subject.ts';
+import { meshwright } from '../../../model/text/command.ts';
+import { named, prose } from '../../../model/text/prose.ts';
+import { utcText } from '../../../model/text/utc-text.ts';
+import type { Rule } from '../../rule.ts';
+
+const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
+
+/** When the node puts its network back, by its own clock; it does so at once when it starts anew. */
+function endText({ state, fields: { since, seconds } }: NodeRollback): string {
+  if (state === 'rolling') return 'The node is taking it back now.';
+  const at =
+    isNumber(since) && isNumber(seconds) ? `at ${utcText(Math.ceil(Number(since) + Number(seconds)))}` : 'soon';
+  return `The node takes it back by itself ${at} by its own clock, unless it is confirmed before.`;
+}
+
+function told(node: string, rollback: NodeRollback): Diagnostic {
+  const { run = 'unknown', by, step } = rollback.fields;
+  const who = by === undefined ? '' : ` (${escapeText(by)})`;
+  const own = `${node}/`;
+  const name =
+    step?.startsWith(own) === true
+      ? prose`${named(node)}/${escapeText(step.slice(own.length))}`
+      : escapeText(step ?? '');
+  const what = step === undefined ? '' : prose`, ${name},`;
+  return diagnose('network/unconfirmed-change', {
+    subject: nodeSubject(node),
+    detail: prose`A network change of run ${escapeText(run)}${who}${what} is not confirmed. ${endText(rollback)}`,
+    hint: withCommands('Unless that run still goes on, settle it now', [meshwright('apply', node)]),
+  });
+}
+
+/** Network changes that nobody has confirmed yet: what is seen of the network of that node holds no longer than they do. */
+export const unconfirmedChange: Rule = ({ nodes }) =>
+  nodes.flatMap(({ name, facts: { rollbacks } }) =>
+    rollbacks.kind === 'known' ? rollbacks.value.map((one) => told(name, one)) : [],
+  );

@@ -1,0 +1,189 @@
+import { everyNode } from '../../../desired/fallback.ts';
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../../diagnostics/escape.ts';
+import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import type { FailureAction } from '../../../drivers/contract/driver.ts';
+import { driverOf } from '../../../drivers/registry.ts';
+import { groupBy } from '../../../model/group-by.ts';
+import type { NodeName } from '../../../model/node.ts';
+import { isPlacement, nodesSubject, placementSubject } from '../../../model/subject.ts';
+import { meshwright } from '../../../model/text/command.ts';
+import { namedList, type Prose, prose } from '../../../model/text/prose.ts';
+import type { View } from '../../resource.ts';
+import { budgetFindings, lastStartFindings } from '../placement-blockers.ts';
+import type { Leftover } from '../state/leftovers.ts';
+import { orphans, type PlacementCase, placementCases } from '../state/placement-cases.ts';
+import { bridgedLinks } from './bridged-links.ts';
+import { doorFindings } from './door-findings.ts';
+import { fallbackFindings } from './fallback-findings.ts';
+import { checkDiagnostic } from './placement-checks.ts';
+import type { PlacementSurvey } from './placement-survey.ts';
+import { linksOf, memberComplaint, namedLinks, rdmaSuspicions } from './rdma-suspicions.ts';
+import { markedAmong, rebootFindings } from './reboot-marks.ts';
+import { ladderHint, startHistory } from './start-ladder.ts';
+
+/**
+ * What is wrong with the placements of the file, each with one thing to do. Of one that nobody could judge nothing is
+ * said where a node of it was not observed to the end: that is told of the node.
+ */
+export function placementFindings(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
+  const spent = budgetFindings(view);
+  const others = surveys.filter((one) => !isAmong(spent, one));
+  return [
+    ...others.flatMap((one) => findingOf(one, view)),
+    ...spent,
+    ...lastStartFindings(view),
+    ...fallbackFindings(view, surveys),
+    ...doorFindings(view),
+    ...exposedFindings(view),
+    ...rebootFindings(view),
+    ...rdmaSuspicions(view, startable(view, others)),
+    ...leftOver(view),
+  ];
+}
+
+const isAmong = (findings: readonly Diagnostic[], { name }: PlacementSurvey): boolean =>
+  findings.some(({ subject }) => isPlacement(subject, name));
+
+/** Those with no Mac that has to restart before anything is started there. */
+const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly PlacementSurvey[] =>
+  surveys.filter(({ nodes }) => markedAmong(view, nodes).length === 0);
+
+/**
+ * What `doctor` says of placements whose last start failed: a plan that starts them again says the same. Where none has
+ * failed, the plan is itself the first thing to try.
+ */
+export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
+  const spent = budgetFindings(view);
+  const failed = startable(view, surveys).filter(
+    (one) => startHistory(view, one).rung !== 'start' && !isAmong(spent, one),
+  );
+  const found = failed.flatMap((one) => [...rdmaSuspicions(view, [one]), ...findingOf(one, view)].slice(0, 1));
+  return found.map((one) => ({ ...one, severity: 'warning' }));
+}
+
+const exposedFindings = ({ desired }: View): readonly Diagnostic[] =>
+  desired.placements.flatMap((placement) => {
+    const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
+    const found = runtime === undefined ? [] : (driverOf(runtime).exposed?.(placement) ?? []);
+    return found.map((one) => checkDiagnostic(placement, one));
+  });
+
+function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
+  const { name, standing, wanted } = one;
+  const subject = placementSubject(name);
+  if (standing === 'unknown') {
+    const detail = sentence(`Unknown: ${one.evidence}`);
+    return one.nodes.some((node) => isUnseen(node, view)) ? [] : [diagnose('mesh/not-judged', { subject, detail })];
+  }
+  // That it serves, and where it does not belong, is told by itself.
+  if (standing !== 'differs' || (one.onFallback !== undefined && one.state === 'serving')) return [];
+  if (wanted === 'stopped') {
+    return [diagnose('mesh/not-stopped', { subject, detail: 'The file wants it stopped, and ranks of it run.' })];
+  }
+  const bridged = bridgedFinding(one, view);
+  if (bridged !== undefined) return [bridged];
+  const hint = hintOf(one, view);
+  const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
+  return [diagnose('mesh/not-serving', { subject, detail, ...(hint ? { hint } : {}) })];
+}
+
+/** The one cause that no start and no apply ends, since the file wants it so. */
+function bridgedFinding({ name }: PlacementSurvey, { desired, observation }: View): Diagnostic | undefined {
+  const placement = desired.placements.find((one) => one.name === name);
+  if (placement === undefined) return undefined;
+  const nodes = placement.nodes.map((node) => {
+    const facts = observation.nodes[node]?.facts;
+    return facts === undefined ? { node } : { node, facts };
+  });
+  const [found] = bridgedLinks(placement, desired, nodes);
+  return found === undefined ? undefined : checkDiagnostic(placement, found);
+}
+
+function isUnseen(node: NodeName, { observation }: View): boolean {
+  const facts = observation.nodes[node]?.facts;
+  return facts === undefined || facts.placements.kind === 'unknown' || facts.services.kind === 'unknown';
+}
+
+/** One sentence on one line; what a node put into it shows as it is, harmless. */
+const sentence = (text: string): string => `${escapeText(text.replace(/\.$/, ''))}.`;
+
+function wordsOf({ state, evidence }: PlacementSurvey): string {
+  switch (state) {
+    case 'not-placed':
+      return 'It was never started';
+    case 'stopped':
+      return `It is stopped: ${evidence}`;
+    case 'changed':
+      return `It runs with old settings: ${evidence}`;
+    default:
+      return `It is ${state}: ${evidence}`;
+  }
+}
+
+/** What an apply, a start or a restart of Macs can end: on the ladder each has its turn. */
+const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
+
+/** What was started from this very file needs only another start; the rest is for `apply`, until a start has failed. */
+function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
+  const { name, nodes, state, staysOn, failure } = survey;
+  if (staysOn !== undefined) {
+    const commands = [meshwright('reboot', ...nodes), meshwright('doctor')];
+    return withCommands('One more start would be the same. Restart its Macs, then see what doctor says', commands);
+  }
+  const marked = markedAmong(view, nodes);
+  if (marked.length > 0) {
+    const commands = [meshwright('reboot', ...marked)];
+    return withCommands(`Nothing is started on ${marked.join(', ')} before a restart`, commands);
+  }
+  const { rung, hasExited } = startHistory(view, survey);
+  const logs = meshwright('logs', name);
+  const isBroken = state === 'hung' || state === 'partial' || state === 'dead';
+  if (rung === 'start') {
+    const commands = [meshwright('restart', name), logs];
+    if (failure !== undefined)
+      return withCommands(prose`${failure.cure} Then start it again; its log says more`, commands);
+    return isBroken ? withCommands('Start it again; its log says more', commands) : undefined;
+  }
+  // That others lost a rank tells as little as no line at all.
+  const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
+  if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
+    const cure = failure?.cure ?? 'Its program ended by itself.';
+    return prose`${cure} Correct the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
+  }
+  const macs = suspectMacs(survey, view);
+  return ladderHint(rung, {
+    placement: name,
+    nodes: macs,
+    macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
+    byHand: prose`Correct the file or the Mac by what its log says. Its log: ${logs}`,
+  });
+}
+
+/** The Macs of the one link that a rank complains of; all of the placement where none is named. */
+function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
+  const members = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
+  const texts = members.flatMap((node) => memberComplaint(node, survey.name)).map(({ text }) => text);
+  const [link, ...others] = namedLinks(view, linksOf(view, survey), [survey.evidence, ...texts]);
+  return link === undefined || others.length > 0 ? survey.nodes : link.ends.map(({ node }) => node).toSorted();
+}
+
+/** What the rank that failed first says, and what that means. */
+const failureWords = ({ failure }: PlacementSurvey): string =>
+  failure === undefined ? '' : ` First failed ${failure.rank}: "${escapeText(failure.line)}". ${failure.meaning}`;
+
+/** What belongs to a placement on its fallback is not left over, nor what a stop there has left of one that stays stopped. */
+const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: Leftover): boolean =>
+  elsewhere !== undefined || (placement.state === 'stopped' && !seen.mayRun && everyNode(placement).includes(node));
+
+function leftOver(view: View): readonly Diagnostic[] {
+  const own = placementCases(view).flatMap((one) => one.strangers.filter((member) => !isOfFallback(one, member)));
+  const all = [...own, ...orphans(view)];
+  return [...groupBy(all, ({ placement }) => placement)].map(([placement, found]) =>
+    diagnose('mesh/left-over', {
+      subject: nodesSubject(found.map(({ node }) => node)),
+      detail: prose`A rank of ${escapeText(placement)} is left over on ${namedList(found.map(({ node }) => node))}.`,
+    }),
+  );
+}

@@ -1,0 +1,271 @@
+import { layoutOn } from '../../../desired/fallback.ts';
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../../diagnostics/escape.ts';
+import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import type { DesiredPlacement } from '../../../model/desired.ts';
+import { kernelObjects } from '../../../model/facts/kernel-objects.ts';
+import type { Link } from '../../../model/link.ts';
+import type { NodeName } from '../../../model/node.ts';
+import { linkSubject, nodesSubject, placementSubject } from '../../../model/subject.ts';
+import { meshwright } from '../../../model/text/command.ts';
+import { joinProse, mapWords, named, type Prose, prose } from '../../../model/text/prose.ts';
+import { receptacleDevices } from '../../addresses/link-address-seen.ts';
+import { linkAt } from '../../cabling/judge-cabling.ts';
+import type { Examination, ExaminedNode } from '../../examination.ts';
+import { nodeRdma } from '../../rdma/rdma-node.ts';
+import { receptacleRdma } from '../../rdma/rdma-receptacle.ts';
+import type { View } from '../../resource.ts';
+import type { PlacementSurvey } from './placement-survey.ts';
+import { queuePairFindings } from './queue-pair-findings.ts';
+import { ladderHint, startHistory } from './start-ladder.ts';
+
+/** The links between the members of a placement. */
+export function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
+  const isMember = (name: string): boolean => nodes.some((node) => node === name);
+  return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
+}
+
+/** Whether every rung that can be seen is there at both ends of a link; unknown is never fine. */
+function isFine(examination: Examination, { ends }: Link): boolean {
+  const isCabled = linkAt(examination.cabling.links, ends[0])?.judgement.kind === 'as-declared';
+  return (
+    isCabled &&
+    ends.every((end) => {
+      const node = examination.nodes.find(({ name }) => name === end.node);
+      return (
+        node !== undefined && nodeRdma(node) === 'ready' && receptacleRdma(examination, node, end).kind === 'ready'
+      );
+    })
+  );
+}
+
+/** What the last start on a node has complained about, in the boot session that is still going on. */
+function complaintOn({ facts }: ExaminedNode, placement: string): string | undefined {
+  const { 'rdma-starts': starts, 'boot-session': session } = facts;
+  if (starts.kind === 'unknown' || session.kind === 'unknown') return undefined;
+  const last = starts.value.last.find((one) => one.placement === placement);
+  return last?.startedIn === session.value.uuid ? last.complaint : undefined;
+}
+
+interface Complaint {
+  readonly node: NodeName;
+  readonly text: string;
+}
+
+/**
+ * What the verbs library says when a device has nothing left: ENOMEM or no domain, EBUSY for a queue pair too many.
+ *
+ * @see runtimes: errors of jaccl
+ */
+const exhausted = /protection domain|create_qp|errno ?[=:]? ?(?:12|16)\b/i;
+
+/** EHOSTUNREACH, as macOS gives it at once to a program that may not use the local network. @see Apple TN3179 */
+const noRoute = /errno ?[=:]? ?65\b|No route to host/i;
+
+const causeWords = 'every rung that can be seen is fine at both ends';
+
+/** Of a placement over TCP less has to be fine. */
+const tcpCauseWords = 'its cables are as declared and have addresses';
+
+const saidBy = (complaints: readonly Complaint[]): Prose =>
+  joinProse(
+    complaints.map(({ node, text }) => prose`${named(node)} said "${escapeText(text)}"`),
+    '; ',
+  );
+
+function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Complaint[], fine: string): Diagnostic {
+  return diagnose('mesh/suspected-local-network', {
+    subject: nodesSubject(complaints.map(({ node }) => node)),
+    detail: prose`Suspected: macOS keeps ${name} from the local network, though ${fine}. ${saidBy(complaints)}.`,
+  });
+}
+
+/** What failed for want of queue pairs that no restart gives is no suspicion. */
+function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }: View): readonly PlacementFinding[] {
+  const placement = desired.placements.find((one) => one.name === name);
+  if (placement === undefined) return [];
+  const members = nodes.map((node) => {
+    const facts = observation.nodes[node]?.facts;
+    return { node, ...(facts === undefined ? {} : { facts }) };
+  });
+  return queuePairFindings(layoutOn(placement, nodes), desired, members);
+}
+
+/** Whether a restart of a Mac can free anything: unknown is not no. */
+function mayHoldObjects({ observation }: View, node: NodeName): boolean {
+  const facts = observation.nodes[node]?.facts;
+  const objects = facts === undefined ? undefined : kernelObjects(facts);
+  if (objects?.kind !== 'known') return true;
+  const { withoutProcess } = objects.value;
+  return withoutProcess.domains + withoutProcess.queuePairs > 0;
+}
+
+function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complaint[], view: View): Diagnostic {
+  const { name } = survey;
+  const nodes = complaints.map(({ node }) => node);
+  const said = saidBy(complaints);
+  const [sure] = neverEnough(survey, view);
+  if (sure !== undefined) {
+    return diagnose(sure.code, {
+      subject: placementSubject(name),
+      detail: prose`${sure.detail} The last start failed: ${said}.`,
+    });
+  }
+  const detail = prose`Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${said}.`;
+  const full = nodes.filter((node) => mayHoldObjects(view, node));
+  return diagnose('rdma/suspected-exhausted', {
+    subject: nodesSubject(nodes),
+    ...(full.length > 0
+      ? {
+          detail,
+          hint: ladderHint(startHistory(view, survey).rung, {
+            placement: name,
+            nodes: full,
+            macs: full.length === 1 ? 'that Mac' : 'those Macs',
+            byHand: 'End every other program there that opens RDMA devices, then start the placement again.',
+          }),
+        }
+      : {
+          detail: prose`The last start of ${name} failed: ${said}. The kernel holds nothing now that a restart of the Mac would free.`,
+          hint: withCommands('Try a start, then read its log', [meshwright('restart', name), meshwright('logs', name)]),
+        }),
+  });
+}
+
+/** The links whose address a complaint names; all of them where none does. */
+export function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
+  const named = links.filter((link) => {
+    const network = desired.thunderbolt.networks[link.index];
+    return network !== undefined && texts.some((text) => namesNetwork(text, network.address));
+  });
+  return named.length === 0 ? links : named;
+}
+
+/** Whether a text names one of the two addresses of a /30. */
+function namesNetwork(text: string, network: string): boolean {
+  const at = network.lastIndexOf('.') + 1;
+  const first = Number(network.slice(at));
+  return [1, 2].some((offset) => {
+    const address = `${network.slice(0, at)}${first + offset}`.replaceAll('.', '\\.');
+    return new RegExp(`(?<![\\d.])${address}(?![\\d])`).test(text);
+  });
+}
+
+function deadFinding(
+  view: View,
+  survey: PlacementSurvey,
+  links: readonly Link[],
+  complaints: readonly Complaint[],
+): Diagnostic {
+  const { failure } = survey;
+  const unanswered = failure?.isUnreached === true ? [failure] : [];
+  const words = [...complaints, ...unanswered.map(({ node, line }) => ({ node, text: line }))];
+  const texts = [survey.evidence, ...words.map(({ text }) => text)];
+  const meant = namedLinks(view, links, texts);
+  const nodes = [...new Set(meant.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
+  const [only] = meant;
+  const said = joinProse(
+    words.map(({ node, text }) => prose`; ${named(node)} said "${text}"`),
+    '',
+  );
+  const what = meant.length === 1 ? 'this cable' : `one of ${meant.length} cables`;
+  const why = prose`${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
+  const isOverTcp = survey.transport === 'tcp';
+  return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
+    subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
+    detail: prose`Suspected: ${what} carries nothing, though ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
+    hint: ladderHint(startHistory(view, survey).rung, {
+      placement: survey.name,
+      nodes,
+      macs: 'the Macs at both ends',
+      byHand: `At the rack: replace ${meant.length === 1 ? 'this cable' : 'these cables, one after the other'}, then start the placement again.`,
+    }),
+  });
+}
+
+/** Whether its last start failed since a rank got no answer from its peer at the address of a cable. */
+const wasUnreached = (view: View, survey: PlacementSurvey): boolean =>
+  survey.failure?.isUnreached === true && startHistory(view, survey).hasExited;
+
+/** Whether its last start came to nothing though its programs lived. One that ended by itself says why in its own log. */
+function wasSilent(view: View, survey: PlacementSurvey): boolean {
+  const history = startHistory(view, survey);
+  return survey.state === 'stopped' && history.wasSilent && !history.hasExited;
+}
+
+/** Whether a start or a token failed: what nobody started, or what somebody stopped on purpose, tells nothing. */
+const hasFailed = ({ standing, wanted, state }: PlacementSurvey): boolean =>
+  standing === 'differs' && wanted === 'serving' && state !== 'not-placed' && state !== 'changed';
+
+function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
+  const { examination } = view;
+  const links = linksOf(view, survey);
+  if (!hasFailed(survey) || links.length === 0 || !links.every((link) => isFine(examination, link))) return [];
+  const members = examination.nodes.filter(({ name }) => survey.nodes.includes(name));
+  const complaints = members.flatMap((node): readonly Complaint[] => {
+    const text = complaintOn(node, survey.name);
+    return text === undefined ? [] : [{ node: node.name, text }];
+  });
+  const spent = complaints.filter(({ text }) => exhausted.test(text));
+  if (spent.length > 0) return [exhaustedFinding(survey, spent, view)];
+  const unrouted = complaints.filter(({ text }) => noRoute.test(text));
+  if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, causeWords)];
+  const hasSymptom =
+    survey.state === 'hung' || complaints.length > 0 || wasSilent(view, survey) || wasUnreached(view, survey);
+  return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
+}
+
+/** Whether the interface of a receptacle has an address that it did not give itself. */
+function hasAddress({ facts }: ExaminedNode, receptacle: number): boolean {
+  const devices = receptacleDevices(facts);
+  const { interfaces } = facts;
+  if (devices.kind === 'unknown' || interfaces.kind === 'unknown') return false;
+  const own = interfaces.value.find(({ name }) => name === devices.value.get(receptacle));
+  return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
+}
+
+/** Whether a link is cabled as declared and either end has an address; unknown is never fine. */
+function isAddressed({ examination }: View, { ends }: Link): boolean {
+  const isCabled = linkAt(examination.cabling.links, ends[0])?.judgement.kind === 'as-declared';
+  const nodeOf = (name: NodeName): ExaminedNode | undefined => examination.nodes.find((one) => one.name === name);
+  return (
+    isCabled &&
+    ends.every(({ node, receptacle }) => {
+      const examined = nodeOf(node);
+      return examined !== undefined && hasAddress(examined, receptacle);
+    })
+  );
+}
+
+/** What the member of a placement has complained about since its last start, in this boot session. */
+export function memberComplaint({ name, facts }: ExaminedNode, placement: string): readonly Complaint[] {
+  const { placements, 'boot-session': session } = facts;
+  if (placements.kind === 'unknown' || session.kind === 'unknown') return [];
+  const member = placements.value.find((one) => one.placement === placement);
+  const text = member?.startedIn === session.value.uuid ? member.complaint : undefined;
+  return text === undefined ? [] : [{ node: name, text }];
+}
+
+/** Over TCP a rank says itself that it did not reach its peer; nothing else can be told from a look. */
+function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
+  const links = linksOf(view, survey);
+  const isFine = links.length > 0 && links.every((link) => isAddressed(view, link));
+  if (!hasFailed(survey) || !isFine) return [];
+  const unrouted = view.examination.nodes
+    .filter(({ name }) => survey.nodes.includes(name))
+    .flatMap((node) => memberComplaint(node, survey.name))
+    .filter(({ text }) => noRoute.test(text));
+  if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, tcpCauseWords)];
+  return wasUnreached(view, survey) ? [deadFinding(view, survey, links, [])] : [];
+}
+
+/**
+ * What only traffic can show, where it failed: a placement whose start or token came to nothing in this boot session,
+ * although everything that can be looked at is fine on all of its links. A suspicion, never a certainty.
+ */
+export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] =>
+  surveys.flatMap((survey) =>
+    survey.transport === 'rdma' ? suspicionsOf(view, survey) : tcpSuspicionsOf(view, survey),
+  );

@@ -1,0 +1,98 @@
+import { type Addressed, addressed } from '../../../model/address.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { Step } from '../../../model/step.ts';
+import { closedFile } from '../../../node/paths/gateway-paths.ts';
+import { type MeshWork, meshStep, scriptAct } from '../members/mesh-step.ts';
+import { closedText } from './gateway-files.ts';
+
+/** How long whoever is inside may take before the mesh is stopped. */
+export const drainMs = 30_000;
+
+const doorDeadlineMs = 30_000;
+
+/** Where the door of a published placement is. */
+export interface Door {
+  readonly leader: NodeName;
+  readonly port: number;
+  /** It is one of an earlier file, beside the one that the file names now. */
+  readonly isLeft?: boolean;
+}
+
+/** The address of whether a doorman lets requests in to a placement. */
+export const doorAddress = (port: number, placement: string): Addressed =>
+  addressed({ kind: 'doorman', port, placement, part: 'door' });
+
+/** The address of how many a doorman has let in to a placement whose door is closed, and who have no whole answer yet. */
+export const insideAddress = (port: number, placement: string): Addressed =>
+  addressed({ kind: 'doorman', port, placement, part: 'inside' });
+
+/** The placement whose requests in flight an address counts; undefined for any other address. */
+export const insideOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
+  about.part === 'inside' ? about.placement : undefined;
+
+/** The placement whose door an address is of; undefined for any other address. */
+export const doorOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
+  about.part === 'door' ? about.placement : undefined;
+
+/** What clients are told of a door that was closed while its mesh goes on. */
+export const drainedReason = 'it was drained by its operator.';
+
+/** Why a door is closed, and what comes before. */
+export interface ClosingTerms {
+  /** A sentence for clients, without their placement: `it is stopped.` */
+  readonly reason: string;
+  /** Whether anybody inside can still get an answer. */
+  readonly isAnswering: boolean;
+  readonly needs: readonly Step[];
+}
+
+/**
+ * Lets nobody in any more, and waits for those inside where the mesh still answers. In no group: what fails here has
+ * stopped nothing yet.
+ */
+export function closeDoor(
+  { placement, nodes, changes }: MeshWork,
+  { leader, port, isLeft }: Door,
+  terms: ClosingTerms,
+): readonly Step[] {
+  const which = isLeft === true ? `-${port}` : '';
+  const work: MeshWork = { placement, nodes, changes };
+  const close = meshStep(work, {
+    node: leader,
+    verb: `close-door${which}`,
+    class: 'converge',
+    act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(terms.reason) },
+    needs: terms.needs,
+    establishes: [{ node: leader, ...doorAddress(port, placement), value: 'closed' }],
+    deadlineMs: doorDeadlineMs,
+  });
+  if (!terms.isAnswering) return [close];
+  const drain = meshStep(work, {
+    node: leader,
+    verb: `drain${which}`,
+    class: 'converge',
+    act: scriptAct({ name: 'drain-door', args: { port, placement, waitMs: drainMs } }),
+    needs: [close],
+    deadlineMs: drainMs + doorDeadlineMs,
+  });
+  return [close, drain];
+}
+
+/** Lets requests in again. In no group: a mesh that serves is not stopped because its door stays closed. */
+export const openDoor = (
+  { placement, nodes, changes }: MeshWork,
+  { leader, port }: Door,
+  needs: readonly Step[],
+): Step =>
+  meshStep(
+    { placement, nodes, changes },
+    {
+      node: leader,
+      verb: 'open-door',
+      class: 'converge',
+      act: scriptAct({ name: 'open-door', args: { port, placement } }),
+      needs,
+      establishes: [{ node: leader, ...doorAddress(port, placement), value: 'open' }],
+      deadlineMs: doorDeadlineMs,
+    },
+  );

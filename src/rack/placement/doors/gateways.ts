@@ -1,0 +1,130 @@
+import { layoutsOf } from '../../../desired/fallback.ts';
+import { innerPort } from '../../../desired/rank-port.ts';
+import { doormanFile } from '../../../desired/resolve-placements.ts';
+import { gatewayUser } from '../../../desired/run-as.ts';
+import { driverOf } from '../../../drivers/registry.ts';
+import type {
+  DesiredFleet,
+  DesiredModel,
+  DesiredPlacement,
+  DesiredRuntime,
+  Publication,
+} from '../../../model/desired.ts';
+import { digestOf, shortDigest } from '../../../model/digest.ts';
+import type { DoormanUpstream } from '../../../model/gateway.ts';
+import { type Known, known } from '../../../model/known.ts';
+import type { NodeName } from '../../../model/node.ts';
+import { oncePer } from '../../../model/once-per.ts';
+import type { Text } from '../../../model/step.ts';
+import { below } from '../../../node/paths/node-paths.ts';
+import { treeFolder } from '../../../node/paths/tree-paths.ts';
+import { textDigest } from '../../../node/put-file.ts';
+import { treeOf } from '../../records/trees.ts';
+import { doormanConfigText, doormanKeysText, doormanPlistText } from './gateway-files.ts';
+
+/** A placement that the office network reaches. */
+export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };
+
+/** One doorman as the file wants it. */
+export interface WantedDoorman {
+  /** The leader of all of its placements, where they run or on their fallback. */
+  readonly node: NodeName;
+  readonly port: number;
+  /** Sorted by name, as the file has them. */
+  readonly placements: readonly PublishedPlacement[];
+}
+
+const isPublished = (one: DesiredPlacement): one is PublishedPlacement => one.publication !== undefined;
+
+/** The leader of a placement. @throws Error without one, which no file can declare */
+function leaderOf({ name, nodes: [leader] }: DesiredPlacement): NodeName {
+  if (leader === undefined) throw new Error(`placement ${name} has no node`);
+  return leader;
+}
+
+/** As the file has it, and once more on its fallback where that has another leader: a doorman stands there all the time. */
+function atLeaders(placement: PublishedPlacement): readonly PublishedPlacement[] {
+  const [own, other] = layoutsOf(placement).filter(isPublished);
+  if (own === undefined) return [];
+  return other === undefined || leaderOf(other) === leaderOf(own) ? [own] : [own, other];
+}
+
+/** Every doorman that the file wants, by node and port: placements at one port of one leader share one. */
+const wantedDoormen = oncePer(({ placements }: DesiredFleet): readonly WantedDoorman[] => {
+  const byDoor = new Map<string, PublishedPlacement[]>();
+  for (const one of placements.filter(isPublished).flatMap(atLeaders)) {
+    const key = `${leaderOf(one)} ${one.endpointPort}`;
+    byDoor.set(key, [...(byDoor.get(key) ?? []), one]);
+  }
+  return [...byDoor.values()].flatMap((all) => {
+    const [first] = all;
+    return first === undefined ? [] : [{ node: leaderOf(first), port: first.endpointPort, placements: all }];
+  });
+});
+
+/** Those of one node. */
+export const doormenOn = (fleet: DesiredFleet, node: NodeName): readonly WantedDoorman[] =>
+  wantedDoormen(fleet).filter((one) => one.node === node);
+
+/**
+ * The files of a doorman but its keys, and their version, which the doorman says itself.
+ * @throws Error when the fleet was not settled, which is a bug
+ */
+export function doormanFiles(
+  fleet: DesiredFleet,
+  wanted: WantedDoorman,
+): { readonly config: Text; readonly plist: Text; readonly version: string } {
+  const { doorman } = fleet;
+  if (doorman === undefined) throw new Error('a published endpoint has no doorman');
+  const folder = treeFolder(treeOf('runtime', doorman.name, doorman.digest));
+  const node = fleet.nodes.find(({ name }) => name === wanted.node);
+  const user = node === undefined ? undefined : gatewayUser(fleet, node);
+  const upstreams = wanted.placements.map((one) => upstreamOf(fleet, one));
+  const proxies = [...new Set(wanted.placements.flatMap(({ publication }) => publication.proxies ?? []))].toSorted();
+  const config = doormanConfigText({ port: wanted.port, upstreams, proxies });
+  const work = {
+    port: wanted.port,
+    node: below(folder, doorman.program),
+    program: below(folder, doormanFile),
+    ...(user === undefined ? {} : { user }),
+    upstreams,
+  };
+  const version = shortDigest(digestOf([textDigest(config), textDigest(doormanPlistText(work))]));
+  return { config, plist: doormanPlistText({ ...work, version }), version };
+}
+
+function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): DoormanUpstream {
+  const { name, publication, parallel } = placement;
+  const runtime = fleet.runtimes.find((one) => one.name === placement.runtime);
+  const model = fleet.models.find((one) => one.name === placement.model);
+  const refusedFields = runtime === undefined ? undefined : driverOf(runtime).refusedFields;
+  return {
+    placement: name,
+    servedName: publication.servedName,
+    port: innerPort(name),
+    model: modelWord(placement, runtime, model) ?? publication.servedName,
+    // Of several ranks of mlx_lm.server none can be told to give an answer up: it ends with NotImplementedError.
+    canCancel: runtime?.driver !== 'mlx' || layoutsOf(placement).every(({ nodes }) => nodes.length === 1),
+    maxRequests: parallel,
+    ...(refusedFields === undefined ? {} : { refusedFields }),
+  };
+}
+
+/** What the runtime itself is asked by: that which the request for one token has. */
+function modelWord(
+  placement: DesiredPlacement,
+  runtime: DesiredRuntime | undefined,
+  model: DesiredModel | undefined,
+): string | undefined {
+  if (runtime === undefined || model === undefined) return undefined;
+  const { body } = driverOf(runtime).tokenRequest(placement, runtime, model);
+  const word =
+    typeof body === 'object' && body !== null && !Array.isArray(body) && 'model' in body ? body['model'] : undefined;
+  return typeof word === 'string' && word !== '' ? word : undefined;
+}
+
+/** The key file of a placement; unknown when a key of it cannot be read, undefined when nobody tried. */
+export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPlacement): Known<Text> | undefined {
+  if (apiKeys === undefined) return known(doormanKeysText('anybody'));
+  return keyHashes?.kind === 'known' ? known(doormanKeysText(keyHashes.value)) : keyHashes;
+}

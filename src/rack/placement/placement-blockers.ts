@@ -1,0 +1,163 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import { placementSubject } from '../../model/subject.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { judgeProperty } from '../change.ts';
+import { budgetWords, hasOneLeft, isNeverEnough } from '../rdma/launch-budget.ts';
+import type { Blocker, Gap, View } from '../resource.ts';
+import { checkBlockers } from './check/placement-checks.ts';
+import { rebootBlockers } from './check/reboot-marks.ts';
+import type { Member } from './members/member.ts';
+import { placementAddress } from './members/mesh-step.ts';
+import { spentNodes } from './members/spent-nodes.ts';
+import { meshFailure } from './state/mesh-failure.ts';
+import { type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
+import { placementProperty } from './state/placement-properties.ts';
+
+/** The codes of the blockers that a mesh itself puts before a start; those of its file come from its checks. */
+export const placementBlockerCodes = ['mesh/launch-budget', 'mesh/needs-reboot', 'mesh/stays-on-tcp'] as const;
+
+/** One of them. */
+export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
+
+/** A blocker with one of them: a new one is a new entry of the list. */
+export type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
+
+/**
+ * Placements that do not fit or that their driver refuses, those that would have to be started on a Mac that needs a
+ * restart first, or whose budget of starts is spent, and those that came back over TCP after a restart, too.
+ */
+export const placementBlockers = (view: View): readonly Blocker[] => [
+  ...checkBlockers(view),
+  ...placementCases(view).flatMap((one): readonly PlacementBlocker[] => {
+    const marked = isToStart(one) ? rebootBlockers(view, one) : [];
+    const isMarked = (node: string): boolean => marked.some((blocker) => blocker.node === node);
+    const spent = budgetBlockers(one, view).filter(({ node }) => !isMarked(node));
+    const reboots = [...marked, ...spent];
+    return reboots.length === 0 ? tcpBlockers(one, view) : reboots;
+  }),
+];
+
+/** Placements whose start would be refused for want of a launch budget, as a plan would refuse it; one finding each. */
+export const budgetFindings = (view: View): readonly Diagnostic[] =>
+  placementCases(view).flatMap((one) => {
+    const spent = budgetBlockers(one, view);
+    const [first] = spent;
+    if (first === undefined) return [];
+    const counts = spent.map(({ node }) => `on ${node} ${roomOn(one, node)}`);
+    const command = meshwright(
+      'reboot',
+      ...one.placement.nodes.filter((node) => spent.some((other) => other.node === node)),
+    );
+    return [
+      diagnose('mesh/launch-budget', {
+        subject: placementSubject(one.placement.name),
+        detail: `${one.placement.name} does not serve, and its start would be refused: ${counts.join('; ')}.`,
+        hint: withCommands('Restart these Macs, which gives them their whole budget again', [command]),
+      }),
+    ];
+  });
+
+/** Members that have room for one more start over RDMA, and for none behind that. */
+export const lastStartFindings = (view: View): readonly Diagnostic[] =>
+  placementCases(view).flatMap((one) => {
+    const { placement, mesh } = one;
+    if (placement.transport !== 'rdma' || placement.state !== 'serving') return [];
+    const nodes = mesh.members.filter(({ seen }) => isLast(seen, takesOfDevice(one))).map(({ node }) => node);
+    if (nodes.length === 0) return [];
+    const counts = nodes.map((node) => `on ${node} ${roomOn(one, node)}`);
+    return [
+      diagnose('mesh/last-start', {
+        subject: placementSubject(one.placement.name),
+        detail: `${placement.name} can be started over RDMA once more: ${counts.join('; ')}.`,
+      }),
+    ];
+  });
+
+const isLast = (seen: Member['seen'], takes: number): boolean =>
+  seen.kind === 'known' && seen.value.budget.kind === 'known' && hasOneLeft(seen.value.budget.value, takes);
+
+/** Whether a start of it follows now, or behind the stop of what answers. */
+function isToStart(one: PlacementCase): boolean {
+  const { placement, mesh, comesBack } = one;
+  if (comesBack !== undefined) return true;
+  const differs = judgeProperty(placementProperty(one)) === 'differs';
+  return placement.state === 'serving' && mesh.state !== 'serving' && differs;
+}
+
+/** A Mac that this plan restarts has its whole budget again. */
+function budgetBlockers(one: PlacementCase, { desired, restarting }: View): readonly PlacementBlocker[] {
+  const { placement, mesh } = one;
+  if (placement.transport !== 'rdma' || !isToStart(one)) return [];
+  const takes = takesOfDevice(one);
+  const spent = spentNodes(mesh.members, takes);
+  // What a whole boot session has no room for is refused by itself: no restart gives it any.
+  if (spent.kind === 'unknown' || mesh.members.some((member) => isTooMuchFor(member, takes))) return [];
+  if (desired.mayPassBudget === true) return [];
+  const staying = spent.value.filter((node) => !restarting.includes(node));
+  const together = placement.nodes.filter((node) => spent.value.includes(node) || restarting.includes(node));
+  return staying.map((node) => ({
+    code: 'mesh/launch-budget',
+    node,
+    resource: 'placement',
+    property: placementAddress(placement.name),
+    action: prose`${roomOn(one, node)}: ${meshwright('reboot', ...together)}`,
+    isHands: false,
+    peers: placement.nodes.filter((other) => other !== node),
+    blocks: [],
+  }));
+}
+
+/** A member that keeps its boot session, whose room for a start is unknown: what comes back after a restart may not start. */
+export const placementGaps = (view: View): readonly Gap[] =>
+  placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
+    mesh.members
+      .filter(({ node, seen }) => {
+        const isUnknown = seen.kind === 'unknown' || seen.value.budget.kind === 'unknown';
+        const isCounted = transport === 'rdma' && comesBack === 'after-restart' && !view.restarting.includes(node);
+        return isUnknown && isCounted;
+      })
+      .map(({ node }) => ({
+        node,
+        resource: 'placement',
+        peers: nodes.filter((other) => other !== node),
+        text: 'the room in its RDMA devices',
+      })),
+  );
+
+const isTooMuchFor = ({ seen }: Member, takes: number): boolean =>
+  seen.kind === 'known' && seen.value.budget.kind === 'known' && isNeverEnough(seen.value.budget.value, takes);
+
+/** A restart that came to the same twice comes to it a third time: what is wrong has to be mended before. */
+function tcpBlockers(one: PlacementCase, { desired }: View): readonly PlacementBlocker[] {
+  const { placement, leader, mesh } = one;
+  if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.staysOn === undefined) return [];
+  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
+  const failure = runtime === undefined ? undefined : meshFailure(mesh, driverOf(runtime));
+  const why = failure === undefined ? 'no log says why' : `${failure.node} said "${escapeText(failure.line)}"`;
+  return [
+    {
+      code: 'mesh/stays-on-tcp',
+      node: leader,
+      resource: 'placement',
+      property: placementAddress(placement.name),
+      action: prose`it was restarted, and its ranks talk over tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or transport: tcp in the file`,
+      isHands: false,
+      peers: placement.nodes.filter((other) => other !== leader),
+      blocks: [],
+    },
+  ];
+}
+
+/** `3 of 3 places in its RDMA devices are taken`, and what a start wants of them where that is more than one. */
+function roomOn(one: PlacementCase, node: string): string {
+  const seen = one.mesh.members.find((member) => member.node === node)?.seen;
+  const budget = seen?.kind === 'known' ? seen.value.budget : undefined;
+  const words = budget?.kind === 'known' ? budgetWords(budget.value) : 'its RDMA devices have no room left';
+  const takes = takesOfDevice(one);
+  return takes === 1 ? words : `${words}, and this start takes ${takes}`;
+}

@@ -1,0 +1,306 @@
+import { layoutsOf } from '../../desired/fallback.ts';
+import { askedPort } from '../../desired/rank-port.ts';
+import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
+import type { StartPhase } from '../../drivers/contract/driver.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import type { StartDialogue } from '../../model/dialogue-call.ts';
+import type { Digest } from '../../model/digest.ts';
+import { known } from '../../model/known.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Change, Step } from '../../model/step.ts';
+import { propertyKey } from '../property-key.ts';
+import type { ResourceSteps, View } from '../resource.ts';
+import { librariesGate } from './check/placement-libraries.ts';
+import { closeDoor, type Door, drainMs, openDoor } from './doors/doors.ts';
+import { leftDoors } from './doors/left-doors.ts';
+import { type MeshWork, placementAddress } from './members/mesh-step.ts';
+import { spentNodes } from './members/spent-nodes.ts';
+import { type CheckSubject, checkAccounts } from './start/check-accounts.ts';
+import type { MeshStart } from './start/kick-ranks.ts';
+import { proofOf } from './start/mesh-proof.ts';
+import { ranksToRestart, restartRanks } from './start/restart-rank.ts';
+import { startDeadline } from './start/start-deadline.ts';
+import { putService, putServices, startMesh } from './start/start-mesh.ts';
+import { isLate } from './state/evidence.ts';
+import { isAnswering } from './state/is-answering.ts';
+import { endPlacement, type Leftover, removeRanks } from './state/leftovers.ts';
+import { orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
+import { leftoverAddress, serviceFileAddress } from './state/placement-properties.ts';
+import { seenNames } from './state/seen-names.ts';
+import { survivorSteps } from './state/survivors.ts';
+import { endedByRecord } from './stop/ended-by-record.ts';
+import { orderlyGraceMs, rescueMesh, seenMembers, stoppedGate, stopRanks } from './stop/stop-mesh.ts';
+
+/** What becomes of one placement: steps that end something, and those that start it, once more is known to have ended. */
+interface Ways {
+  readonly ending: readonly Step[];
+  /** @param stops what must not run any more on the nodes of the placement */
+  readonly starting?: (stops: readonly Step[]) => readonly Step[];
+  readonly rescue?: ResourceSteps['rescues'][number];
+}
+
+/**
+ * The steps of all placements that change. Nothing is made ready on a node as long as anything is still to be stopped
+ * there, whatever placement it belongs to: two of them may not fit into its memory.
+ */
+export function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
+  const ids = new Set(changes.map(({ id }) => id));
+  const changed = placementCases(view).filter((one) => ids.has(changeId(one)));
+  const ways = checkedFirst(changed.map((one) => waysOf(one, view)));
+  const ending = [
+    ...orphanSteps(ids, view),
+    ...survivorSteps(ids, view, { workOf, doorsOf: doorsToClose, isAnswering }),
+    ...ways.flatMap((one) => one.ending),
+  ];
+  const stops = ending.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank');
+  return {
+    steps: [...ending, ...ways.flatMap((one) => one.starting?.(stops) ?? []), ...serviceFileSteps(ids, view)],
+    rescues: ways.flatMap(({ rescue }) => rescue ?? []),
+  };
+}
+
+const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
+
+/** What a check of the account of this placement's ranks needs to know. */
+const checkSubject = ({ placement }: PlacementCase, { desired, observation: { nodes } }: View): CheckSubject => ({
+  fleet: desired,
+  placement,
+  devicesOn: (node) => {
+    const devices = Object.hasOwn(nodes, node) ? nodes[node]?.facts['rdma-devices'] : undefined;
+    return devices?.kind === 'known' ? devices.value.map(({ name }) => name) : [];
+  },
+});
+
+/** No placement that is to start again is stopped before the accounts of all of them were checked. */
+function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
+  const checks = ways.flatMap(({ ending }) => ending.filter(isCheck)).map(({ id }) => id);
+  return ways.map((one) =>
+    one.ending.some(isCheck)
+      ? {
+          ...one,
+          ending: one.ending.map((step) =>
+            isCheck(step) ? step : { ...step, needs: [...new Set([...checks, ...step.needs])] },
+          ),
+        }
+      : one,
+  );
+}
+
+const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
+  propertyKey({ node: leader, ...placementAddress(name) });
+
+function waysOf(one: PlacementCase, view: View): Ways {
+  const { placement, mesh } = one;
+  const runtime = view.desired.runtimes.find(({ name }) => name === placement.runtime);
+  if (placement.state === 'stopped') return { ending: stopWays(one, view) };
+  if (mesh.state === 'serving') return { ending: tidyWays(one) };
+  if (runtime === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
+  const driver = driverOf(runtime);
+  const dead = driver.canRestartOne(runtime) ? ranksToRestart(mesh, one.configuration) : [];
+  const work: MeshWork = { ...workOf(one), group: placement.name };
+  const rescue = { group: placement.name, steps: rescueMesh(work) };
+  if (dead.length > 0 && one.strangers.length === 0) {
+    const { digest, ranks } = one.configuration;
+    return {
+      ending: [],
+      starting: () => {
+        const steps = restartRanks({ ...startOf(one, work, digest, view), ranks }, dead);
+        return [...steps, ...openingSteps(one, steps.slice(-1))];
+      },
+      rescue,
+    };
+  }
+  const next = configurePlacement(placement, view.desired, mesh.generation + 1, seenNames(view));
+  if (next.kind === 'incomplete') return { ending: [] };
+  return { ...startWays(one, next, driver.phases(placement, runtime), view), rescue };
+}
+
+const workOf = (one: PlacementCase): MeshWork => ({
+  placement: one.placement.name,
+  nodes: one.placement.nodes,
+  changes: [changeId(one)],
+  ...(one.interruptMs === undefined ? {} : { interruptMs: one.interruptMs }),
+  ...(one.graceMs === undefined ? {} : { graceMs: one.graceMs }),
+  ...(one.stopOrder === undefined ? {} : { stopOrder: one.stopOrder }),
+  ...(one.farewell === undefined ? {} : { farewell: { name: one.farewell, port: askedPort(one.placement) } }),
+});
+
+const noFiles = { files: [] };
+
+const modelOf = ({ placement }: PlacementCase, { desired }: View) =>
+  desired.models.find(({ name }) => name === placement.model) ?? noFiles;
+
+/** What every start of a placement has in common. */
+const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View) => ({
+  work,
+  digest,
+  transport: one.placement.transport,
+  ...pastBudget(one),
+  ...(one.mesh.talked === undefined ? {} : { lastTalked: one.mesh.talked }),
+  deadline: startDeadline(modelOf(one, view), one.placement.firstTokenMs),
+  proof: proofOf(one, digest, view),
+});
+
+/** Only a person's word lets a start past a spent budget; without it a blocker keeps these steps from being made. */
+function pastBudget(one: PlacementCase): Pick<MeshStart, 'pastBudget'> {
+  const spent = one.placement.transport === 'rdma' ? spentNodes(one.mesh.members, takesOfDevice(one)) : known([]);
+  return spent.kind === 'unknown' || spent.value.length === 0 ? {} : { pastBudget: spent.value };
+}
+
+/** What is talked over before the first token, where the driver of a placement wants that. */
+function dialogueOf({ placement }: PlacementCase, { desired }: View): { readonly dialogue?: StartDialogue } {
+  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
+  const model = desired.models.find(({ name }) => name === placement.model);
+  if (runtime === undefined || model === undefined) return {};
+  const dialogue = driverOf(runtime).dialogue?.(placement, runtime, model, desired.thunderbolt);
+  return dialogue === undefined ? {} : { dialogue };
+}
+
+/**
+ * Where doormen of a placement stand whose doors its stop and start concern: on its leader, and on the node that leads
+ * it now where that is another one, of its fallback or of what it is the fallback of: it may be a member of both, with
+ * another rank. None where only its node reaches it.
+ */
+export function doorsOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Door[] {
+  const { publication, endpointPort: port } = placement;
+  if (publication === undefined) return [];
+  const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);
+  const former = [...seenMembers(mesh.members), ...strangers].filter(
+    ({ node, seen }) => seen.record?.rank === 0 && seen.mayRun && leaders.includes(node),
+  );
+  return [...new Set([leader, ...former.map(({ node }) => node)])].map((node) => ({ leader: node, port }));
+}
+
+/** Closes the door of a published placement before any of its ranks is stopped. */
+function closingSteps(
+  one: PlacementCase,
+  reason: string,
+  { needs, view }: { readonly needs: readonly Step[]; readonly view: View },
+): readonly Step[] {
+  const terms = { reason, isAnswering: isAnswering(one, view), needs };
+  return doorsToClose(one, view).flatMap((door) => closeDoor(workOf(one), door, terms));
+}
+
+/** Those of now, and those of an earlier file. */
+function doorsToClose(one: PlacementCase, view: View): readonly Door[] {
+  const current = doorsOf(one);
+  const left = leftOf(one, view).filter(
+    (door) => !current.some(({ leader, port }) => leader === door.leader && port === door.port),
+  );
+  return [...current, ...left];
+}
+
+/** Doors of an earlier file that a stop has to close: where doormen are taken away, that closes them, before any stop. */
+const leftOf = ({ leftDoors: left }: Pick<PlacementCase, 'leftDoors'>, { endsDoormen }: View): readonly Door[] =>
+  endsDoormen ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
+
+/** Opens it after the proof of a start. */
+function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step[] {
+  return doorsOf(one).map((door) => openDoor(workOf(one), door, needs));
+}
+
+/**
+ * Stops the whole placement, strangers too. Where it serves and is to start again, its account is checked first. Removes what
+ * strangers keep; the files of members stay, and so do those of strangers whose Mac is restarted: their rank may live
+ * until then, so no step waits for it to stop.
+ */
+function stopWays(one: PlacementCase, view: View): readonly Step[] {
+  const { restarting } = view;
+  const { mesh, strangers, leader } = one;
+  const work = workOf(one);
+  const members = [...seenMembers(mesh.members), ...strangers];
+  const checks = one.comesBack === undefined ? [] : checkAccounts(work, checkSubject(one, view));
+  const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
+  const isServing = mesh.state === 'serving';
+  const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
+  const stops = stopRanks(() => endedByRecord(work, members), members, terms);
+  const staying = stops.filter(({ node }) => !restarting.includes(node));
+  const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];
+  const removable = strangers.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
+  return [
+    ...(stops.length === 0 ? [] : [...checks, ...closing]),
+    ...stops,
+    ...gates,
+    ...removeRanks(() => work, removable, [...stops, ...gates]),
+  ];
+}
+
+/** Takes away what the nodes of old keep while the placement serves elsewhere. */
+function tidyWays(one: PlacementCase): readonly Step[] {
+  const work = workOf(one);
+  const mayAnswer = one.strangers.some(
+    ({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token),
+  );
+  const stops = stopRanks(() => endedByRecord(work, one.strangers), one.strangers, {
+    isAnswering: mayAnswer,
+    seconds: 0,
+    needs: [],
+  });
+  return [...stops, ...removeRanks(() => work, one.strangers, stops)];
+}
+
+/** Everything is brought and checked before anything is stopped; everything is stopped before anything is made ready. */
+function startWays(one: PlacementCase, next: Configured, phases: readonly StartPhase[], view: View): Ways {
+  const { placement, mesh, strangers } = one;
+  const work: MeshWork = { ...workOf(one), group: placement.name };
+  const put = putServices(work, next.ranks);
+  const asked = checkAccounts(workOf(one), checkSubject(one, view));
+  const puts = [...put, ...asked, ...librariesGate(placement, workOf(one), put, view)];
+  const members = [...seenMembers(mesh.members), ...strangers];
+  const draining = placement.publication === undefined ? 0 : drainMs;
+  const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
+  const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
+  const needsOfStop = closing.length === 0 ? puts : closing;
+  const stops = stopRanks(() => endedByRecord(work, members), members, {
+    isAnswering: isAnswering(one, view),
+    seconds,
+    needs: needsOfStop,
+  });
+  const removals = removeRanks(() => workOf(one), strangers, stops.length === 0 ? puts : stops);
+  const isNear = ({ node }: Step): boolean => placement.nodes.includes(node);
+  return {
+    ending: [...puts, ...(stops.length === 0 ? [] : closing), ...stops, ...removals],
+    starting: (others) => {
+      const needs = [...(stops.length === 0 ? puts : stops), ...others.filter(isNear)];
+      const start = { ...startOf(one, work, next.digest, view), ...dialogueOf(one, view), ranks: next.ranks };
+      const steps = startMesh(start, phases, needs);
+      return [...steps, ...openingSteps(one, steps.slice(-1))];
+    },
+  };
+}
+
+const changeOn = (node: NodeName): string => propertyKey({ node, ...leftoverAddress });
+
+function endOrphan(placement: string, found: readonly Leftover[], view: View): readonly Step[] {
+  const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
+  const left = leftOf({ leftDoors: leftDoors(view).filter((one) => one.placement === placement) }, view);
+  const terms = { reason: 'it is stopped.', isAnswering: true, needs: [] };
+  const closing = left.flatMap((door) => closeDoor(workOn(door.leader), door, terms));
+  return endPlacement(workOn, found, closing);
+}
+
+function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
+  const found = orphans(view).filter(({ node }) => ids.has(changeOn(node)));
+  const names = [...new Set(found.map(({ placement }) => placement))].toSorted();
+  return names.flatMap((placement) =>
+    endOrphan(
+      placement,
+      found.filter((one) => one.placement === placement),
+      view,
+    ),
+  );
+}
+
+function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
+  return placementCases(view).flatMap(({ placement: { name }, configuration }) =>
+    configuration.kind === 'incomplete'
+      ? []
+      : configuration.ranks.flatMap((rank): readonly Step[] => {
+          const { node } = rank;
+          const id = propertyKey({ node, ...serviceFileAddress(name) });
+          if (!ids.has(id)) return [];
+          const put = putService({ placement: name, nodes: [node], changes: [id] }, rank);
+          return [{ ...put, establishes: [{ node, ...serviceFileAddress(name), value: 'intact' }] }];
+        }),
+  );
+}

@@ -1,0 +1,63 @@
+import type { Resource, Sight, View } from '../resource.ts';
+import { mapKnown } from '../seen-fact.ts';
+import { fallbackFindings } from './check/fallback-findings.ts';
+import { lostMembers } from './check/lost-members.ts';
+import { checkNotices } from './check/placement-checks.ts';
+import { startAdvice } from './check/placement-findings.ts';
+import { librarySights } from './check/placement-libraries.ts';
+import { surveyPlacements } from './check/placement-survey.ts';
+import { rankSight, seeMember } from './members/member.ts';
+import { rankAddress } from './members/mesh-step.ts';
+import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
+import { placementSteps } from './placement-steps.ts';
+import { placementProperties } from './state/placement-properties.ts';
+
+/** What every member does, for the gates of starts and stops, and whether all have the same libraries. */
+const sights = (view: View): readonly Sight[] => [
+  ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
+    view.desired.placements.map(({ name }) => ({
+      node,
+      ...rankAddress(name),
+      observed: mapKnown(seeMember(node, name, facts).seen, (seen) => ({ ...rankSight(seen) })),
+    })),
+  ),
+  ...librarySights(view),
+];
+
+/**
+ * Models that run on groups of nodes. A placement is one property of its leader's node: it serves as the file says
+ * when all its ranks run, of one start and of this very file, and its endpoint gave a token.
+ */
+export const placement: Resource = {
+  kind: 'placement',
+  after: [
+    'identity',
+    'macos',
+    'filevault',
+    'sudo',
+    'accounts',
+    'power',
+    'thunderbolt-bridge',
+    'rdma',
+    'thunderbolt-link',
+    'link-address',
+    'wired-limit',
+    'runtime',
+    'model',
+  ],
+  properties: placementProperties,
+  sights,
+  steps: placementSteps,
+  blockers: placementBlockers,
+  gaps: placementGaps,
+  notices: (view) => {
+    const surveys = surveyPlacements(view);
+    return [
+      ...checkNotices(view),
+      ...lostMembers(view),
+      ...fallbackFindings(view, surveys),
+      ...startAdvice(view, surveys),
+      ...lastStartFindings(view),
+    ];
+  },
+};

@@ -1,0 +1,142 @@
+import type { NodePath } from '../../../model/node-path.ts';
+import { mustFunction } from '../../../node/must.ts';
+import { accountFolders, refuseRoot } from '../../../node/owner-word.ts';
+import { accountEnvironment } from '../../../node/paths/account-paths.ts';
+import { pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
+import { quote } from '../../../node/quote.ts';
+
+/** One rank of a person's own program. */
+export interface LaunchedRank {
+  readonly rootPrefix: string;
+  /** The folder of the run on this node; made here, and taken away at the end. */
+  readonly folder: NodePath;
+  readonly files: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The program and its words. */
+  readonly words: readonly string[];
+}
+
+/** The account that runs a rank, where it is not the ssh user. */
+export interface LaunchAccount {
+  readonly name: string;
+  /** It has the folders that ranks of placements have; otherwise its own home. */
+  readonly isOfRanks: boolean;
+}
+
+/** Variables by which a group of another program would be found. */
+const foreign =
+  'MLX_RANK MLX_HOSTFILE MLX_IBV_DEVICES MLX_JACCL_COORDINATOR MLX_JACCL_RING JACCL_RANK JACCL_IBV_DEVICES JACCL_COORDINATOR';
+
+/** The exit of a rank whose folder could not be made, as sysexits(3) has it. */
+const cannotCreate = 73;
+
+/** Makes the folder of the run, `d`, with its files. */
+function makeFolder({ folder, files }: LaunchedRank): string {
+  const written = Object.entries(files).map(
+    ([name, text]) => `printf '%s' ${quote(text)} >"$d"/${quote(name)} || exit ${cannotCreate}\n`,
+  );
+  return `umask 077
+d=${pathWord(folder)}
+${pathWord(tool.mkdir)} "$d" || exit ${cannotCreate}
+${written.join('')}`;
+}
+
+/**
+ * Runs a command as a rank, and ends as it ends. It lives as long as the file 3 is open: when that ends, because a person
+ * wants it to or because the connection is gone, the rank and all that it has started are asked to end, and ten seconds
+ * later they are ended, by a `kill` of the account that they run as: a number may belong to another process by then.
+ */
+const livingRank = (command: string, kill = 'kill'): string => `trap '' HUP PIPE
+family() {
+  ${pathWord(tool.ps)} -ax -o pid= -o ppid= 2>/dev/null | ${pathWord(tool.awk)} -v top="$p" '{ parent[$1] = $2 }
+END { for (one in parent) { up = one; n = 0; while (up in parent && n++ < 64) { up = parent[up]; if (up == top) { print one; break } } } }'
+}
+alive() {
+  for q; do
+    kill -0 "$q" && return
+  done
+  return 1
+}
+(trap - HUP PIPE; exec 3<&-; exec ${command}) &
+p=$!
+{
+  while IFS= read -r x <&3; do :; done
+  true >"$d/ending"
+  # What stands still starts nothing more: then the family is whole, and nothing of it is forgotten.
+  set -- "$p"
+  k=0 n=0
+  while [ "$n" -lt 20 ]; do
+    ${kill} -STOP "$@"
+    set -- "$p" $(family)
+    [ "$#" -ne "$k" ] || break
+    k=$# n=$((n + 1))
+  done
+  ${kill} -TERM "$@"
+  ${kill} -CONT "$@"
+  n=0
+  while alive "$@" && [ "$n" -lt 40 ]; do
+    ${pathWord(tool.sleep)} 0.25
+    n=$((n + 1))
+  done
+  ${kill} -KILL "$@"
+} >/dev/null 2>&1 &
+w=$!
+exec 3<&-
+wait "$p"
+c=$?
+# What the rank has started itself may outlive it for a moment.
+if [ -e "$d/ending" ]; then wait "$w"; else kill -KILL "$w" 2>/dev/null; fi
+${pathWord(tool.rm)} -rf "$d"
+exit "$c"`;
+
+/** The command that runs a rank as the ssh user, as long as its standard input is open. */
+export function launchRankCommand(rank: LaunchedRank): string {
+  const set = Object.entries(rank.environment).map(([name, value]) => `${name}=${quote(value)}\nexport ${name}\n`);
+  return shellCommand(`${rootLine(rank.rootPrefix)}
+export R
+unset ${foreign}
+${makeFolder(rank)}${set.join('')}exec 3<&0 </dev/null
+${livingRank(rank.words.map(quote).join(' '))}`);
+}
+
+/**
+ * The script that runs a rank of `launch` as another account, which must not be able to become root: it is asked about at
+ * every start. Root only makes its folder, waits, and ends it; what it runs has nothing of the environment of root. It
+ * lives as long as standard input stays open behind the script.
+ *
+ * @see sudo(8): `-u` runs as another account, `-H` gives it its home; sudoers of macOS keep HOME otherwise
+ */
+export function launchRankScript(rank: LaunchedRank, { name, isOfRanks }: LaunchAccount): string {
+  const paths = isOfRanks ? Object.entries(accountEnvironment(name)) : [];
+  const set = [
+    'PATH="$PATH"',
+    ...paths.map(([key, path]) => `${key}=${pathWord(path)}`),
+    ...Object.entries(rank.environment).map(([key, value]) => `${key}=${quote(value)}`),
+  ];
+  const as = [pathWord(tool.sudo), '-n', '-H', '-u', quote(name)];
+  const command = [
+    ...[...as, pathWord(tool.env), '-u', 'LC_ALL', ...set],
+    ...[pathWord(tool.sh), '-c', quote('cd && exec "$@"'), 'sh', ...rank.words.map(quote)],
+  ];
+  return `{
+# A shell complains when it starts in a folder that its account cannot enter, as the home of the ssh user.
+cd / || exit
+${rootLine(rank.rootPrefix)}
+export R LC_ALL=C
+PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
+export PATH
+failed() {
+  printf '%s\\n' "$2" >&2
+  exit ${cannotCreate}
+}
+${mustFunction}
+${refuseRoot(name)}${isOfRanks ? accountFolders(name) : ''}${makeFolder(rank)}
+# The folder stays root's: what root writes into it, the account must not be able to lead elsewhere.
+must chown ${pathWord(tool.chown)} ${quote(name)} ${Object.keys(rank.files)
+    .map((file) => `"$d"/${quote(file)}`)
+    .join(' ')}
+must chmod ${pathWord(tool.chmod)} 711 "$d"
+${livingRank(command.join(' '), [...as, pathWord(tool.kill)].join(' '))}
+} 3<&0 </dev/null
+`;
+}

@@ -1,0 +1,232 @@
+import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
+import { changedSettings } from '../../../model/declared-settings.ts';
+import type { PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
+import type { NodeObservation } from '../../../model/facts/observation.ts';
+import type { UnknownReason } from '../../../model/known.ts';
+import { type NodeName, nodeName } from '../../../model/node.ts';
+import { isRunning, type Member, type RankOnNode, type SeenMember, seeMember } from '../members/member.ts';
+import { deadEvidence, idleEvidence, isLate, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
+import { seenTransport } from './seen-transport.ts';
+import { type Traffic, trafficAt } from './traffic.ts';
+
+/** What the file says about a mesh, as far as judging it needs it. */
+export interface ExpectedMesh {
+  readonly placement: string;
+  /** In rank order. */
+  readonly nodes: readonly NodeName[];
+  /** Of the placement as the file has it. */
+  readonly digest: string;
+  /** Its settings as a start keeps them; only to name what differs. */
+  readonly declared?: string;
+  /** How long the file gives it for a first token. */
+  readonly firstTokenMs?: number;
+  /** How its ranks are to talk, and what their logs say of it; absent where nobody reads them. */
+  readonly talk?: { readonly transport: 'rdma' | 'tcp'; readonly driver: Pick<RuntimeDriver, 'observe'> };
+}
+
+/**
+ * How a placement is: `silent` when all ranks run and give no token (people call it hung), `changed` when all run and
+ * are not what the file says, `dead` when none runs and one was started, `ready` when all are loaded and none was
+ * started, `unknown` when something about a member could not be seen.
+ */
+export type MeshState =
+  | 'absent'
+  | 'stopped'
+  | 'ready'
+  | 'dead'
+  | 'partial'
+  | 'silent'
+  | 'changed'
+  | 'serving'
+  | 'unknown';
+
+/** A placement over its nodes. */
+export interface Mesh {
+  readonly placement: string;
+  readonly state: MeshState;
+  /** Why it is judged so, in words that go on `<state>: `; for `unknown`, what could not be seen. */
+  readonly evidence: string;
+  /** Set where it serves though it gave no token in time: the answers of others come from it. */
+  readonly proof?: 'traffic';
+  /** Set where the last start of this very file came back over that in this boot session, though the file says rdma. */
+  readonly talked?: 'tcp';
+  /** Set where it runs so, and the start before did so too: another one would be the same again. */
+  readonly staysOn?: 'tcp';
+  /** Set for `unknown`: the reason of the first member that could not be judged. */
+  readonly unknownReason?: UnknownReason;
+  /** The highest generation that any node has seen, members of old included; 0 when there was none. */
+  readonly generation: number;
+  /**
+   * Whether stopping it may take an answer away from a client: its endpoint gave a token, a request is in flight and no
+   * rank of that start has ended, or no token came in time although every rank has joined. The last is what a mesh with
+   * long requests shows, as well as one that hangs.
+   */
+  readonly isAnswering: boolean;
+  /** In rank order. */
+  readonly members: readonly Member[];
+}
+
+type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason' | 'proof'>;
+
+/** Judges a placement from the observations of all nodes. Whatever is unknown about a member makes it `unknown`. */
+export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
+  const members = expected.nodes.map((node) =>
+    seeMember(node, expected.placement, Object.hasOwn(nodes, node) ? nodes[node]?.facts : undefined),
+  );
+  const records = recordsOf(expected.placement, nodes);
+  const traffic = trafficOf(expected, nodes, members);
+  const isStuck = traffic?.kind === 'stuck';
+  return {
+    placement: expected.placement,
+    ...verdictOn(expected, members, traffic),
+    generation: Math.max(0, ...records.map(({ generation }) => generation)),
+    ...talkedOf(expected, members),
+    isAnswering:
+      records.some(({ token }) => token.kind === 'answered') ||
+      (!isStuck && (mayBeBusy(members) || hasLivingRequest(expected.placement, nodes, records))),
+    members,
+  };
+}
+
+/** Whether the last start talked over TCP against the file; logs of an earlier boot session or file say nothing of it. */
+function talkedOf(expected: ExpectedMesh, members: readonly Member[]): Pick<Mesh, 'talked' | 'staysOn'> {
+  const ranks = members.flatMap(({ node, seen }, rank): readonly RankOnNode[] =>
+    seen.kind === 'known' ? [{ node, rank, seen: seen.value }] : [],
+  );
+  const isLast = ({ seen: { record, starts } }: RankOnNode): boolean =>
+    record?.digest === expected.digest && starts.kind === 'known' && starts.value > 0;
+  if (expected.talk?.transport !== 'rdma' || ranks.length < members.length || !ranks.every(isLast)) return {};
+  if (talkedOver(expected, ranks) !== 'tcp') return {};
+  const isAgain = ranks.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp');
+  return { talked: 'tcp', ...(isAgain ? { staysOn: 'tcp' } : {}) };
+}
+
+function trafficOf(
+  { placement, nodes: [leader], firstTokenMs }: ExpectedMesh,
+  nodes: Readonly<Record<string, NodeObservation>>,
+  [first]: readonly Member[],
+): Traffic | undefined {
+  const facts = leader !== undefined && Object.hasOwn(nodes, leader) ? nodes[leader]?.facts : undefined;
+  const record = first?.seen.kind === 'known' ? first.seen.value.record : undefined;
+  if (record === undefined) return undefined;
+  const times = { latelyMs: record.tokenDeadlineMs, ...(firstTokenMs === undefined ? {} : { firstTokenMs }) };
+  return trafficAt(facts, placement, times);
+}
+
+/** Whether every rank has joined and no token came before the deadline: unknown is never no. */
+const mayBeBusy = (members: readonly Member[]): boolean =>
+  members.every(({ seen }) => seen.kind === 'known' && seen.value.state === 'joined') &&
+  members.some(({ seen }) => seen.kind === 'known' && isLate(seen.value.record?.token));
+
+/**
+ * Whether a request is in flight that may still get its answer: a rank that has ended takes the answers of its whole start
+ * with it, and our own question may then wait inside a server that gives no token any more. A client that has just got a
+ * token says more: the Macs were not looked at in the same moment.
+ */
+function hasLivingRequest(
+  placement: string,
+  nodes: Readonly<Record<string, NodeObservation>>,
+  records: readonly PlacementMember[],
+): boolean {
+  const ended = Object.entries(nodes).flatMap(([node, { facts }]) => {
+    const { seen } = seeMember(nodeName(node), placement, facts);
+    return seen.kind === 'known' && hasEnded(seen.value) ? (seen.value.record ?? []) : [];
+  });
+  const isOfStart = (one: Omit<PlacementMember, 'token'>) => (other: PlacementMember) =>
+    one.generation === other.generation && one.digest === other.digest;
+  return records.some(
+    ({ token, ...record }) =>
+      token.kind === 'in-flight' && (token.lastTokenMsAgo !== undefined || !ended.some(isOfStart(record))),
+  );
+}
+
+/** Whether launchd has it and no process of it: one that launchd does not have may have left a process behind. */
+const hasEnded = ({ state }: SeenMember): boolean => state === 'exited' || state === 'ready';
+
+/** What any node keeps of a placement, whether it is still a member or not. */
+const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly PlacementMember[] =>
+  Object.values(nodes).flatMap(({ facts: { placements } }) =>
+    placements.kind === 'known' ? placements.value.filter((record) => record.placement === placement) : [],
+  );
+
+function verdictOn(expected: ExpectedMesh, members: readonly Member[], traffic: Traffic | undefined): Verdict {
+  const ranks: RankOnNode[] = [];
+  for (const [rank, { node, seen }] of members.entries()) {
+    if (seen.kind === 'unknown') {
+      return { state: 'unknown', evidence: `${node}: ${seen.detail}`, unknownReason: seen.reason };
+    }
+    ranks.push({ node, rank, seen: seen.value });
+  }
+  const running = ranks.filter(({ seen }) => isRunning(seen));
+  if (running.length === 0) return idleVerdict(ranks);
+  if (running.length < ranks.length) return { state: 'partial', evidence: missingRanks(ranks) };
+  return runningVerdict(expected, ranks, traffic);
+}
+
+function idleVerdict(ranks: readonly RankOnNode[]): Verdict {
+  const states = new Set(ranks.map(({ seen }) => seen.state));
+  if (states.has('exited')) return { state: 'dead', evidence: deadEvidence(ranks) };
+  if (states.size === 1 && states.has('absent')) return { state: 'absent', evidence: 'no node has it' };
+  const isReady = states.size === 1 && states.has('ready');
+  return { state: isReady ? 'ready' : 'stopped', evidence: idleEvidence(ranks) };
+}
+
+function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
+  const unequal = unequalRanks(ranks);
+  if (unequal !== undefined) return { state: 'changed', evidence: unequal };
+  const leader = ranks[0]?.seen.record;
+  if (leader?.digest !== expected.digest) {
+    return { state: 'changed', evidence: changedSettings(leader?.declared, expected.declared) };
+  }
+  const talked = talkedOver(expected, ranks);
+  if (expected.talk?.transport === 'rdma' && talked === 'tcp') {
+    return { state: 'changed', evidence: 'its ranks talk over tcp, the file says rdma' };
+  }
+  return tokenVerdict(leader.token, ranks, traffic);
+}
+
+const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly RankOnNode[]): 'rdma' | 'tcp' | undefined =>
+  talk === undefined
+    ? undefined
+    : seenTransport(
+        talk.driver,
+        ranks.map(({ seen }) => seen.record?.said ?? []),
+      );
+
+/**
+ * A leader that runs is asked by its own observation; a start in between leaves it unasked, which says nothing. One that
+ * gives clients their answers meanwhile has tokens, and only none to spare.
+ */
+function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
+  switch (token.kind) {
+    case 'answered':
+      return { state: 'serving', evidence: 'its endpoint gave a token' };
+    case 'silent':
+      return isLate(token) && traffic?.kind === 'flowing' && ranks.every(({ seen }) => seen.state === 'joined')
+        ? { state: 'serving', evidence: `busy: ${traffic.words}`, proof: 'traffic' }
+        : { state: 'silent', evidence: silentEvidence(token, ranks, traffic) };
+    case 'in-flight':
+      return inFlightVerdict(token, ranks, traffic);
+    case 'not-asked':
+      return { state: 'unknown', evidence: 'nobody asked its endpoint for a token', unknownReason: 'not-asked' };
+  }
+}
+
+/** A mesh that was not asked beside a client serves where that client gets tokens, and hangs where its gateway shows it. */
+function inFlightVerdict(
+  { reason, lastTokenMsAgo }: Extract<TokenSight, { kind: 'in-flight' }>,
+  ranks: readonly RankOnNode[],
+  traffic: Traffic | undefined,
+): Verdict {
+  const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
+  if (isJoined && lastTokenMsAgo !== undefined) {
+    const seconds = Math.round(lastTokenMsAgo / 100) / 10;
+    return { state: 'serving', evidence: `busy: a client got a token ${seconds} s ago`, proof: 'traffic' };
+  }
+  if (isJoined && traffic?.kind === 'flowing') {
+    return { state: 'serving', evidence: `busy: ${traffic.words}`, proof: 'traffic' };
+  }
+  return traffic?.kind === 'stuck'
+    ? { state: 'silent', evidence: `no token: ${traffic.words}` }
+    : { state: 'unknown', evidence: reason, unknownReason: 'not-asked' };
+}

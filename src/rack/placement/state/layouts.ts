@@ -1,0 +1,178 @@
+import { layoutsOf, withFallbacks } from '../../../desired/fallback.ts';
+import { configurePlacement } from '../../../drivers/configure-placement.ts';
+import { lastingNames } from '../../../drivers/contract/seen-names.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import type { PlacementMember } from '../../../model/facts/fact-values.ts';
+import type { NodeObservation } from '../../../model/facts/observation.ts';
+import { groupBy } from '../../../model/group-by.ts';
+import type { Known } from '../../../model/known.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { FleetObservation } from '../../fleet-observation.ts';
+import { isRunning, type SeenMember, seeMember } from '../members/member.ts';
+import { isLate } from './evidence.ts';
+
+type Observed = Readonly<Record<string, NodeObservation>>;
+
+/** A member of which a node keeps how it was started last. */
+interface Started {
+  readonly node: NodeName;
+  readonly seen: SeenMember;
+  readonly record: PlacementMember;
+}
+
+function startedMembers({ name }: DesiredPlacement, observed: Observed): readonly Started[] {
+  return Object.values(observed).flatMap(({ node, facts }): readonly Started[] => {
+    const { seen } = seeMember(node, name, facts);
+    if (seen.kind === 'unknown' || seen.value.record === undefined) return [];
+    return [{ node, seen: seen.value, record: seen.value.record }];
+  });
+}
+
+/** One way to run a placement, and the digest that its ranks get by the file of now. */
+interface Layout {
+  readonly placement: DesiredPlacement;
+  readonly digest: string | undefined;
+}
+
+/** Whether a member has the place of its node in a layout; the file may have changed since it was started. */
+const isPlacedBy = ({ nodes }: DesiredPlacement, { node, record }: Started): boolean =>
+  record.size === nodes.length && nodes[record.rank] === node;
+
+/** The members of a placement by what they were started as: with the placement itself, or with its fallback. */
+interface Sides {
+  readonly own: DesiredPlacement;
+  readonly other: DesiredPlacement;
+  readonly here: readonly Started[];
+  readonly there: readonly Started[];
+}
+
+/**
+ * Whether members of one start were started as the fallback: by the digest of the file, or where that has changed since,
+ * by those of which only one layout has the place. What both may have, or neither, counts as the placement's own.
+ */
+function isOfOther(start: readonly Started[], own: Layout, other: Layout): boolean {
+  const has = ({ digest }: Layout): boolean => start.some(({ record }) => record.digest === digest);
+  if (has(other) || has(own)) return has(other);
+  const isOnlyIn = (one: Layout, another: Layout): boolean =>
+    start.some((member) => isPlacedBy(one.placement, member) && !isPlacedBy(another.placement, member));
+  return isOnlyIn(other, own) && !isOnlyIn(own, other);
+}
+
+/** Members that are of one start have one digest; the same start number may come twice, one time in each layout. */
+const startOf = ({ record: { digest, generation } }: Started): string => `${digest} ${generation}`;
+
+function sidesOf(placement: DesiredPlacement, fleet: DesiredFleet, members: readonly Started[]): Sides | undefined {
+  const [own, other] = layoutsOf(placement).map((one) => ({
+    placement: one,
+    digest: configurePlacement(one, fleet, 0, lastingNames).digest,
+  }));
+  if (own === undefined || other === undefined) return undefined;
+  const starts = [...groupBy(members, startOf)].map(([, start]) => start);
+  const there = starts.filter((start) => isOfOther(start, own, other)).flat();
+  const here = members.filter((one) => !there.includes(one));
+  return { own: own.placement, other: other.placement, here, there };
+}
+
+/** What has a process. */
+const running = ({ here, there, ...layouts }: Sides): Sides => ({
+  ...layouts,
+  here: here.filter(({ seen }) => isRunning(seen)),
+  there: there.filter(({ seen }) => isRunning(seen)),
+});
+
+/** How sure it is that ranks of one layout give answers: 2 where they gave a token, 1 where they may be too busy for one. */
+function answering({ nodes }: DesiredPlacement, members: readonly Started[]): number {
+  const running = members.filter(({ seen }) => isRunning(seen));
+  if (running.some(({ record }) => record.token.kind === 'answered')) return 2;
+  return running.length === nodes.length && running.some(({ record }) => isLate(record.token)) ? 1 : 0;
+}
+
+const newest = (members: readonly Started[]): number => Math.max(0, ...members.map(({ record }) => record.generation));
+
+/**
+ * Whether what there is of a placement is its fallback, and not the placement itself. Who answers comes first: a start
+ * counts on from what its nodes have seen, so that one without the others may count less, or the same.
+ */
+function areOfFallback({ own, other, here, there }: Sides): boolean {
+  if (there.length === 0) return false;
+  if (here.length === 0) return true;
+  const byAnswer = answering(other, there) - answering(own, here);
+  if (byAnswer !== 0) return byAnswer > 0;
+  const byGeneration = newest(there) - newest(here);
+  return byGeneration === 0 ? here.length < own.nodes.length : byGeneration > 0;
+}
+
+/** All that nodes keep of a placement that has a fallback; a rank that has ended may tell which one those are that run. */
+const allSides = (placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): Sides | undefined =>
+  placement.fallback === undefined ? undefined : sidesOf(placement, fleet, startedMembers(placement, observed));
+
+/** Whether ranks of a placement have a process, and are those of its fallback. */
+export function runsOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
+  const all = allSides(placement, fleet, observed);
+  return all !== undefined && areOfFallback(running(all));
+}
+
+/** The nodes on which own ranks of a placement have a process, in rank order; none where it runs on its fallback. */
+export function ownRanksOn(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): readonly NodeName[] {
+  const all = allSides(placement, fleet, observed);
+  if (all === undefined) return [];
+  const sides = running(all);
+  if (areOfFallback(sides)) return [];
+  return sides.own.nodes.filter((node) => sides.here.some((one) => one.node === node));
+}
+
+/** Whether what runs of a placement, or where nothing does what ran last, is its fallback. */
+function wasOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
+  const all = allSides(placement, fleet, observed);
+  if (all === undefined) return false;
+  const sides = running(all);
+  return areOfFallback(sides.here.length + sides.there.length > 0 ? sides : all);
+}
+
+/**
+ * Why nobody can tell whether a placement runs on its fallback: none of the nodes of that was seen. A single one tells,
+ * because a mesh has all its ranks or does not run. So does every rank of its own that was started and not stopped: a
+ * start on the fallback ends them, and takes away what they keep.
+ */
+export function fallbackUnseen(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  observed: Observed,
+): Extract<Known<unknown>, { kind: 'unknown' }> | undefined {
+  const nodes = placement.fallback?.nodes ?? [];
+  const sights = nodes.map((node) => {
+    const facts = Object.hasOwn(observed, node) ? observed[node]?.facts : undefined;
+    return seeMember(node, placement.name, facts).seen;
+  });
+  const [first] = sights;
+  if (first?.kind !== 'unknown' || sights.some(({ kind }) => kind === 'known')) return undefined;
+  const here = sidesOf(placement, fleet, startedMembers(placement, observed))?.here ?? [];
+  const isWhole = placement.nodes.every((node) => here.some((one) => one.node === node));
+  const isOfOneStart = new Set(here.map(({ record }) => record.generation)).size === 1;
+  const wasEnded = here.every(({ seen }) => !isRunning(seen) && seen.state !== 'exited');
+  if (isWhole && isOfOneStart && !wasEnded) return undefined;
+  return { ...first, detail: `its fallback may run on ${nodes.join(', ')}: ${first.detail}` };
+}
+
+/** The fleet with every placement on its fallback that runs there. */
+export const whereTheyRun = (fleet: DesiredFleet, observed: Observed): DesiredFleet =>
+  withFallbacks(fleet, (one) => runsOnFallback(one, fleet, observed));
+
+/** The same; of a placement of which nothing runs it counts where it ran last. */
+export const whereTheyRanLast = (fleet: DesiredFleet, observed: Observed): DesiredFleet =>
+  withFallbacks(fleet, (one) => wasOnFallback(one, fleet, observed));
+
+/** Those of some nodes that were asked, and of which nobody could see what runs there. */
+export const awayNodes = (
+  nodes: readonly NodeName[],
+  { nodes: seen, failures }: FleetObservation,
+): readonly NodeName[] =>
+  nodes.filter((node) => {
+    const facts = Object.hasOwn(seen, node) ? seen[node]?.facts : undefined;
+    const isUnknown = facts?.placements.kind === 'unknown' || facts?.services.kind === 'unknown';
+    return isUnknown || (facts === undefined && (failures[node]?.length ?? 0) > 0);
+  });
+
+/** Whether it was seen on every one of these nodes what runs there. */
+export const areSeen = (nodes: readonly NodeName[], observation: FleetObservation): boolean =>
+  nodes.every((node) => Object.hasOwn(observation.nodes, node)) && awayNodes(nodes, observation).length === 0;

@@ -1,0 +1,165 @@
+import { onFallback } from '../../../desired/fallback.ts';
+import { type Configuration, configurePlacement } from '../../../drivers/configure-placement.ts';
+import type { StopOrder } from '../../../drivers/contract/driver.ts';
+import { driverOf } from '../../../drivers/registry.ts';
+import { declaredText } from '../../../model/declared-settings.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import type { StopDialogue } from '../../../model/dialogue-call.ts';
+import type { NodeName } from '../../../model/node.ts';
+import { oncePer } from '../../../model/once-per.ts';
+import { holdsOf } from '../../hold/node-holds.ts';
+import type { View } from '../../resource.ts';
+import { type LeftDoor, leftDoors } from '../doors/left-doors.ts';
+import { judgeMesh, type Mesh } from './judge-mesh.ts';
+import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
+import { type Leftover, leftoversOn } from './leftovers.ts';
+import { seenNames } from './seen-names.ts';
+
+/** A placement of the file beside what its nodes show. */
+export interface PlacementCase {
+  readonly placement: DesiredPlacement;
+  readonly leader: NodeName;
+  readonly mesh: Mesh;
+  /** As the file wants it, in the generation that the nodes show. */
+  readonly configuration: Configuration;
+  /** How long its ranks are waited for after INT; absent where a stop begins with TERM. */
+  readonly interruptMs?: number;
+  /** How long its ranks need at least after TERM; absent where they need no longer than others. */
+  readonly graceMs?: number;
+  /** How its ranks are stopped; absent where the file does not say how they run. */
+  readonly stopOrder?: StopOrder;
+  /** What is talked over with its leader before its ranks are stopped; absent for nothing. */
+  readonly farewell?: StopDialogue['name'];
+  /** Members on targets where the file does not have it any more. */
+  readonly strangers: readonly Leftover[];
+  /** Doors on targets where the file does not have it any more. */
+  readonly leftDoors: readonly LeftDoor[];
+  /**
+   * Set where its stop would take away what answers, and a start is to follow: right after the stop, or after a restart of
+   * one of its Macs.
+   */
+  readonly comesBack?: 'after-stop' | 'after-restart';
+  /** The same placement as it runs now, where that is its fallback. */
+  readonly elsewhere?: PlacementCase;
+  /** Set where it is meant for its fallback: nodes on which ranks of its own layout run instead. */
+  readonly ownRanks?: readonly NodeName[];
+}
+
+/**
+ * Every placement of the file that this run can judge. One with members outside of the run that nobody looked at is
+ * left alone.
+ */
+export const placementCases = (view: View): readonly PlacementCase[] =>
+  everyCase(view).filter(({ placement, mesh }) => {
+    const isWhole = placement.nodes.every((node) => view.asked.includes(node));
+    return isWhole || mesh.state !== 'unknown';
+  });
+
+/** Every placement of the file, also those of which members were not looked at. */
+export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
+  const strangers = allLeftovers(view);
+  return view.desired.placements.flatMap((placement): readonly PlacementCase[] => {
+    const [leader] = placement.nodes;
+    if (leader === undefined) return [];
+    const one = { ...caseOf(view, placement, leader, strangers), ...ownRanksOf(view, placement) };
+    const other = onFallback(placement);
+    const [otherLeader] = other.nodes;
+    const isThere = runsOnFallback(placement, view.desired, view.observation.nodes);
+    if (!isThere) return [{ ...one, mesh: unlessUnseen(one.mesh, placement, view) }];
+    if (otherLeader === undefined) return [one];
+    return [{ ...one, elsewhere: caseOf(view, other, otherLeader, []) }];
+  });
+});
+
+function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement): Pick<PlacementCase, 'ownRanks'> {
+  const nodes = home === undefined ? [] : ownRanksOn(home, desired, observation.nodes);
+  return nodes.length === 0 ? {} : { ownRanks: nodes };
+}
+
+/** What hangs or has lost a rank may be stopped whatever becomes of its start: that is the way out. */
+const isAtStake = ({ state, isAnswering }: Mesh): boolean =>
+  isAnswering && (state === 'serving' || state === 'changed');
+
+/** What a start of it takes of each RDMA device of a member. */
+export const takesOfDevice = ({ configuration }: PlacementCase): number =>
+  configuration.kind === 'incomplete' ? 1 : Math.max(1, ...configuration.ranks.map((one) => one.takesOfDevice ?? 1));
+
+/** No process of it is left: a reboot may have loaded its services again, which starts nothing. */
+export const isIdle = ({ state }: Mesh): boolean => ['absent', 'stopped', 'ready', 'dead'].includes(state);
+
+/**
+ * The mesh on the placement's own nodes, which says nothing while the placement may run on its fallback. What runs on
+ * its own nodes and is to be stopped is stopped all the same.
+ */
+function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observation }: View): Mesh {
+  const isStopWithWork = placement.state === 'stopped' && !isIdle(mesh);
+  if (mesh.state === 'unknown' || isStopWithWork) return mesh;
+  const unseen = fallbackUnseen(placement, desired, observation.nodes);
+  if (unseen === undefined) return mesh;
+  return { ...mesh, state: 'unknown', evidence: unseen.detail, unknownReason: unseen.reason };
+}
+
+/** A fallback is there for when a node is out of service: what a held one keeps of the placement stays as it is. */
+function isLeftAlone({ desired, observation }: View, { home }: DesiredPlacement, { node }: Leftover): boolean {
+  const wanted = desired.nodes.find(({ name }) => name === node);
+  if (home === undefined || wanted === undefined) return false;
+  return holdsOf(wanted, observation.nodes[node]?.facts).some(({ isOver }) => !isOver);
+}
+
+function caseOf(
+  view: View,
+  placement: DesiredPlacement,
+  leader: NodeName,
+  leftovers: readonly Leftover[],
+): PlacementCase {
+  const { desired, observation } = view;
+  const { name, nodes, firstTokenMs } = placement;
+  const names = seenNames(view);
+  const { digest = '' } = configurePlacement(placement, desired, 0, names);
+  const runtime = desired.runtimes.find((one) => one.name === placement.runtime);
+  const driver = runtime === undefined ? undefined : driverOf(runtime);
+  const talk = driver === undefined ? {} : { talk: { transport: placement.transport, driver } };
+  const model = desired.models.find((one) => one.name === placement.model);
+  const account = desired.system.accounts.ranks;
+  const declared =
+    runtime === undefined || model === undefined
+      ? {}
+      : { declared: declaredText({ placement, runtime, model, account }) };
+  const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...declared, ...talk }, observation.nodes);
+  const configuration = configurePlacement(placement, desired, mesh.generation, names);
+  const interrupt = driver?.interruptMs === undefined ? {} : { interruptMs: driver.interruptMs };
+  const grace = driver?.graceMs === undefined ? {} : { graceMs: driver.graceMs };
+  return {
+    placement,
+    leader,
+    mesh,
+    configuration,
+    ...interrupt,
+    ...grace,
+    ...(driver === undefined ? {} : { stopOrder: driver.stopOrder }),
+    ...(driver?.farewell === undefined ? {} : { farewell: driver.farewell }),
+    strangers: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
+    leftDoors: leftDoors(view).filter((one) => one.placement === name),
+    ...comingBack(placement, mesh, view),
+  };
+}
+
+function comingBack({ name, nodes }: DesiredPlacement, mesh: Mesh, view: View): Pick<PlacementCase, 'comesBack'> {
+  if (!view.comingBack.includes(name) || !isAtStake(mesh)) return {};
+  const isRestarted = nodes.some((node) => view.restarting.includes(node));
+  return { comesBack: isRestarted ? 'after-restart' : 'after-stop' };
+}
+
+const allLeftovers = (view: View): readonly Leftover[] =>
+  view.targets.flatMap(({ desired: { name }, facts }) => {
+    const found = leftoversOn(name, facts, wantedOn(view.desired, name));
+    return found.kind === 'known' ? found.value : [];
+  });
+
+/** Names of the placements that the file puts on a node. */
+const wantedOn = ({ placements }: DesiredFleet, node: NodeName): readonly string[] =>
+  placements.filter(({ nodes }) => nodes.includes(node)).map(({ name }) => name);
+
+/** What is left over on each target of placements that the file does not have at all. */
+export const orphans = (view: View): readonly Leftover[] =>
+  allLeftovers(view).filter(({ placement }) => !view.desired.placements.some(({ name }) => name === placement));

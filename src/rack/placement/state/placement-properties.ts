@@ -1,0 +1,191 @@
+import { reasonWords } from '../../../diagnostics/reason-words.ts';
+import type { RankConfiguration } from '../../../drivers/configure-placement.ts';
+import { type Addressed, addressed } from '../../../model/address.ts';
+import type { KeptFile } from '../../../model/facts/fact-values.ts';
+import type { Json } from '../../../model/json.ts';
+import { type Known, known, unknown } from '../../../model/known.ts';
+import { layoutText } from '../../../model/text/layout-text.ts';
+import { serviceFile } from '../../../node/paths/rank-paths.ts';
+import { textDigest } from '../../../node/put-file.ts';
+import type { ObservedTarget, Property, ResourceKind, View } from '../../resource.ts';
+import { knownWords, mapKnown } from '../../seen-fact.ts';
+import { leftDoors } from '../doors/left-doors.ts';
+import { placementAddress } from '../members/mesh-step.ts';
+import { spentNodes } from '../members/spent-nodes.ts';
+import { seenMembers } from '../stop/stop-mesh.ts';
+import { leftoversOn } from './leftovers.ts';
+import { meshWords } from './mesh-words.ts';
+import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
+import { survivorProperties } from './survivors.ts';
+
+const always: readonly ResourceKind[] = ['identity', 'sudo'];
+const toStart: readonly ResourceKind[] = [
+  ...always,
+  'accounts',
+  'macos',
+  'firewall',
+  'wired-limit',
+  'runtime',
+  'model',
+];
+const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-link', 'link-address'];
+
+/** Whoever is inside at a door that is left gets an answer before the ranks behind it are stopped. */
+const leavingDoors: readonly ResourceKind[] = ['doorman'];
+
+/** What no restart of a Mac brings: an apply or a person has to, before a start that follows it. */
+export const toComeBack: readonly ResourceKind[] = ['accounts', 'macos', 'firewall', 'runtime', 'model'];
+
+/** What has to be in order before a placement is started: cables only where there is more than one rank. */
+function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly ResourceKind[] {
+  const cables = nodes.length > 1 ? onCables : [];
+  return [...toStart, ...cables, ...(transport === 'rdma' ? (['rdma'] as const) : [])];
+}
+
+/** A placement that answers is not stopped while its next start has a blocker. */
+function before({ placement, leftDoors: left, comesBack }: PlacementCase): readonly ResourceKind[] {
+  const doors = left.length > 0 ? leavingDoors : [];
+  if (placement.state === 'serving' || comesBack === 'after-stop') return [...startNeeds(placement), ...doors];
+  return [...always, ...doors, ...(comesBack === 'after-restart' ? toComeBack : [])];
+}
+
+/** The one property that says whether a placement is as the file wants it. */
+export function placementProperty(one: PlacementCase): Property {
+  const { placement, leader, strangers, elsewhere } = one;
+  const left = [...seenMembers(elsewhere?.mesh.members ?? []), ...strangers].map(({ node }) => node);
+  const nodes = [...new Set([...placement.nodes, ...left])];
+  const observed = observedState(one);
+  return {
+    node: leader,
+    ...placementAddress(placement.name),
+    desired: desiredState(one),
+    observed,
+    from: observed.kind === 'known' ? fromWords(one) : `unknown: ${observed.detail}`,
+    to: toWords(one),
+    reason: `placements.${placement.name}.state: ${placement.state}`,
+    ...whyUnknown(one),
+    peers: nodes.filter((node) => node !== leader),
+    ...(one.comesBack === undefined ? {} : { isAtStake: true }),
+    after: before(one),
+  };
+}
+
+/** The reason of a fact tells no name, and the first member that could not be judged may be another node than the leader. */
+function whyUnknown({ mesh, leader }: PlacementCase): Pick<Property, 'why'> {
+  const unseen = mesh.members.find(({ seen }) => seen.kind === 'unknown');
+  if (mesh.state !== 'unknown' || unseen?.seen.kind !== 'unknown' || unseen.node === leader) return {};
+  return { why: `${unseen.node}: ${reasonWords[unseen.seen.reason]}` };
+}
+
+/** Ranks of the other layout are neither a part of this one nor of another file. */
+function fromWords({ placement: { home }, mesh, strangers, elsewhere, ownRanks = [] }: PlacementCase): string {
+  if (elsewhere !== undefined) return `on its fallback: ${layoutText(elsewhere.placement)}`;
+  const isWhole = ownRanks.length === home?.nodes.length;
+  const own = isWhole ? layoutText(home) : `ranks on ${ownRanks.join(', ')}`;
+  const others = strangers.filter(({ node }) => !ownRanks.includes(node));
+  const words = ownRanks.length === 0 ? meshWords(mesh) : `on its own nodes: ${own}`;
+  return [words, ...others.map(({ node }) => `left over on ${node}`)].join(', ');
+}
+
+/** Where it comes from matters where it is not the fleet's own choice. */
+function toWords({ placement, elsewhere }: PlacementCase): string {
+  if (placement.state === 'stopped') return 'stopped';
+  if (placement.home !== undefined) return `serving on its fallback: ${layoutText(placement)}`;
+  return elsewhere === undefined ? 'serving' : `serving on its own nodes: ${layoutText(placement)}`;
+}
+
+const desiredState = ({ placement, configuration }: PlacementCase): Json =>
+  placement.state === 'stopped' ? { state: 'stopped' } : { state: 'serving', digest: configuration.digest ?? null };
+
+function observedState(one: PlacementCase): Known<Json> {
+  const { placement, mesh, configuration, strangers, comesBack } = one;
+  if (mesh.state === 'unknown') return unknown(mesh.unknownReason ?? 'failed', mesh.evidence);
+  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
+  // Its start would wait for the count of starts, so that its stop waits for it, too.
+  if (comesBack === 'after-stop' && spent.kind === 'unknown') return spent;
+  const left = strangers.length === 0 ? {} : { leftOn: strangers.map(({ node }) => node) };
+  if (placement.state === 'stopped') return known({ state: isIdle(mesh) ? 'stopped' : mesh.state, ...left });
+  const { digest } = configuration;
+  if (mesh.state === 'serving' && digest !== undefined) return known({ state: 'serving', digest, ...left });
+  if (configuration.kind === 'incomplete') {
+    const verb = digest === undefined ? 'judged' : 'started';
+    return unknown('not-asked', `it cannot be ${verb}: ${configuration.missing}`);
+  }
+  return spent.kind === 'unknown' ? spent : known({ state: mesh.state, ...left });
+}
+
+/** `placement/kimi/service-file`. */
+export const serviceFileAddress = (placement: string): Addressed =>
+  addressed({ kind: 'placement', placement, part: 'service-file' });
+
+/**
+ * The service file of each member of a placement that serves as the file says: what a later boot would load. Every
+ * start writes them anyway, so that otherwise nobody keeps them.
+ */
+function serviceFileProperties(one: PlacementCase, targets: readonly ObservedTarget[]): readonly Property[] {
+  const { placement, mesh, configuration } = one;
+  if (placement.state === 'stopped' || mesh.state !== 'serving' || configuration.kind === 'incomplete') return [];
+  return configuration.ranks.flatMap((rank) =>
+    targets.filter(({ desired }) => desired.name === rank.node).map((target) => serviceFileProperty(rank, target)),
+  );
+}
+
+function serviceFileProperty({ record, service }: RankConfiguration, { desired, facts }: ObservedTarget): Property {
+  const { path } = serviceFile(record.placement);
+  const observed = mapKnown(facts.files, (files) =>
+    fileState(
+      files.find((file) => file.path === path),
+      textDigest(service),
+    ),
+  );
+  return {
+    node: desired.name,
+    ...serviceFileAddress(record.placement),
+    desired: 'intact',
+    observed,
+    from: `service file ${knownWords(observed, (state) => state)}`,
+    to: 'service file intact',
+    reason: `placements.${record.placement}`,
+    after: always,
+  };
+}
+
+function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'changed' | 'missing' {
+  if (file === undefined) return 'missing';
+  return file.state === 'intact' && file.digest !== digest ? 'changed' : file.state;
+}
+
+/** The address under which a node keeps nothing of placements that the file does not have. */
+export const leftoverAddress = addressed({ kind: 'placement' });
+
+/** Names of what is left over on a node of placements that left the file. */
+function leftoverProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
+  const { desired } = view;
+  const names = desired.placements.map(({ name }) => name);
+  const observed = mapKnown(leftoversOn(node, facts, names), (leftovers) =>
+    leftovers.map(({ placement }) => placement),
+  );
+  return {
+    node,
+    ...leftoverAddress,
+    desired: [],
+    observed,
+    from: knownWords(observed, (left) => `${left.join(', ')} left over`),
+    to: 'nothing left over',
+    reason: 'placements',
+    after: leftDoors(view).some(({ leader }) => leader === node) ? [...always, ...leavingDoors] : always,
+  };
+}
+
+/** Every property of placements. */
+export function placementProperties(view: View): readonly Property[] {
+  const cases = placementCases(view);
+  return [
+    ...view.targets.map((target) => leftoverProperty(view, target)),
+    ...cases.map(placementProperty),
+    ...cases.flatMap((one) =>
+      survivorProperties(one, view, [...always, ...(one.leftDoors.length > 0 ? leavingDoors : [])]),
+    ),
+    ...cases.flatMap((one) => serviceFileProperties(one, view.targets)),
+  ];
+}

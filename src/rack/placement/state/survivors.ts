@@ -1,0 +1,120 @@
+import { type Addressed, addressed } from '../../../model/address.ts';
+import { known } from '../../../model/known.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { Step } from '../../../model/step.ts';
+import { propertyKey } from '../../property-key.ts';
+import type { Property, ResourceKind, View } from '../../resource.ts';
+import { closeDoor, type Door } from '../doors/doors.ts';
+import { isRunning } from '../members/member.ts';
+import type { MeshWork } from '../members/mesh-step.ts';
+import { endedByRecord } from '../stop/ended-by-record.ts';
+import { type SeenOnNode, seenMembers, stoppedGate, stopRanks } from '../stop/stop-mesh.ts';
+import { isLate } from './evidence.ts';
+import { type PlacementCase, placementCases } from './placement-cases.ts';
+
+/** The address of what one node runs of a placement, where not every member of it was seen. */
+export const survivorAddress = (placement: string): Addressed =>
+  addressed({ kind: 'placement', placement, part: 'rank' });
+
+/** What the leader of a placement said to whoever asked for a token; `unseen` when nobody saw or asked it. */
+export type Voice = 'answers' | 'silent' | 'unseen';
+
+/** What is known of the answers of a mesh of which not every member was seen. */
+export function voiceOf({ leader, mesh: { members } }: PlacementCase): Voice {
+  const seen = seenMembers(members);
+  const first = seen.find((one) => one.seen.record?.rank === 0) ?? seen.find(({ node }) => node === leader);
+  if (first === undefined) return 'unseen';
+  const { record } = first.seen;
+  if (record?.token.kind === 'answered') return 'answers';
+  return isRunning(first.seen) && record?.token.kind !== 'silent' ? 'unseen' : 'silent';
+}
+
+/**
+ * Whether a stop leaves alone what was seen of a placement: it is to be started again, which nobody can while a member is
+ * away, and it answers, or may answer for all that is known. Where its Mac is restarted, it ends all the same.
+ */
+export function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
+  const { placement, mesh } = one;
+  const isToStop = placement.state === 'stopped' && mesh.state === 'unknown';
+  const isRestarted = placement.nodes.some((node) => restarting.includes(node));
+  return isToStop && comingBack.includes(placement.name) && !isRestarted && voiceOf(one) !== 'silent';
+}
+
+/** Members and what is left over of a placement that is to be stopped and of which not every member was seen. */
+function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode[] {
+  const { placement, mesh, strangers } = one;
+  if (placement.state !== 'stopped' || mesh.state !== 'unknown' || isLeftRunning(one, view)) return [];
+  const seen = [...seenMembers(mesh.members), ...strangers];
+  return seen.filter(({ node }) => view.targets.some(({ desired }) => desired.name === node));
+}
+
+/**
+ * That nothing runs of a placement that is to be stopped, on each node by itself, where a member of it was not seen: the
+ * others are stopped all the same, and the placement as a whole waits for that member.
+ *
+ * @param after what has to be in order on a node before
+ */
+export const survivorProperties = (
+  one: PlacementCase,
+  view: View,
+  after: readonly ResourceKind[],
+): readonly Property[] =>
+  survivorsOf(one, view).map(({ node, seen }) => ({
+    node,
+    ...survivorAddress(one.placement.name),
+    desired: 'stopped',
+    observed: known(seen.mayRun ? 'running' : 'stopped'),
+    from: seen.mayRun ? 'its rank runs' : 'stopped',
+    to: 'stopped',
+    reason: `placements.${one.placement.name}.state: stopped`,
+    after,
+  }));
+
+/** How the steps of a placement follow from its case. */
+export interface SurvivorWays {
+  readonly workOf: (one: PlacementCase) => MeshWork;
+  /** Every door that a stop of it has to close. */
+  readonly doorsOf: (one: PlacementCase, view: View) => readonly Door[];
+  readonly isAnswering: (one: PlacementCase, view: View) => boolean;
+}
+
+/** Stops what these changes name of placements of which not every member was seen, each in the order of its driver. */
+export const survivorSteps = (ids: ReadonlySet<string>, view: View, ways: SurvivorWays): readonly Step[] =>
+  placementCases(view).flatMap((one) => {
+    const { address } = survivorAddress(one.placement.name);
+    const members = survivorsOf(one, view).filter(({ node }) => ids.has(propertyKey({ node, address })));
+    return members.length === 0 ? [] : stopSurvivors(one, members, view, ways);
+  });
+
+function stopSurvivors(
+  one: PlacementCase,
+  members: readonly SeenOnNode[],
+  view: View,
+  { workOf, doorsOf, isAnswering }: SurvivorWays,
+): readonly Step[] {
+  const { address } = survivorAddress(one.placement.name);
+  const changes = members.map(({ node }) => propertyKey({ node, address }));
+  const nodes = members.map(({ node }) => node);
+  const work: MeshWork = { ...workOf(one), nodes, changes };
+  // A peer that cannot be stopped is no reason to leave the others running.
+  const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
+  const isAsked = ({ leader }: Door): boolean => view.targets.some(({ desired }) => desired.name === leader);
+  // Who nobody saw may answer as well, and who gave no token may only be busy.
+  const mayAnswer =
+    voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
+  const closing = doorsOf(one, view)
+    .filter(isAsked)
+    .flatMap((door) =>
+      closeDoor(
+        { ...work, nodes: [door.leader], changes: nodes.includes(door.leader) ? workOn(door.leader).changes : changes },
+        door,
+        { reason: 'it is stopped.', isAnswering: mayAnswer, needs: [] },
+      ),
+    );
+  const { restarting } = view;
+  const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
+  const stops = stopRanks((node) => endedByRecord(workOn(node), members), members, terms);
+  const staying = stops.filter(({ node }) => !restarting.includes(node));
+  const gates = staying.map((stop) => stoppedGate(workOn(stop.node), stop.node, [stop]));
+  return [...closing, ...stops, ...gates];
+}

@@ -1,0 +1,193 @@
+import type { Answer } from '../../model/facts/probe.ts';
+import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma-values.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { wholeNumber } from '../../node/answers/grammar.ts';
+import { garbled, readLines } from '../../node/answers/read-answer.ts';
+import { rdmaKernel } from '../../node/probes/network.ts';
+import type { Fact } from '../fact.ts';
+
+/**
+ * How many objects the RDMA driver has in the kernel, inactive ones included, over all ports:
+ *
+ *     AppleThunderboltRDMAProtectionDomain = 3, AppleThunderboltRDMAQueuePair = 2
+ *
+ * `<no such class>` means that the driver is not loaded, so nothing can be counted.
+ *
+ * @see ioclasscount.c in Apple's IOKitTools
+ */
+export const rdmaObjects: Fact<'rdma-objects'> = {
+  name: 'rdma-objects',
+  from: [rdmaKernel],
+  parse: ([answer]) => {
+    const parts = partsOf(answer);
+    return parts.kind === 'unknown' ? parts : countOf(answer, parts.value.count);
+  },
+};
+
+/**
+ * What holds those objects, by device and by process, from `ioreg` and `ps`; nothing while the kernel has none.
+ *
+ *     +-o rdma_en3  <class AppleThunderboltRDMAInterface, id 0x100000004, registered, matched, active, busy 2 (1 ms), retain 20>
+ *       +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x100000009, !registered, !matched, active, busy 0, retain 5>
+ *         |   "IOUserClientCreator" = "pid 4711, python3.12"
+ *
+ * @see tmc/go-iroh: its parser of this text, and captures of macOS 26
+ */
+export const rdmaHolders: Fact<'rdma-holders'> = {
+  name: 'rdma-holders',
+  from: [rdmaKernel],
+  parse: ([answer]) => {
+    const parts = partsOf(answer);
+    if (parts.kind === 'unknown') return parts;
+    const count = countOf(answer, parts.value.count);
+    if (count.kind === 'unknown') return count;
+    const devices = devicesOf(parts.value.registry);
+    const table = tableOf(parts.value.processes);
+    if (devices === undefined || table === undefined) return garbled(answer, 'printed a line that cannot be read');
+    const hasObjects = count.value.domains + count.value.queuePairs > 0;
+    if (hasObjects !== devices.length > 0) return garbled(answer, 'counted other objects than it listed');
+    return known({
+      devices: devices.map(({ clients: _, ...device }) => device),
+      processes: processesOf(devices, table, parts.value.tools),
+    });
+  },
+};
+
+interface Parts {
+  readonly count: string;
+  readonly registry: readonly string[];
+  readonly tools: readonly number[];
+  readonly processes: readonly string[];
+}
+
+function partsOf(answer: Answer | undefined): Known<Parts> {
+  const lines = readLines(answer);
+  if (lines.kind === 'unknown') return lines;
+  const [count = '', ...rest] = lines.value;
+  if (rest.at(-1) !== 'end') return unknown('truncated', 'The list of RDMA objects does not end.');
+  const ps = rest.findIndex((line) => /^ps(?:,\d{1,10})*$/.test(line));
+  const body = ps < 0 ? rest.slice(0, -1) : rest.slice(0, ps);
+  if (body.length > 0 && body[0] !== 'ioreg') return garbled(answer, 'printed a line that cannot be read');
+  return known({
+    count,
+    registry: body.slice(1),
+    tools: ps < 0 ? [] : (rest[ps] ?? '').split(',').slice(1).map(Number),
+    processes: ps < 0 ? [] : rest.slice(ps + 1, -1),
+  });
+}
+
+const countForm =
+  /^AppleThunderboltRDMAProtectionDomain = (\d{1,9}|<no such class>), AppleThunderboltRDMAQueuePair = (\d{1,9}|<no such class>)$/;
+
+function countOf(answer: Answer | undefined, line: string): Known<RdmaObjects> {
+  const [, domains = '', queuePairs = ''] = countForm.exec(line) ?? [];
+  if (domains === '') return garbled(answer, 'printed a count that cannot be read');
+  const count = { domains: wholeNumber(domains), queuePairs: wholeNumber(queuePairs) };
+  return count.domains === undefined || count.queuePairs === undefined
+    ? unknown('empty', 'The kernel of this Mac has no such class: the driver of RDMA over Thunderbolt is not loaded.')
+    : known({ domains: count.domains, queuePairs: count.queuePairs });
+}
+
+/** A device as it is being read, with those that have opened it. */
+interface Device {
+  readonly device: string;
+  powerState?: number;
+  readonly objects: RdmaObject[];
+  readonly clients: Pick<RdmaProcess, 'pid' | 'program'>[];
+}
+
+const headForm = /^[ |]*\+-o (\S+) {2}<class (\w+), id 0x[0-9a-f]+, (.+)>$/;
+const stateForm = /^!?registered, !?matched, (active|inactive), busy (\d{1,9})(?: \(\d+ ms\))?, retain \d+$/;
+const powerForm = /^[ |]+"IOPowerManagement" = \{(?:.*,)?"CurrentPowerState"=(\d)(?:,.*)?\}$/;
+const clientForm = /^[ |]+"IOUserClientCreator" = "pid ([1-9]\d{0,9}), ([^"]{1,100})"$/;
+
+const kinds: Readonly<Record<string, RdmaObject['kind']>> = {
+  AppleThunderboltRDMAProtectionDomain: 'domain',
+  AppleThunderboltRDMAQueuePair: 'queue-pair',
+};
+
+function devicesOf(lines: readonly string[]): readonly Device[] | undefined {
+  const devices: Device[] = [];
+  for (const line of lines) {
+    const [, name = '', className = '', state = ''] = headForm.exec(line) ?? [];
+    const isRead = name === '' ? addProperty(devices.at(-1), line) : addNode(devices, line, { name, className, state });
+    if (!isRead) return undefined;
+  }
+  return new Set(devices.map(({ device }) => device)).size === devices.length ? devices : undefined;
+}
+
+/** Devices stand at the left edge, all else below them; what is no object of interest may have another state. */
+function addNode(
+  devices: Device[],
+  line: string,
+  { name, className, state }: { readonly name: string; readonly className: string; readonly state: string },
+): boolean {
+  const isDevice = className === 'AppleThunderboltRDMAInterface';
+  if (isDevice !== line.startsWith('+')) return false;
+  const [, activity, busy = ''] = stateForm.exec(state) ?? [];
+  const kind = kinds[className];
+  if (isDevice) {
+    if (!/^rdma_en\d{1,3}$/.test(name)) return false;
+    devices.push({ device: name, objects: [], clients: [] });
+    return true;
+  }
+  if (kind === undefined) return devices.length > 0;
+  if (activity === undefined) return false;
+  return (devices.at(-1)?.objects.push({ kind, isActive: activity === 'active', busy: Number(busy) }) ?? 0) > 0;
+}
+
+function addProperty(device: Device | undefined, line: string): boolean {
+  if (device === undefined) return false;
+  const [, power] = powerForm.exec(line) ?? [];
+  // Objects have a power state of their own; the first one is that of the device.
+  if (power !== undefined) device.powerState ??= Number(power);
+  if (line.includes('"IOPowerManagement" =')) return true;
+  const [, pid, program] = clientForm.exec(line) ?? [];
+  return pid !== undefined && program !== undefined && device.clients.push({ pid: Number(pid), program }) > 0;
+}
+
+interface Row {
+  readonly group: number;
+  readonly stat: string;
+  readonly program: string;
+}
+
+function tableOf(lines: readonly string[]): ReadonlyMap<number, Row> | undefined {
+  const table = new Map<number, Row>();
+  for (const line of lines) {
+    const [, pid = '', group = '', stat = '', program = ''] = /^(\d{1,10}) (\d{1,10}) (\S{1,8}) (.+)$/.exec(line) ?? [];
+    if (pid === '' || table.has(Number(pid))) return undefined;
+    table.set(Number(pid), { group: Number(group), stat, program });
+  }
+  return table;
+}
+
+/** IOKit and `ps` cut a name at the same length; entries of processes that are gone were seen for other classes. */
+function processesOf(
+  devices: readonly Device[],
+  table: ReadonlyMap<number, Row>,
+  tools: readonly number[],
+): RdmaHolders['processes'] {
+  const named = new Map<string, Pick<RdmaProcess, 'pid' | 'program'>>();
+  for (const one of devices.flatMap(({ clients }) => clients)) named.set(`${one.pid} ${one.program}`, one);
+  for (const pid of tools) {
+    const program = table.get(pid)?.program;
+    if (program !== undefined) named.set(`${pid} ${program}`, { pid, program });
+  }
+  return [...named.values()]
+    .toSorted((a, b) => a.pid - b.pid)
+    .map(({ pid, program }) => {
+      const row = table.get(pid);
+      const isThere = row !== undefined && row.program === program && !row.stat.startsWith('Z');
+      const isHolder = (one: Device): boolean =>
+        one.clients.some((client) => client.pid === pid && client.program === program);
+      return {
+        pid,
+        program,
+        ...(isThere ? { group: row.group } : {}),
+        state: !isThere ? 'gone' : row.stat.startsWith('U') ? 'uninterruptible' : 'runs',
+        isVerbsTool: tools.includes(pid),
+        devices: devices.filter(isHolder).map(({ device }) => device),
+      };
+    });
+}

@@ -1,0 +1,100 @@
+import { layoutsOf } from '../../desired/fallback.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { isStuck, kernelObjects } from '../../model/facts/kernel-objects.ts';
+import { rankPlacement } from '../../model/facts/launchd-service.ts';
+import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma-values.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright, withTail } from '../../model/text/command.ts';
+import { named, type Prose, prose } from '../../model/text/prose.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import { rdmaSeverity } from '../rdma-severity.ts';
+import type { Rule } from '../rule.ts';
+import { rdmaObjectWords } from './rdma-object-words.ts';
+
+const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
+
+/** The placement of ours whose rank a process is, by the service that it belongs to. */
+function placementOf({ facts: { services } }: ExaminedNode, { pid, group }: RdmaProcess): string | undefined {
+  const own = services.kind === 'known' ? services.value : [];
+  const service = own.find((one) => one.pid !== undefined && (one.pid === pid || one.pid === group));
+  return service === undefined ? undefined : rankPlacement(service);
+}
+
+/**
+ * Whether the file has a placement serve on this node, here or as its fallback, until this very plan stops it: then its
+ * ranks hold what they need.
+ */
+const isWanted = ({ desired }: Examination, { name }: ExaminedNode, placement: string): boolean =>
+  desired.placements.some(
+    (one) =>
+      one.name === placement &&
+      (one.state === 'serving' || one.lingersOn !== undefined) &&
+      layoutsOf(one).some(({ nodes }) => nodes.includes(name)),
+  );
+
+function heldFinding(examination: Examination, node: ExaminedNode, process: RdmaProcess): readonly Diagnostic[] {
+  const placement = placementOf(node, process);
+  if (placement !== undefined && isWanted(examination, node, placement)) return [];
+  const devices = process.devices.join(', ');
+  const what = devices === '' ? 'runs, so no other verbs tool is started' : `has ${devices} open`;
+  const whose = placement === undefined ? '' : `, a rank of ${placement},`;
+  const hint =
+    placement === undefined
+      ? withCommands('If it is not needed, end it', [
+          withTail(meshwright('exec', node.name), 'env', 'kill', String(process.pid)),
+        ])
+      : withCommands('The file does not have it run here; apply stops it', [meshwright('apply')]);
+  const detail = `${nameOf(process)}${whose} ${what}.`;
+  return [diagnose('rdma/held', { subject: nodeSubject(node.name), detail, hint })];
+}
+
+const rebootHint = ({ name }: ExaminedNode, gain: string): Prose =>
+  withCommands(prose`Restart ${named(name)}: only that ${gain}`, [meshwright('reboot', name)], '.');
+
+function stuckFinding(examination: Examination, node: ExaminedNode, stuck: readonly RdmaProcess[]): Diagnostic {
+  const names = stuck.map(nameOf).join(' and ');
+  return diagnose('rdma/process-stuck', {
+    subject: nodeSubject(node.name),
+    severity: rdmaSeverity(examination, [node.name]) === 'error' ? 'error' : 'warning',
+    detail: `${names} ${stuck.length === 1 ? 'hangs' : 'hang'} in the RDMA driver, where no signal ends a process.`,
+    hint: rebootHint(node, `ends ${names}`),
+  });
+}
+
+/** Objects without a process; those of a process that hangs go with it. */
+function leftFinding(node: ExaminedNode): readonly Diagnostic[] {
+  const objects = kernelObjects(node.facts);
+  if (objects.kind === 'unknown') return [];
+  const { withoutProcess } = objects.value;
+  if (withoutProcess.domains + withoutProcess.queuePairs === 0) return [];
+  const detail = `The kernel holds ${rdmaObjectWords(withoutProcess)} for no process.`;
+  return [
+    diagnose('rdma/left-in-kernel', { subject: nodeSubject(node.name), detail, hint: rebootHint(node, 'frees them') }),
+  ];
+}
+
+/** A verbs tool that has only just begun is one of an observation by somebody else. */
+const isPassing = ({ program, isVerbsTool }: RdmaProcess): boolean => program.startsWith('ibv_') && !isVerbsTool;
+
+function judge(examination: Examination, node: ExaminedNode, holders: RdmaHolders): readonly Diagnostic[] {
+  const living = holders.processes.filter(({ state }) => state !== 'gone');
+  const stuck = living.filter((process) => isStuck(process, holders));
+  const others = living.filter((process) => !stuck.includes(process) && !isPassing(process));
+  return [
+    ...(stuck.length === 0 ? leftFinding(node) : [stuckFinding(examination, node, stuck)]),
+    ...others.flatMap((process) => heldFinding(examination, node, process)),
+  ];
+}
+
+/**
+ * What holds the RDMA objects of a node besides the ranks that are to run there: another program, which a person ends, or
+ * the kernel alone, which only a restart helps.
+ */
+export const rdmaKernelRule: Rule = (examination) =>
+  examination.nodes.flatMap((node) => {
+    const holders = node.facts['rdma-holders'];
+    return holders.kind === 'unknown' ? [] : judge(examination, node, holders.value);
+  });

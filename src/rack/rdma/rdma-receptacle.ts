@@ -1,0 +1,79 @@
+import type { Facts } from '../../model/facts/observation.ts';
+import type { LinkEnd } from '../../model/link.ts';
+import { isBridged } from '../bridge/bridge-layers.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { farEndOf } from './far-end.ts';
+import { type NodeRdma, nodeRdma } from './rdma-node.ts';
+
+/** What keeps one cabled receptacle of a node that can do RDMA from doing it: the first missing rung. */
+export type ReceptacleRdma =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'unknown' }
+  | {
+      readonly kind: 'no-device' | 'port-not-active' | 'interface-down' | 'bridged' | 'no-address' | 'no-gid';
+      readonly interfaceName: string;
+    }
+  /** The far Mac's own state decides what to do about it. */
+  | { readonly kind: 'port-down'; readonly interfaceName: string; readonly far: LinkEnd; readonly farRdma: NodeRdma };
+
+function hasDevice(facts: Facts, device: string): boolean | undefined {
+  const devices = facts['rdma-devices'];
+  return devices.kind === 'known' ? devices.value.some((one) => one.name === device) : undefined;
+}
+
+function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: string): ReceptacleRdma | undefined {
+  const ports = facts['rdma-ports'];
+  const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
+  const far = farEndOf(examination, end);
+  if (port === undefined || port.state === 'active') {
+    return undefined;
+  }
+  if (port.state === 'other' || far === undefined) {
+    return { kind: 'port-not-active', interfaceName: name };
+  }
+  const farNode = examination.nodes.find((node) => node.name === far.node);
+  const farRdma = farNode === undefined ? 'unknown' : nodeRdma(farNode);
+  return { kind: 'port-down', interfaceName: name, far, farRdma };
+}
+
+function addressRung(facts: Facts, receptacle: number, name: string): ReceptacleRdma {
+  const own = interfaceAt(facts, receptacle);
+  const ports = facts['rdma-ports'];
+  if (own === undefined) {
+    return { kind: 'unknown' };
+  }
+  if (own.ipv4.length === 0) {
+    return { kind: 'no-address', interfaceName: name };
+  }
+  const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
+  if (port === undefined) {
+    return { kind: 'unknown' };
+  }
+  const hasGid = port.gids.some(({ ipv4 }) => own.ipv4.some(({ address }) => address === ipv4));
+  return hasGid ? { kind: 'ready' } : { kind: 'no-gid', interfaceName: name };
+}
+
+/** Looks at one receptacle of a node that is `ready` as a whole and whose cable is as declared. */
+export function receptacleRdma(examination: Examination, node: ExaminedNode, end: LinkEnd): ReceptacleRdma {
+  const { facts } = node;
+  const name = thunderboltInterfaces(facts)?.get(end.receptacle);
+  const isThere = name === undefined ? undefined : hasDevice(facts, `rdma_${name}`);
+  if (name === undefined || isThere === undefined) {
+    return { kind: 'unknown' };
+  }
+  if (!isThere) {
+    return { kind: 'no-device', interfaceName: name };
+  }
+  const down = portRung(examination, end, facts, name);
+  if (down !== undefined) {
+    return down;
+  }
+  if (interfaceAt(facts, end.receptacle)?.isUp === false) {
+    return { kind: 'interface-down', interfaceName: name };
+  }
+  if (isBridged(facts, name)) {
+    return { kind: 'bridged', interfaceName: name };
+  }
+  return addressRung(facts, end.receptacle, name);
+}

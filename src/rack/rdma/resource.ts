@@ -1,0 +1,23 @@
+import { needsRdma } from '../../desired/needs-rdma.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import type { Gap, Resource, View } from '../resource.ts';
+import { verifyOnly } from '../verify-only.ts';
+import { nodeRdma } from './rdma-node.ts';
+
+/** Cabled targets that need RDMA and of which nobody can say whether they can do it. */
+function gaps({ desired, examination, targets }: View): readonly Gap[] {
+  const isTarget = (name: string): boolean => targets.some((target) => target.desired.name === name);
+  return examination.nodes
+    .filter((node) => isTarget(node.name) && node.ends.length > 0 && needsRdma(desired, node.name))
+    .filter((node) => nodeRdma(node) === 'unknown')
+    .map(({ name: node, facts }) => ({ node, resource: 'rdma', text: unseen(facts) }));
+}
+
+/** The first fact of the RDMA ladder that is unknown. */
+function unseen({ 'rdma-state': state, 'rdma-devices': devices }: Facts): string {
+  if (state.kind === 'unknown') return 'whether RDMA is enabled';
+  return devices.kind === 'unknown' ? 'which RDMA devices there are' : 'whether the RDMA switch is on';
+}
+
+/** RDMA over Thunderbolt, where the file needs it. Only a person can enable it, so that is always a manual step. */
+export const rdma: Resource = verifyOnly({ kind: 'rdma', after: ['identity', 'macos'], gaps });

@@ -1,0 +1,17 @@
+import { known } from '../../model/known.ts';
+import { garbled, readText } from '../../node/answers/read-answer.ts';
+import { rdmaCtl } from '../../node/probes/network.ts';
+import type { Fact } from '../fact.ts';
+
+/** Whether RDMA over Thunderbolt is switched on: the whole output is the one word. @see Apple TN3205 */
+export const rdmaState: Fact<'rdma-state'> = {
+  name: 'rdma-state',
+  from: [rdmaCtl],
+  parse: ([answer]) => {
+    const text = readText(answer);
+    if (text.kind === 'unknown') return text;
+    if (text.value === 'enabled\n') return known('enabled');
+    if (text.value === 'disabled\n') return known('disabled');
+    return garbled(answer, 'said neither enabled nor disabled');
+  },
+};

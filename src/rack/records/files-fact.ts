@@ -1,0 +1,52 @@
+import type { KeptFile } from '../../model/facts/fact-values.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept-seals.ts';
+import { keptFiles } from '../../node/probes/ours.ts';
+import type { Fact } from '../fact.ts';
+
+/** The files that were put on the node, each compared with its seal: checksum, size and mode. */
+export const files: Fact<'files'> = {
+  name: 'files',
+  from: [keptFiles],
+  parse: ([answer]) => {
+    const seals = readKeptSeals(answer);
+    if (seals.kind === 'unknown') return seals;
+    const found: KeptFile[] = [];
+    for (const seal of seals.value.files) {
+      const file = fileOf(seal, seals.value);
+      if (file === undefined) return garbled(answer, `printed a seal ${seal.id} that cannot be read`);
+      if (file.kind === 'unknown') return file;
+      found.push(file.value);
+    }
+    const paths = new Set(found.map(({ path }) => path));
+    return paths.size === found.length ? known(found) : garbled(answer, 'printed one file twice');
+  },
+};
+
+/** `undefined` when the seal is none. */
+function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<KeptFile> | undefined {
+  const { path = '', digest = '', cksum = '', mode = '', there } = fields;
+  const isSeal = /^\/[^\0]{1,1023}$/.test(path) && /^[0-9a-f]{64}$/.test(digest) && /^[0-7]{3,4}$/.test(mode);
+  if (!isSeal || !/^\d{1,10} \d{1,15}$/.test(cksum)) return undefined;
+  switch (there) {
+    case 'no':
+      return known({ path, digest, state: 'missing' });
+    case 'unreadable':
+      return unknown('no-privilege', `${path} cannot be read by this user.`);
+    case 'yes': {
+      const name = path.slice(1);
+      const now = [lookedAt(sums, /^(\d+ \d+) (.+)$/, name), lookedAt(modes, /^(\d+) (.+)$/, name)];
+      if (now.includes(undefined)) return unknown('failed', `Nobody could say how ${path} is now.`);
+      return known({ path, digest, state: now[0] === cksum && now[1] === mode ? 'intact' : 'changed' });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What a tool said of a file, in lines of a value and a name; `undefined` when it said nothing, or two things. */
+function lookedAt(list: SealList | undefined, form: RegExp, name: string): string | undefined {
+  const own = (list?.lines ?? []).map((line) => form.exec(line)).filter((match) => match?.[2] === name);
+  return own.length === 1 ? own[0]?.[1] : undefined;
+}

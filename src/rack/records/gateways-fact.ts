@@ -1,0 +1,134 @@
+import type { DoormanCounts, DoormanSight, DoorSight } from '../../model/gateway.ts';
+import { known } from '../../model/known.ts';
+import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { readRecords } from '../../node/answers/records.ts';
+import { doormanPort } from '../../node/paths/gateway-paths.ts';
+import { launchdServices } from '../../node/probes/ours.ts';
+import type { Fact } from '../fact.ts';
+
+const statusHead = /^status ([A-Za-z0-9._-]{1,255})$/;
+
+/** What else those records begin with: a line that is none of them ended what a doorman says too early. */
+const otherHead = /^(?:odd|(?:service|answer) [A-Za-z0-9._-]{1,255} \d{1,3})$/;
+
+/** Whether a record is what a doorman says of itself, among those of launchd's services. */
+export const isDoormanStatus = (head: string): boolean => statusHead.test(head);
+
+/** What our doormen have counted, each as it says itself: one for each that launchd has loaded. */
+export const doormen: Fact<'doormen'> = {
+  name: 'doormen',
+  from: [launchdServices],
+  parse: ([answer]) => {
+    const records = readRecords(answer);
+    if (records.kind === 'unknown') return records;
+    const exits = new Map<string, string>();
+    const found: DoormanSight[] = [];
+    for (const { head, lines } of records.value) {
+      const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+      if (asked !== '') exits.set(asked, exit);
+      const [, label = ''] = statusHead.exec(head) ?? [];
+      if (label === '') {
+        if (!otherHead.test(head)) return garbled(answer, 'printed a line without its record');
+        continue;
+      }
+      const port = doormanPort(label);
+      const curlExit = exits.get(label);
+      if (port === undefined || curlExit === undefined || found.some((one) => one.port === port)) {
+        return garbled(answer, 'printed the words of a doorman that was not asked');
+      }
+      found.push(sightOf(port, curlExit, lines));
+    }
+    return known(found);
+  },
+};
+
+/** How a doorman failed to answer, by the exit of curl. @see curl(1), EXIT CODES */
+const curlReasons: Readonly<Record<string, string>> = {
+  7: 'nothing listens on its port',
+  28: 'it did not answer in time',
+  52: 'it gave an empty answer',
+  56: 'the connection broke',
+};
+
+function sightOf(port: number, curlExit: string, lines: readonly string[]): DoormanSight {
+  const silent = (reason: string): DoormanSight => ({ kind: 'silent', port, reason });
+  if (curlExit !== '0') return silent(curlReasons[curlExit] ?? `curl ended with ${curlExit}`);
+  if (lines.length === 0) return silent('somebody else answers on its port, or it says too much');
+  const document = decoded(lines.join(''));
+  const strangers = document && countOf(document, 'strangers');
+  const doors = document && asList(document['placements'])?.map(doorOf);
+  if (strangers === undefined || doors === undefined) return silent('what it says cannot be read');
+  const read = doors.filter((door) => door !== undefined);
+  const version = document && textOf(document, 'version');
+  const isWhole = read.length === doors.length && new Set(read.map(({ placement }) => placement)).size === read.length;
+  if (!isWhole) return silent('what it says cannot be read');
+  return { kind: 'answered', port, ...(version === undefined ? {} : { version }), strangers, doors: read };
+}
+
+function decoded(base64: string): JsonObject | undefined {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined;
+  try {
+    const document = asObject(JSON.parse(Buffer.from(base64, 'base64').toString('utf8')));
+    return document?.['formatVersion'] === 1 ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number that nobody can have counted is not read. */
+function numberOf(object: JsonObject, key: string): number | undefined {
+  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+function countOf(object: JsonObject, key: string): number | undefined {
+  const value = numberOf(object, key);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function doorOf(value: unknown): DoorSight | undefined {
+  const door = asObject(value);
+  if (door === undefined) return undefined;
+  const placement = textOf(door, 'placement');
+  const counts = countsOf(door['counts']);
+  const [running, waiting] = [countOf(door, 'running'), countOf(door, 'waiting')];
+  if (placement === undefined || !/^[A-Za-z0-9._-]{1,255}$/.test(placement)) return undefined;
+  if (counts === undefined || running === undefined || waiting === undefined) return undefined;
+  const closed = textOf(door, 'closed');
+  return {
+    placement,
+    ...(closed === undefined ? {} : { closed }),
+    running,
+    waiting,
+    ...optional(door, 'lastByteMsAgo'),
+    ...optional(door, 'quietMs'),
+    ...optional(door, 'streamQuietMs'),
+    counts,
+  };
+}
+
+/** What an older doorman does not say is unknown, and so absent. */
+function optional<K extends string>(object: JsonObject, key: K): { readonly [_ in K]?: number } {
+  const value = countOf(object, key);
+  return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]?: number });
+}
+
+function countsOf(value: unknown): DoormanCounts | undefined {
+  const counts = asObject(value);
+  const [first, generating] = [asObject(counts?.['firstToken']), asObject(counts?.['generating'])];
+  if (counts === undefined || first === undefined || generating === undefined) return undefined;
+  const whole = numbersOf(counts, ['requests', 'failed', 'refused', 'tokens']);
+  const firstToken = numbersOf(first, ['count', 'totalMs', 'lastMs']);
+  const later = numbersOf(generating, ['tokens', 'totalMs', 'lastPerSecond']);
+  if (whole === undefined || firstToken === undefined || later === undefined) return undefined;
+  return { ...optional(counts, 'sinceEpochSeconds'), ...whole, firstToken, generating: later };
+}
+
+/** The numbers under these keys; undefined when one is missing. */
+function numbersOf<K extends string>(object: JsonObject, keys: readonly K[]): Readonly<Record<K, number>> | undefined {
+  const entries = keys.map((key) => [key, numberOf(object, key)] as const);
+  return entries.every(([, value]) => value !== undefined)
+    ? (Object.fromEntries(entries) as Readonly<Record<K, number>>)
+    : undefined;
+}

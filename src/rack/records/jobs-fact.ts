@@ -1,0 +1,60 @@
+import type { NodeJob } from '../../model/facts/node-records.ts';
+import type { Answer } from '../../model/facts/probe.ts';
+import { type Known, known } from '../../model/known.ts';
+import { isUuid } from '../../node/answers/grammar.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { sysctlValues } from '../../node/answers/sysctl-values.ts';
+import { type JobProcess, readKept } from '../../node/probes/kept.ts';
+import { keptRecords } from '../../node/probes/ours.ts';
+import { sysctl } from '../../node/probes/system.ts';
+import type { Fact } from '../fact.ts';
+
+type Fields = NodeJob['fields'];
+
+/**
+ * The jobs that are kept on the node, each by its key. A job without an exit runs only when its boot session is this
+ * one and the process of its number still has the key of the job in its command line: numbers are used again.
+ */
+export const jobs: Fact<'jobs'> = {
+  name: 'jobs',
+  from: [keptRecords, sysctl],
+  parse: ([answer, boot]) => {
+    const kept = readKept(answer);
+    if (kept.kind === 'unknown') return kept;
+    const found: NodeJob[] = [];
+    for (const { key, fields } of kept.value.jobs) {
+      const job = fieldsOf(fields);
+      if (job === undefined) return garbled(answer, `printed fields of job ${key} that cannot be read`);
+      const state = stateOf(key, fields, { processes: kept.value.processes, boot });
+      if (state.kind === 'unknown') return state;
+      found.push({ key, fields: { ...job, state: state.value } });
+    }
+    return known(found);
+  },
+};
+
+/** What the files of a job say, under the names of the fact; the number of its process is nobody's business. */
+function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {
+  if (fields['exit'] !== undefined && !/^\d{1,3}$/.test(fields['exit'])) return undefined;
+  if (progress === undefined) return fields;
+  const [, done = '', total = ''] = /^(\d{1,16}) (\d{1,16})$/.exec(progress) ?? [];
+  return done === '' ? undefined : { ...fields, done, total };
+}
+
+interface Surroundings {
+  readonly processes: Known<readonly JobProcess[]>;
+  readonly boot: Answer | undefined;
+}
+
+function stateOf(key: string, fields: Fields, { processes, boot }: Surroundings): Known<'running' | 'ended' | 'gone'> {
+  if (fields['exit'] !== undefined) return known('ended');
+  if (fields['pid'] === undefined) return known('gone');
+  if (processes.kind === 'unknown') return processes;
+  const isThere = processes.value.some(({ pid, command }) => pid === fields['pid'] && command.includes(`/${key}/`));
+  if (!isThere) return known('gone');
+  const session = sysctlValues(boot, ['kern.bootsessionuuid']);
+  if (session.kind === 'unknown') return session;
+  const [uuid = ''] = session.value;
+  if (!isUuid(uuid)) return garbled(boot, 'printed no UUID of the boot session');
+  return known(fields['boot'] === uuid ? 'running' : 'gone');
+}

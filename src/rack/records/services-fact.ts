@@ -1,0 +1,52 @@
+import type { LaunchdService } from '../../model/facts/launchd-service.ts';
+import { known, unknown } from '../../model/known.ts';
+import { parseLaunchctlPrint } from '../../node/answers/launchctl-print.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { readRecords } from '../../node/answers/records.ts';
+import { launchdServices } from '../../node/probes/ours.ts';
+import type { Fact } from '../fact.ts';
+import { isDoormanStatus } from './gateways-fact.ts';
+
+/** Our launchd services, one for each of our plists, whether launchd knows it or not. */
+export const services: Fact<'services'> = {
+  name: 'services',
+  from: [launchdServices],
+  parse: ([answer]) => {
+    const records = readRecords(answer);
+    if (records.kind === 'unknown') return records;
+    const found: LaunchdService[] = [];
+    for (const { head, lines } of records.value) {
+      if (isDoormanStatus(head)) continue;
+      const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+      const last = found.at(-1);
+      if (asked !== '' && last?.label === asked) {
+        const behind = behindOf(exit, lines);
+        found.splice(-1, 1, behind === undefined ? last : { ...last, behind });
+        continue;
+      }
+      const [, label = '', code] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+      if (label === '') return garbled(answer, 'printed a record that is no service');
+      if (code !== '0' && !isNotLoaded(code, lines)) {
+        return unknown('failed', `launchctl print of ${label} ended with ${code}.`);
+      }
+      const print = code === '0' ? parseLaunchctlPrint(lines) : ({ state: 'not-loaded' } as const);
+      if (print === undefined) return garbled(answer, `printed a state of ${label} that cannot be read`);
+      found.push({ label, ...print });
+    }
+    const isUnambiguous = new Set(found.map(({ label }) => label)).size === found.length;
+    return isUnambiguous ? known(found) : garbled(answer, 'described one service twice');
+  },
+};
+
+/** Nobody there, or somebody who speaks no HTTP; a time that is over (28) leaves it open. @see curl(1), EXIT CODES */
+const othersExits: readonly string[] = ['1', '7', '8', '52', '56'];
+
+/** Who is behind a doorman; undefined when that cannot be told. */
+function behindOf(exit: string, lines: readonly string[]): readonly string[] | undefined {
+  if (exit !== '0') return othersExits.includes(exit) ? [] : undefined;
+  return lines.every((line) => /^[A-Za-z0-9._-]{1,255}$/.test(line)) ? lines : undefined;
+}
+
+/** Exit 113 with `Could not find service "LABEL" in domain for system`. */
+const isNotLoaded = (code: string | undefined, lines: readonly string[]): boolean =>
+  code === '113' && lines.some((line) => line.startsWith('Could not find service '));

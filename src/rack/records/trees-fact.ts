@@ -1,0 +1,76 @@
+import { digest } from '../../model/digest.ts';
+import type { KeptTree } from '../../model/facts/fact-values.ts';
+import { type Known, known } from '../../model/known.ts';
+import { wholeNumber } from '../../node/answers/grammar.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept-seals.ts';
+import { keptFiles } from '../../node/probes/ours.ts';
+import type { Fact } from '../fact.ts';
+
+/** How many entries a tree has, and how many of them were changed after it was sealed. */
+interface TreeCount {
+  readonly entries: number;
+  readonly changed: number;
+}
+
+/**
+ * The published trees, each compared with its seal by the number of its files and the times of their last change; then
+ * those that are only being made ready.
+ */
+export const trees: Fact<'trees'> = {
+  name: 'trees',
+  from: [keptFiles],
+  parse: ([answer]) => {
+    const seals = readKeptSeals(answer);
+    if (seals.kind === 'unknown') return seals;
+    const found: KeptTree[] = [];
+    for (const seal of seals.value.trees) {
+      const { current, ...sealed } = seal.fields;
+      if (current !== undefined && current !== 'yes') return garbled(answer, 'printed a strange current version');
+      const counts: Known<readonly string[]> =
+        Object.keys(sealed).length === 0 ? known([]) : listOr(seals.value.counts, 'The files of trees');
+      if (counts.kind === 'unknown') return counts;
+      const count = countOf(counts.value, seal.id);
+      if (count === undefined) return garbled(answer, `counted the files of ${seal.id} in a strange way`);
+      const state = stateOf(seal, count);
+      const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
+      found.push({ ...nameOf(seal), ...whole, isCurrent: current === 'yes', state });
+    }
+    return known([...found, ...seals.value.staged.map(stagedTree)]);
+  },
+};
+
+/** What the job that made a tree wrote down for its seal; nothing where it came as it is. */
+function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {
+  const { digest: _digest, files: _files, ...libraries } = sealed;
+  return Object.keys(libraries).length === 0 ? {} : { libraries };
+}
+
+/** `model-kimi-0123456789abcdef`; the form was checked with the head. */
+function stagedTree(folder: string): KeptTree {
+  const [, kind, name = '', digest = ''] = /^(runtime|model)-(.+)-([0-9a-f]{16})$/.exec(folder) ?? [];
+  return { kind: kind === 'runtime' ? 'runtime' : 'model', name, digest, isCurrent: false, state: 'staged' };
+}
+
+/** `models/kimi/0123456789abcdef`; the form was checked with the head. */
+function nameOf({ id }: FoundSeal): Pick<KeptTree, 'kind' | 'name' | 'digest'> {
+  const [folder = '', name = '', digest = ''] = id.split('/');
+  return { kind: folder === 'runtimes' ? 'runtime' : 'model', name, digest };
+}
+
+/** A seal of another tree, or one that says nothing, is not the seal with which this tree was published. */
+function stateOf({ id, fields }: FoundSeal, { entries, changed }: TreeCount): KeptTree['state'] {
+  const { current: _current, ...sealed } = fields;
+  if (Object.keys(sealed).length === 0) return 'unsealed';
+  const { digest = '', files } = sealed;
+  const isOwn = /^[0-9a-f]{64}$/.test(digest) && digest.startsWith(id.split('/')[2] ?? '');
+  return isOwn && wholeNumber(files) === entries && changed === 0 ? 'intact' : 'changed';
+}
+
+/** The count of a tree; nothing is printed of one without files. `undefined` when it is counted twice or not a number. */
+function countOf(lines: readonly string[], id: string): TreeCount | undefined {
+  const own = lines.filter((line) => line.startsWith(`${id} `));
+  if (own.length > 1) return undefined;
+  const [, entries, changed] = (own[0] ?? `${id} 0 0`).split(' ').map(wholeNumber);
+  return entries === undefined || changed === undefined ? undefined : { entries, changed };
+}

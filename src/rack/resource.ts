@@ -1,0 +1,162 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Addressed } from '../model/address.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import type { Facts } from '../model/facts/observation.ts';
+import type { Json } from '../model/json.ts';
+import type { Known } from '../model/known.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Change, Step } from '../model/step.ts';
+import type { Prose } from '../model/text/prose.ts';
+import type { Examination } from './examination.ts';
+import type { FleetObservation } from './fleet-observation.ts';
+
+/**
+ * A kind of thing that is kept in the desired state. Its order is that of the registry; `boot-session` is in none,
+ * since no file wishes for it: only the goals that restart Macs change it. Nor is `uninstall`, which one goal has.
+ */
+export type ResourceKind =
+  | 'hold'
+  | 'identity'
+  | 'macos'
+  | 'filevault'
+  | 'sudo'
+  | 'accounts'
+  | 'rollback'
+  | 'power'
+  | 'updates'
+  | 'names'
+  | 'clock'
+  | 'login-window'
+  | 'screen-sharing'
+  | 'firewall'
+  | 'spotlight'
+  | 'time-machine'
+  | 'photos-analysis'
+  | 'foreign-daemon'
+  | 'thunderbolt-bridge'
+  | 'rdma'
+  | 'thunderbolt-link'
+  | 'link-address'
+  | 'service-order'
+  | 'wired-limit'
+  | 'keeper'
+  | 'staging'
+  | 'runtime'
+  | 'model'
+  | 'doorman'
+  | 'placement'
+  | 'boot-session'
+  | 'uninstall';
+
+/** A node that was asked for and that answered. */
+export interface ObservedTarget {
+  readonly desired: DesiredNode;
+  readonly facts: Facts;
+}
+
+/** What a resource may look at. */
+export interface View {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  /** Every targeted node, sorted by name, also those that did not answer. */
+  readonly asked: readonly NodeName[];
+  /** Nodes that the goal restarts or switches off, when everything else of it is done. */
+  readonly restarting: readonly NodeName[];
+  /** Whether the goal takes doormen away that the file does not have, behind whose doors placements may still serve. */
+  readonly endsDoormen: boolean;
+  /** Placements that the goal stops, and that are started again when it is reached. */
+  readonly comingBack: readonly string[];
+  /**
+   * Placements that this plan does not stop or move back from their fallback, though the file wants it: what is started
+   * on their nodes is started beside them.
+   */
+  readonly staying: readonly string[];
+  /** Keys of ranks of those that this plan stops all the same, each by itself. */
+  readonly stopping: readonly string[];
+  /** Targeted nodes that answered, by name. Nodes that did not are nobody's to change. */
+  readonly targets: readonly ObservedTarget[];
+  /** File and observation side by side, cables judged; computed once. */
+  readonly examination: Examination;
+  /** What the doctor says about the fleet; computed once. */
+  readonly findings: readonly Diagnostic[];
+  /** The findings that stop a kind of resource, each with its one thing to do. */
+  readonly findingBlockers: (kind: ResourceKind) => readonly Blocker[];
+}
+
+/** One property of one node: what it is to be, and what it is. */
+export interface Property extends Addressed {
+  readonly node: NodeName;
+  readonly desired: Json;
+  readonly observed: Known<Json>;
+  /** In words, for the plan. */
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  /** Why it is unknown, where that is more than the reason of a fact. */
+  readonly why?: string;
+  /** Other nodes that it lives on, as the members of a placement: what blocks them keeps it waiting too. */
+  readonly peers?: readonly NodeName[];
+  /** Whether it is about something that answers now and is to come back: what keeps it waiting keeps restarts waiting. */
+  readonly isAtStake?: true;
+  /** The kinds whose blockers keep it waiting, when they are not those of {@link Resource.after}. */
+  readonly after?: readonly ResourceKind[];
+}
+
+/** Something that gates compare and that is nobody's to change by itself: it follows from other properties. */
+export type Sight = Pick<Property, 'node' | 'address' | 'about' | 'observed'>;
+
+/** What apply cannot do, or may not do by itself. It blocks its own resource on its nodes, and all that comes after. */
+export interface Blocker {
+  readonly code: string;
+  readonly node: NodeName;
+  /** The kind of resource that it belongs to. */
+  readonly resource: ResourceKind;
+  /** The one property of its resource that it blocks; all of them on this node when absent. */
+  readonly property?: Addressed;
+  /** What to do, whole, exact to the receptacle. */
+  readonly action: Prose;
+  /** Set where the next apply brings what is missing at its address. */
+  readonly isBroughtByApply?: true;
+  /** Whether hands at the rack can do it; else the action names a verb or an edit of the file. */
+  readonly isHands: boolean;
+  /** Other nodes that it keeps waiting as well, such as that of the far end of a cable. */
+  readonly peers: readonly NodeName[];
+  /** Addresses with their nodes that wait for it: `studio-3 placement/kimi`; filled in by the plan. */
+  readonly blocks: readonly string[];
+}
+
+/** What nobody could see and what a resource depends on: neither right nor wrong, so that it and all that comes after waits. */
+export interface Gap {
+  readonly node: NodeName;
+  readonly resource: ResourceKind;
+  /** Other nodes that it is about as well, such as that of the far end of a cable. */
+  readonly peers?: readonly NodeName[];
+  /** What is not known: `whether RDMA is enabled`. */
+  readonly text: string;
+}
+
+/** One kind of thing that meshwright keeps in its desired state. Pure: everything follows from the view. */
+export interface Resource {
+  readonly kind: ResourceKind;
+  /** Kinds whose steps on a node come before this one's there; their blockers keep this one waiting. */
+  readonly after: readonly ResourceKind[];
+  /** Every property that it keeps, met or not. One that nobody could see is `unknown`, and never a change. */
+  readonly properties: (view: View) => readonly Property[];
+  /** What gates may wait for beside the properties. */
+  readonly sights?: (view: View) => readonly Sight[];
+  /**
+   * The steps that make these changes, all of this kind; called only when there are some. `needs` name steps of the
+   * same resource; those on earlier resources are added by the plan from `after`, `node` and `peers`.
+   */
+  readonly steps: (changes: readonly Change[], view: View) => ResourceSteps;
+  readonly blockers: (view: View) => readonly Blocker[];
+  readonly gaps?: (view: View) => readonly Gap[];
+  /** What is only worth telling. */
+  readonly notices?: (view: View) => readonly Diagnostic[];
+}
+
+/** Steps of a resource, with what cleans up when a group of them fails. */
+export interface ResourceSteps {
+  readonly steps: readonly Step[];
+  readonly rescues: readonly { readonly group: string; readonly steps: readonly Step[] }[];
+}

@@ -1,0 +1,176 @@
+/** The network of a node beside its baseline: what `uninstall --restore` puts back, and what is different at all. */
+
+import type { BridgePreference, Ipv4Address, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
+import type { Baseline, BaselineKey } from '../../model/facts/node-records.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import type { Answer } from '../../model/facts/probe.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { receptacleDevices } from '../addresses/link-address-seen.ts';
+import { bridgePreferences } from '../bridge/fact.ts';
+import { networkServices } from '../network/network-services-fact.ts';
+import { serviceAddresses } from '../network/service-addresses-fact.ts';
+
+type Restoration = ScriptArgs['restore-network'];
+
+/** What differs from the baseline, in words, and what puts it back. */
+export interface NetworkDifference {
+  readonly words: readonly string[];
+  readonly restoration: Restoration;
+}
+
+/** The network as it was, or why nobody can say. */
+interface NetworkBefore {
+  readonly services: readonly NetworkService[];
+  readonly addresses: readonly ServiceAddress[];
+  readonly bridges: readonly BridgePreference[];
+}
+
+const never = { sentAtEpochMs: 0, receivedAtEpochMs: 0 };
+
+/** A recorded text as the answer that it was; plutil ends with 1 where a key is missing, and says so. */
+function answerOf({ values }: Baseline, key: BaselineKey): Answer | undefined {
+  const text = values.find((one) => one.key === key)?.text;
+  if (text === undefined) return undefined;
+  const code = key === 'service-order' || /^(?:\{|<\?xml )/.test(text) ? 0 : 1;
+  const exit = { kind: 'exited', code } as const;
+  return { probe: key, exit, stdout: `${text}\n`, stderr: '', isTruncated: false, isLate: false, isUtf8: true };
+}
+
+function networkBefore(baseline: Baseline): Known<NetworkBefore> {
+  const order = answerOf(baseline, 'service-order');
+  const services = networkServices.parse([order], never);
+  if (services.kind === 'unknown') return services;
+  const addresses = serviceAddresses.parse([answerOf(baseline, 'service-addresses'), order], never);
+  if (addresses.kind === 'unknown') return addresses;
+  const bridges = bridgePreferences.parse([answerOf(baseline, 'bridge')], never);
+  if (bridges.kind === 'unknown') return bridges;
+  return known({ services: services.value, addresses: addresses.value, bridges: bridges.value });
+}
+
+/** Whether a service is one of those that apply makes for receptacles. */
+const isMade = (name: string): boolean => /^Thunderbolt \d+(?: \d+)?$/.test(name);
+
+interface Beside {
+  readonly before: NetworkBefore;
+  readonly services: readonly NetworkService[];
+  readonly addresses: readonly ServiceAddress[];
+  readonly bridges: readonly BridgePreference[];
+  readonly devices: readonly string[];
+  readonly isOurs: (address: Ipv4Address) => boolean;
+}
+
+function bridgeOf({ before, bridges, devices }: Beside): Restoration['bridge'] {
+  const lost = before.bridges.find(
+    ({ name, auto }) => auto === 'thunderbolt-bridge' && !bridges.some((one) => one.name === name),
+  );
+  if (lost === undefined) return undefined;
+  const interfaces = lost.interfaces.filter((device) => devices.includes(device));
+  return { name: lost.name, interfaces, ...(lost.auto === undefined ? {} : { auto: lost.auto }) };
+}
+
+/** Those of receptacles and bridges: nobody else's is ever switched. */
+const isNear = ({ device }: NetworkService, { devices, before }: Beside): boolean =>
+  device !== undefined && (devices.includes(device) || before.bridges.some(({ name }) => name === device));
+
+function orderOf({ before, services }: Beside, made: readonly string[]): readonly string[] {
+  const now = services.map(({ name }) => name).filter((name) => !made.includes(name));
+  const old = before.services.map(({ name }) => name).filter((name) => now.includes(name));
+  const wanted = [...old, ...now.filter((name) => !old.includes(name))];
+  return wanted.join('\n') === now.join('\n') ? [] : wanted;
+}
+
+/** An address of ours that was there before goes like all others of ours. */
+function manualOf({ before, addresses, devices, isOurs }: Beside): Restoration['manual'] {
+  return before.addresses.flatMap(({ service, device, method, address, router }) => {
+    const now = addresses.find((one) => one.service === service);
+    const isSame = now?.method === 'manual' && isSameAddress(now, { address, router });
+    const isTheirs = method === 'manual' && address !== undefined && devices.includes(device) && !isOurs(address);
+    const over = router === undefined ? {} : { router };
+    return isTheirs && now !== undefined && !isSame ? [{ ...address, ...over, service, device }] : [];
+  });
+}
+
+const isSameAddress = (one: Setup, other: Setup): boolean =>
+  one.address?.address === other.address?.address &&
+  one.address?.prefixLength === other.address?.prefixLength &&
+  one.router === other.router;
+
+/** An address as a service has it by hand. */
+interface Setup {
+  readonly address?: Ipv4Address | undefined;
+  readonly router?: string | undefined;
+}
+
+function differenceOf(beside: Beside): NetworkDifference {
+  const { before, services } = beside;
+  const known = before.services.map(({ name }) => name);
+  const made = services
+    .filter((one) => isNear(one, beside) && !known.includes(one.name) && isMade(one.name))
+    .map(({ name }) => name);
+  const switched = before.services.flatMap((one) => {
+    const now = services.find(({ name }) => name === one.name);
+    const isOther = now !== undefined && now.isEnabled !== one.isEnabled && isNear(one, beside);
+    return isOther ? [{ service: one.name, on: one.isEnabled }] : [];
+  });
+  const bridge = bridgeOf(beside);
+  const manual = manualOf(beside);
+  const order = orderOf(beside, made);
+  const words = [
+    ...(bridge === undefined ? [] : [`${bridge.name} is removed`]),
+    ...made.map((name) => `service ${name} was made`),
+    ...switched.map(({ service, on }) => `service ${service} is ${on ? 'off' : 'on'}`),
+    ...manual.map(({ service }) => `service ${service} lost its address`),
+    ...(order.length === 0 ? [] : ['the order of services differs']),
+  ];
+  return { words, restoration: { ...(bridge === undefined ? {} : { bridge }), made, switched, manual, order } };
+}
+
+/** How the network of a node differs from its baseline, as far as apply changes it. */
+export function networkDifference(
+  { facts }: { readonly facts: Facts },
+  baseline: Baseline,
+  isOurs: (address: Ipv4Address) => boolean,
+): Known<NetworkDifference> {
+  const before = networkBefore(baseline);
+  if (before.kind === 'unknown') return unknown('not-asked', 'The baseline does not have the network.');
+  const services = facts['network-services'];
+  if (services.kind === 'unknown') return services;
+  const addresses = facts['service-addresses'];
+  if (addresses.kind === 'unknown') return addresses;
+  const bridges = facts['bridge-preferences'];
+  if (bridges.kind === 'unknown') return bridges;
+  const devices = receptacleDevices(facts);
+  if (devices.kind === 'unknown') return devices;
+  return known(
+    differenceOf({
+      before: before.value,
+      services: services.value,
+      addresses: addresses.value,
+      bridges: bridges.value,
+      devices: [...devices.value.values()],
+      isOurs,
+    }),
+  );
+}
+
+/** Whether the baseline has the network at all. */
+export const hasNetworkBefore = (baseline: Baseline): boolean => networkBefore(baseline).kind === 'known';
+
+const isNeither = (method: ServiceAddress['method']): boolean => method === 'other' || method === 'off';
+
+/**
+ * Services of receptacles that had their address in another way than DHCP or by hand and have it no more: what it was
+ * is not set back, and a person has to look.
+ */
+export function servicesOfOtherMethods({ facts }: { readonly facts: Facts }, baseline: Baseline): readonly string[] {
+  const before = networkBefore(baseline);
+  const now = facts['service-addresses'];
+  const devices = receptacleDevices(facts);
+  if (before.kind === 'unknown' || now.kind === 'unknown' || devices.kind === 'unknown') return [];
+  const near = [...devices.value.values()];
+  return before.value.addresses
+    .filter(({ method, device }) => isNeither(method) && near.includes(device))
+    .filter(({ service }) => now.value.some((one) => one.service === service && !isNeither(one.method)))
+    .map(({ service }) => service);
+}

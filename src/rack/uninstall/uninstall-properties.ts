@@ -1,0 +1,190 @@
+import { type Addressed, addressed } from '../../model/address.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { BaselineKey, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import type { Json } from '../../model/json.ts';
+import type { Known } from '../../model/known.ts';
+import type { NodeName } from '../../model/node.ts';
+import { rankServiceLabel } from '../../node/paths/rank-paths.ts';
+import { isOwnAddress } from '../addresses/link-address-properties.ts';
+import type { ObservedTarget, Property } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { baselineNow } from './baseline-now.ts';
+import { baselineValues } from './baseline-values.ts';
+import { hasNetworkBefore, networkDifference } from './network-before.ts';
+
+/** What is to be taken off some nodes. */
+export interface UninstallWish {
+  readonly nodes: readonly NodeName[];
+  /** Whether values go back to what they were before the first change. */
+  readonly restore: boolean;
+  /** Whether models go as well. */
+  readonly models: boolean;
+}
+
+const reason = 'uninstall';
+
+/** The addresses of the properties that are about one node as a whole. */
+export const uninstallAddress = {
+  services: addressed({ kind: 'uninstall', part: 'services' }),
+  jobs: addressed({ kind: 'uninstall', part: 'jobs' }),
+  trees: addressed({ kind: 'uninstall', part: 'trees' }),
+  accounts: addressed({ kind: 'uninstall', part: 'accounts' }),
+  network: addressed({ kind: 'uninstall', part: 'network' }),
+  access: addressed({ kind: 'uninstall', part: 'access' }),
+} as const;
+
+/** `uninstall/value/power`. */
+export const valueAddress = (key: BaselineKey): Addressed => addressed({ kind: 'uninstall', part: 'value', name: key });
+
+/** `uninstall/daemon/io.exo.networksetup`. */
+export const daemonAddress = (label: string): Addressed =>
+  addressed({ kind: 'uninstall', part: 'daemon', name: label });
+
+const orNone = (words: readonly string[]): string => (words.length === 0 ? 'none' : words.join(', '));
+
+type About = Pick<Property, 'node' | 'reason'>;
+
+/** Something of which nothing is to be left. */
+function emptied(about: About, address: Addressed, observed: Known<readonly string[]>): Property {
+  return { ...about, ...address, desired: [], observed, from: knownWords(observed, orNone), to: 'none' };
+}
+
+/** Services of ours that are no rank of a placement: those go with their placements. */
+export const otherServices = ({ services }: Facts): Known<readonly string[]> =>
+  mapKnown(services, (all) => all.map(({ label }) => label).filter((label) => !label.startsWith(rankServiceLabel(''))));
+
+/** Jobs whose process lives. */
+const runningJobs = ({ jobs }: Facts): Known<readonly string[]> =>
+  mapKnown(jobs, (all) => all.filter(({ fields }) => fields['state'] === 'running').map(({ key }) => key.slice(0, 8)));
+
+/** Accounts of ours that still have files on the node; where macOS keeps their records, they have none. */
+export const keptAccounts = ({ accounts }: Facts): Known<readonly string[]> =>
+  mapKnown(accounts, ({ made, begun }) => [...new Set([...made.map(({ name }) => name), ...begun])].toSorted());
+
+/** Published models of a node, in whatever state. */
+export const modelTrees = (trees: readonly KeptTree[]): readonly KeptTree[] =>
+  trees.filter(({ kind, state }) => kind === 'model' && state !== 'staged');
+
+const treeWords: Readonly<Record<Traces['trees'], string>> = {
+  none: 'none',
+  theirs: 'none of ours',
+  models: 'models',
+  some: 'runtimes, or what jobs left behind',
+};
+
+function treesProperty(about: About, { traces, trees }: Facts, { models }: UninstallWish): Property {
+  // What somebody else has put among the models is none of our business.
+  const observed = mapKnown(traces, (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
+  const hasModels = trees.kind === 'known' && modelTrees(trees.value).length > 0;
+  const isModelsLeft = observed.kind === 'known' && observed.value === 'models';
+  const desired = !models && (hasModels || isModelsLeft) ? 'models' : 'none';
+  return {
+    ...about,
+    ...uninstallAddress.trees,
+    desired,
+    observed: trees.kind === 'unknown' ? trees : observed,
+    from: trees.kind === 'unknown' ? knownWords(trees, () => '') : knownWords(observed, (one) => treeWords[one]),
+    to: desired === 'models' ? 'models stay' : 'none',
+  };
+}
+
+type DaemonState = 'moved' | 'there' | 'loaded' | 'gone';
+
+function daemonState({ label, isMoved }: StoppedDaemon, facts: Facts): Known<DaemonState> {
+  return mapKnown(facts['foreign-daemons'], (all) => {
+    const one = all.find((daemon) => daemon.label === label);
+    if (one === undefined) return isMoved ? 'moved' : 'gone';
+    return one.isLoaded ? 'loaded' : 'there';
+  });
+}
+
+/** Its plist is given back in any case; it runs again only where it did and values go back. */
+function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { restore }: UninstallWish): Property {
+  const observed = daemonState(daemon, facts);
+  const isFine = observed.kind === 'known' && observed.value !== 'moved';
+  const desired = restore && daemon.wasLoaded ? 'loaded' : isFine ? observed.value : 'there';
+  return {
+    ...about,
+    ...daemonAddress(daemon.label),
+    desired: observed.kind === 'known' && observed.value === 'gone' ? 'gone' : desired,
+    observed,
+    from: knownWords(observed, (state) => state),
+    to: desired === 'there' ? 'there, and disabled' : desired,
+  };
+}
+
+const oneLine = (text: string): string => text.split('\n').join(', ');
+
+function valueProperties(about: About, facts: Facts): readonly Property[] {
+  const { baseline } = facts;
+  if (baseline.kind === 'unknown') return [];
+  return baseline.value.values.flatMap(({ key, text }): readonly Property[] => {
+    const value = baselineValues.find((one) => one.key === key);
+    if (text === undefined || value?.restore === undefined) return [];
+    const observed = baselineNow[key](facts, text);
+    const words = { from: knownWords(observed, oneLine), to: oneLine(text) };
+    return [{ ...about, ...valueAddress(key), desired: text, observed, ...words }];
+  });
+}
+
+function networkProperties(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
+  const { baseline } = target.facts;
+  if (baseline.kind === 'unknown' || !hasNetworkBefore(baseline.value)) return [];
+  const observed = mapKnown(networkDifference(target, baseline.value, isOwnAddress(fleet)), ({ words }) => words);
+  return [
+    {
+      ...about,
+      ...uninstallAddress.network,
+      desired: [],
+      observed,
+      from: knownWords(observed, orNone),
+      to: 'as it was before',
+    },
+  ];
+}
+
+const traceWords = ({ hasFolder, hasSudoers, hasKey }: Traces): readonly string[] => [
+  ...(hasFolder ? ['folder'] : []),
+  ...(hasSudoers ? ['line of sudoers'] : []),
+  ...(hasKey ? ['key'] : []),
+];
+
+/** What the baseline keeps; unknown values of it keep nothing from being judged. */
+function restored(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
+  return [...valueProperties(about, target.facts), ...networkProperties(about, target, fleet)];
+}
+
+/** Everything that is to be gone from one node, or back: the access last. */
+export function uninstallProperties(
+  fleet: DesiredFleet,
+  target: ObservedTarget,
+  wish: UninstallWish,
+): readonly Property[] {
+  const { desired, facts } = target;
+  const about = { node: desired.name, reason };
+  const { baseline, traces } = facts;
+  const daemons = baseline.kind === 'known' ? baseline.value.daemons : [];
+  const access: Known<Json> = baseline.kind === 'unknown' ? baseline : mapKnown(traces, traceWords);
+  return [
+    ...daemons.map((daemon) => daemonProperty(about, daemon, facts, wish)),
+    ...(wish.restore ? restored(about, target, fleet) : []),
+    emptied(about, uninstallAddress.services, otherServices(facts)),
+    emptied(about, uninstallAddress.jobs, runningJobs(facts)),
+    treesProperty(about, facts, wish),
+    emptied(about, uninstallAddress.accounts, keptAccounts(facts)),
+    {
+      ...about,
+      ...uninstallAddress.access,
+      desired: [],
+      observed: access,
+      from: traces.kind === 'known' ? orNone(traceWords(traces.value)) : knownWords(traces, () => ''),
+      to: 'gone',
+    },
+  ];
+}
+
+/** The same as what gates compare, on every node: what is seen does not follow from what is wished. */
+export const uninstallSights = (fleet: DesiredFleet, targets: readonly ObservedTarget[]): readonly Property[] =>
+  targets.flatMap((target) => uninstallProperties(fleet, target, { nodes: [], restore: true, models: true }));

@@ -1,0 +1,204 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { concealed, type Secret } from '../../model/secret.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { strictAlgorithms } from '../algorithms.ts';
+import { type Attempt, attempt, checkAddress, outcome, reported } from '../attempt.ts';
+import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from '../connect-failure.ts';
+import type { ConnectLimits, Remote, Target } from '../remote.ts';
+import { SshRemote } from '../ssh-remote.ts';
+import { type HostKeyTrust, trustName } from './host-key-trust.ts';
+import { passwordOnly } from './password-auth.ts';
+
+/** One login by password. */
+export interface PasswordLogin {
+  readonly target: Target;
+  /** Who the node must be; judged before the password is sent. */
+  readonly trust: HostKeyTrust;
+  readonly password: Secret;
+}
+
+/** What an sshd that waits at FileVault made of a password. */
+export type PrebootAnswer =
+  /** It said that the disk is unlocked. */
+  | { readonly kind: 'unlocked' }
+  /** The password was sent, and nothing that is understood came back: only a look at the node can tell. */
+  | { readonly kind: 'unheard' }
+  /** This is not the sshd of a locked Mac; nothing was sent. */
+  | { readonly kind: 'not-locked' }
+  | { readonly kind: 'refused'; readonly diagnostic: Diagnostic }
+  /** Nothing was sent. */
+  | { readonly kind: 'unreached'; readonly diagnostic: Diagnostic };
+
+const keepaliveMs = 5_000;
+const keepaliveCountMax = 3;
+/** What a locked Mac says after the login comes at once; who keeps the connection open says nothing more. */
+const lastWordsMs = 5_000;
+const mostLastWords = 4_096;
+
+/** Who an sshd is, as it says before any login. */
+export type SshdState = { readonly kind: 'locked' } | { readonly kind: 'other'; readonly diagnostic?: Diagnostic };
+
+interface Tried extends Attempt {
+  readonly connectMs: number | undefined;
+  readonly isSent: boolean;
+  readonly isStrange: boolean;
+}
+
+type Expected = 'login' | 'preboot';
+
+async function tryPassword(login: PasswordLogin, limits: ConnectLimits, expected: Expected | 'nobody'): Promise<Tried> {
+  const { target, trust, password } = login;
+  checkAddress(target);
+  if (trust.name !== trustName(target)) throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
+  const tried = await attempt(target, limits, { offers: [], leftOut: 0, problems: [] });
+  const { client, socket, record } = tried;
+  const notes = { isSent: false, isStrange: false };
+  client.once('change password', () => socket.destroy());
+  client.connect({
+    sock: socket,
+    username: target.user,
+    algorithms: { ...strictAlgorithms, serverHostKey: [...trust.algorithms] },
+    hostVerifier: (blob: Buffer) => record.judged(trust.judge(blob)),
+    authHandler: passwordOnly(target.user, password, {
+      refused: record.refused,
+      maySend: () => expected !== 'nobody' && isFileVaultBanner(record.failure().banner) === (expected === 'preboot'),
+      sent: () => {
+        notes.isSent = true;
+      },
+      strange: () => {
+        notes.isStrange = true;
+        socket.destroy();
+      },
+    }),
+    readyTimeout: 0,
+    keepaliveInterval: limits.keepaliveMs ?? keepaliveMs,
+    keepaliveCountMax,
+  });
+  const connectMs = await outcome(tried, limits);
+  return { ...tried, ...notes, connectMs };
+}
+
+/**
+ * Connects to a node and logs in by password, once; keys and agents are not asked. The host key is verified before
+ * anything is sent, and a Mac that waits at FileVault gets nothing.
+ * @throws FleetError with exactly one `ssh/…` code
+ */
+export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits): Promise<Remote> =>
+  reported(login.target, limits, () => logIn(login, limits));
+
+async function logIn(login: PasswordLogin, limits: ConnectLimits): Promise<Remote> {
+  const { target } = login;
+  const tried = await tryPassword(login, limits, 'login');
+  const { client, socket, connectMs } = tried;
+  if (connectMs !== undefined) return new SshRemote(client, socket, { rootPrefix: target.rootPrefix, connectMs });
+  socket.destroy();
+  throw new FleetError([diagnosePassword(target, tried)]);
+}
+
+/**
+ * Gives the sshd of a Mac that waits at FileVault the password of an account, once. Nothing is sent to anybody whose
+ * host key is not trusted, or who does not say that the system is locked.
+ * @see apple_ssh_and_filevault(7), macOS 26: the connection ends when the disk is unlocked
+ */
+export async function unlockWithPassword(login: PasswordLogin, limits: ConnectLimits): Promise<PrebootAnswer> {
+  const { target } = login;
+  const answer = await reported(target, limits, () => unlock(login, limits));
+  const isRefused = answer.kind === 'refused' || answer.kind === 'unreached';
+  if (isRefused) limits.onRemote?.({ kind: 'refused', node: target.label, diagnostics: [answer.diagnostic] });
+  return answer;
+}
+
+async function unlock(login: PasswordLogin, limits: ConnectLimits): Promise<PrebootAnswer> {
+  const tried = await tryPassword(login, limits, 'preboot');
+  const { client, socket, record } = tried;
+  const lastWords = tried.isSent && tried.connectMs !== undefined ? await listen(tried) : '';
+  const failure = record.failure();
+  client.end();
+  socket.destroy();
+  const said = [failure.banner, lastWords, ...failure.errors.map((one) => one.message)];
+  if (tried.isSent && said.some(saysUnlocked)) return { kind: 'unlocked' };
+  if (tried.connectMs !== undefined && !tried.isSent) return { kind: 'not-locked' };
+  if (tried.isSent && isPasswordRefused(tried)) {
+    return { kind: 'refused', diagnostic: diagnosePassword(login.target, tried) };
+  }
+  if (tried.isSent) return { kind: 'unheard' };
+  const isHostKnown = failure.verdict?.kind === 'accepted';
+  const isOpen = failure.methodsLeft !== undefined && !isFileVaultBanner(failure.banner);
+  if (isHostKnown && isOpen) return { kind: 'not-locked' };
+  return { kind: 'unreached', diagnostic: diagnosePassword(login.target, tried) };
+}
+
+/** Asks whether an sshd is that of a Mac that waits at FileVault; nothing but the name of the account is sent. */
+export async function seeWhetherLocked(
+  { target, trust }: Pick<PasswordLogin, 'target' | 'trust'>,
+  limits: ConnectLimits,
+): Promise<SshdState> {
+  const { client, socket, record } = await tryPassword({ target, trust, password: concealed('') }, limits, 'nobody');
+  const failure = record.failure();
+  client.end();
+  socket.destroy();
+  if (failure.verdict?.kind === 'accepted' && isFileVaultBanner(failure.banner)) return { kind: 'locked' };
+  return failure.methodsLeft === undefined
+    ? { kind: 'other', diagnostic: diagnoseConnect(target, failure) }
+    : { kind: 'other' };
+}
+
+/** What a node says in a session after the login, until it ends it: the place of its last words is not documented. */
+function listen({ client, socket }: Attempt): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const timer = setTimeout(() => resolve(text), lastWordsMs);
+    const hear = (chunk: Buffer): void => {
+      text = `${text}${chunk.toString('latin1')}`.slice(0, mostLastWords);
+      if (saysUnlocked(text)) end();
+    };
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve(text);
+    };
+    socket.once('close', end);
+    if (socket.destroyed) return end();
+    client.shell(false, (error, channel) => {
+      if (error) return;
+      channel.on('data', hear);
+      channel.stderr.on('data', hear);
+      channel.once('close', end);
+    });
+  });
+}
+
+/** The node refused after the password was sent: it told which methods are left once more. */
+function isPasswordRefused({ record }: Tried): boolean {
+  const { errors, isLate } = record.failure();
+  const isEnded = errors.some(
+    (one) => one.level === 'client-authentication' || /authentication fail/iu.test(one.message),
+  );
+  return !isLate && isEnded;
+}
+
+function diagnosePassword(target: Target, tried: Tried): Diagnostic {
+  const failure = tried.record.failure();
+  const subject = nodeSubject(target.label);
+  const who = `${target.user}@${target.host}`;
+  if (tried.isStrange) {
+    const detail = `${who} asked for something else than one hidden answer; nothing was sent.`;
+    return diagnose('ssh/strange-prompt', { detail, subject });
+  }
+  if (tried.isSent && isPasswordRefused(tried)) {
+    const more = failure.isPartial
+      ? `, and wants ${quoteNodeText((failure.methodsLeft ?? []).join(', '))} besides`
+      : '';
+    const detail = failure.isPartial
+      ? `${who} took the password${more}.`
+      : `${who} refused the password. It was sent once.`;
+    return diagnose('ssh/password-refused', { detail, subject });
+  }
+  const methods = failure.methodsLeft;
+  if (methods !== undefined && !isFileVaultBanner(failure.banner) && !tried.isSent && !failure.isLate) {
+    const detail = `${who} offers only ${quoteNodeText(methods.join(', ')) || 'nothing'}.`;
+    return diagnose('ssh/no-password-login', { detail, subject });
+  }
+  return diagnoseConnect(target, failure);
+}

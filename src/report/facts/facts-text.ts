@@ -1,0 +1,70 @@
+import { columnsOf } from '../../diagnostics/cells.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { FactName } from '../../model/facts/fact-values.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { fitLines, flow, padEnd } from '../layout.ts';
+import { type Page, type Paint, pageOf } from '../page.ts';
+import { type FactLine, factLines } from './fact-lines.ts';
+
+/** What `facts` shows, and on what. */
+export interface FactsInput {
+  readonly observation: FleetObservation;
+  /** The nodes to show, in this order; one that was not observed is left out. */
+  readonly order: readonly string[];
+  /** The facts to show, in this order. */
+  readonly names: readonly FactName[];
+  readonly isSimulated: boolean;
+  /** Width of the page; 80 when it is 0, NaN or endless. */
+  readonly columns: number;
+  readonly unicode: boolean;
+  /** Leaves text as it is unless given. */
+  readonly paint?: Paint;
+}
+
+const margin = '  ';
+const narrow = 60;
+
+function headLine(name: string, isSimulated: boolean, page: Page): string {
+  const mark = isSimulated ? 'simulated' : '';
+  const blanks = Math.max(3, page.columns - columnsOf(name) - mark.length);
+  return `${page.paint('strong', name)}${isSimulated ? ' '.repeat(blanks) : ''}${mark}`;
+}
+
+function fitLine(line: FactLine, columns: number): readonly string[] {
+  if (typeof line === 'string') {
+    return fitLines(escapeText(line), columns);
+  }
+  const items = line.map((item, index) => `${escapeText(item)}${index < line.length - 1 ? ',' : ''}`);
+  return flow(items, ' ', columns);
+}
+
+function oneFact(name: FactName, facts: Facts, width: number, page: Page): readonly string[] {
+  const isNarrow = page.columns < narrow;
+  const indent = isNarrow ? `${margin}${margin}` : ' '.repeat(margin.length + width + 2);
+  const told = factLines(name, facts, page.unicode).flatMap((line) => {
+    const [first = '', ...rest] = fitLine(line, page.columns - indent.length - 2);
+    return [first, ...rest.map((more) => `  ${more}`)];
+  });
+  const [top = '', ...others] = facts[name].kind === 'known' ? told : told.map((line) => page.paint('warn', line));
+  const label = page.paint('dim', padEnd(name, isNarrow ? 0 : width));
+  const below = others.map((line) => `${indent}${line}`);
+  return isNarrow ? [`${margin}${label}`, `${indent}${top}`, ...below] : [`${margin}${label}  ${top}`, ...below];
+}
+
+/**
+ * The facts of each node for people, one line each where it fits, in units people use; a fact that is unknown says
+ * why. Everything that came from a node is escaped. Ends with a line break; empty when there is no node to show.
+ */
+export function factsText(input: FactsInput): string {
+  const { observation, order, names, isSimulated } = input;
+  const page = pageOf(input);
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const blocks = order.flatMap((node) => {
+    const facts = Object.hasOwn(observation.nodes, node) ? observation.nodes[node]?.facts : undefined;
+    return facts === undefined
+      ? []
+      : [[headLine(node, isSimulated, page), ...names.flatMap((name) => oneFact(name, facts, width, page))].join('\n')];
+  });
+  return blocks.length === 0 ? '' : `${blocks.join('\n\n')}\n`;
+}

@@ -1,0 +1,127 @@
+import { xmlElement, xmlText } from '../xml-text.ts';
+import type { Curve, Outlet, Point } from './graph-geometry.ts';
+import { labelSizes, type PlacedLabel } from './graph-labels.ts';
+import type { GraphLayout, PlacedCable, PlacedTail } from './graph-layout.ts';
+import { graphSizes, type PlacedNode, type PlacedStray } from './graph-ring.ts';
+import { socketSvg } from './graph-socket.ts';
+import { graphColors } from './graph-svg-style.ts';
+import { cableTitle, type GraphPicture, type GraphTone, strayLines } from './graph-words.ts';
+
+const moved = (point: Point, by: Point): Point => ({ x: point.x + by.x, y: point.y + by.y });
+
+const pointText = ({ x, y }: Point): string => `${Math.round(x * 10) / 10 + 0} ${Math.round(y * 10) / 10 + 0}`;
+
+const pathOf = ({ from, fromControl, toControl, to }: Curve, by: Point): string =>
+  `M${pointText(moved(from, by))}C${[fromControl, toControl, to].map((one) => pointText(moved(one, by))).join(' ')}`;
+
+/** A whole line has a gap of paper beside it, so that the eye can follow it over others; a dashed one hides nothing. */
+function lines(d: string, tone: GraphTone, dashes = ''): string {
+  const halo = { class: 'halo', d, fill: 'none', stroke: graphColors.paper };
+  const line = { class: `line${dashes}`, d, fill: 'none', stroke: graphColors[tone] };
+  return `${dashes === '' ? xmlElement('path', halo) : ''}${xmlElement('path', line)}`;
+}
+
+function dashesOf({ cable }: PlacedCable): string {
+  if (cable.state === 'unknown') {
+    return ' unsure';
+  }
+  return cable.isSeen ? '' : ' absent';
+}
+
+const cableSvg = (placed: PlacedCable, { graph }: GraphPicture, by: Point): string =>
+  xmlElement(
+    'g',
+    {
+      class: `cable ${placed.tone}`,
+      'data-ends': placed.key,
+      'data-state': placed.cable.state,
+    },
+    `${xmlElement('title', {}, xmlText(cableTitle(placed.cable, graph)))}${lines(pathOf(placed.curve, by), placed.tone, dashesOf(placed))}`,
+  );
+
+function tailSvg({ placed, key, tone, curve }: PlacedTail, by: Point): string {
+  const ends = `${key} sees ${strayLines(placed.stray).join(', ')}`;
+  return xmlElement(
+    'g',
+    { class: `cable ${tone}`, 'data-ends': key, 'data-state': placed.stray.kind },
+    `${xmlElement('title', {}, xmlText(ends))}${lines(pathOf(curve, by), tone)}`,
+  );
+}
+
+function labelSvg({ wire, lines: words, box }: PlacedLabel, by: Point): string {
+  const { x, y } = moved(box, by);
+  const size = { width: box.width, height: box.height, rx: 5 };
+  const color = graphColors[wire.tone];
+  const rect = xmlElement('rect', { class: 'label', x, y, ...size, fill: graphColors.paper, stroke: color });
+  const texts = words.map((line, index) =>
+    xmlElement(
+      'text',
+      { x: x + labelSizes.padding, y: y + labelSizes.line * (index + 1) - 1, fill: color },
+      xmlText(line),
+    ),
+  );
+  return xmlElement('g', { class: `note ${wire.tone}`, 'data-ends': wire.key }, [rect, ...texts].join(''));
+}
+
+/** The case with its texts: they keep away from the edge that has the sockets. */
+function caseSvg({ box, edge, title, lines: small }: PlacedNode | PlacedStray, stroke: string, by: Point): string {
+  const { x, y } = moved(box, by);
+  const { padding, socketDepth, titleLine, line } = graphSizes;
+  const left = x + padding + (edge === 'left' ? socketDepth : 0);
+  const top = y + padding + (edge === 'top' ? socketDepth : 0);
+  const below = top + title.length * titleLine;
+  return [
+    xmlElement('rect', {
+      class: 'case',
+      x,
+      y,
+      width: box.width,
+      height: box.height,
+      rx: 12,
+      fill: graphColors.box,
+      stroke,
+    }),
+    ...title.map((text, index) =>
+      xmlElement(
+        'text',
+        { class: 'name', x: left, y: top + 14 + index * titleLine, fill: graphColors.ink },
+        xmlText(text),
+      ),
+    ),
+    ...small.map((text, index) =>
+      xmlElement('text', { x: left, y: below + 10 + index * line, fill: graphColors.dim }, xmlText(text)),
+    ),
+  ].join('\n');
+}
+
+const shifted = (socket: Outlet, by: Point): Outlet => ({ ...moved(socket, by), out: socket.out });
+
+function nodeSvg(placed: PlacedNode, picture: GraphPicture, by: Point): string {
+  const { node } = placed;
+  const isUnseen = !node.isSeen && !picture.graph.isDeclaredOnly;
+  const sockets = node.receptacles.flatMap((receptacle, index) => {
+    const socket = placed.sockets[index];
+    return socket === undefined ? [] : [socketSvg(node.name, receptacle, shifted(socket, by))];
+  });
+  return xmlElement(
+    'g',
+    { class: isUnseen ? 'node unseen' : 'node', 'data-node': node.name },
+    `\n${[caseSvg(placed, isUnseen ? graphColors.open : graphColors.edge, by), ...sockets].join('\n')}\n`,
+  );
+}
+
+const straySvg = (placed: PlacedStray, by: Point): string =>
+  xmlElement('g', { class: 'stray' }, `\n${caseSvg(placed, graphColors.extra, by)}\n`);
+
+/** Everything of the rack, moved `by` this much: cables below, then Macs, then what is written on the cables. */
+export const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): string =>
+  [
+    ...layout.tails.map((tail) => tailSvg(tail, by)),
+    ...layout.cables.toSorted((a, b) => height(a) - height(b)).map((one) => cableSvg(one, picture, by)),
+    ...layout.ring.nodes.map((placed) => nodeSvg(placed, picture, by)),
+    ...layout.ring.strays.map((placed) => straySvg(placed, by)),
+    ...layout.labels.map((label) => labelSvg(label, by)),
+  ].join('\n');
+
+/** What somebody has to look at lies above what is as it should be, and dashes above whole lines. */
+const height = ({ cable, tone }: PlacedCable): number => (cable.isSeen ? 0 : 2) + (tone === 'bad' ? 1 : 0);

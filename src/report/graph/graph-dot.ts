@@ -1,0 +1,118 @@
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { GraphCable } from '../../engine/graph/graph-cables.ts';
+import type { GraphStray } from '../../engine/graph/graph-receptacles.ts';
+import type { GraphNode } from '../../engine/graph/rack-graph.ts';
+import type { LinkEnd } from '../../model/link.ts';
+import { fitLines } from '../layout.ts';
+import { xmlText } from '../xml-text.ts';
+import { socketSign } from './graph-socket.ts';
+import {
+  cableLabels,
+  type GraphPicture,
+  type GraphTone,
+  graphNotes,
+  graphSummary,
+  moveLabels,
+  moveLines,
+  nodeLines,
+  strayLines,
+  strayTone,
+  toneOf,
+} from './graph-words.ts';
+
+/** A string of DOT on one or more lines: a backslash begins its own escapes there (`\N`, `\l`), so it is doubled. */
+const quoted = (lines: readonly string[]): string => `"${lines.map(inQuotes).join('\\n')}"`;
+
+const inQuotes = (line: string): string => escapeText(line).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+
+/** Legible on a light page and on a dark one, since DOT does not know which it will be. */
+const colours: Readonly<Record<GraphTone, string>> = {
+  good: '#1b7a48',
+  plan: '#0b5fc0',
+  bad: '#c8102e',
+  extra: '#8f5200',
+  open: '#5f5f66',
+};
+
+function attributes(pairs: Readonly<Record<string, string | undefined>>): string {
+  const written = Object.entries(pairs).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
+  return `[${written.join(', ')}]`;
+}
+
+const cell = (content: string, more = ''): string => `<td${more}>${content}</td>`;
+
+/** A row of sockets, each a port of the node by its number, with the sign that it has in the SVG. */
+function socketRow({ receptacles }: GraphNode): string {
+  const cells = receptacles.map(({ receptacle, sight }) => {
+    const sign = socketSign(sight);
+    return cell(`${receptacle}${sign === '' ? '' : ` ${xmlText(sign)}`}`, ` port="r${receptacle}" border="1"`);
+  });
+  return cells.length === 0 ? '' : `<tr>${cells.join('')}</tr>`;
+}
+
+function nodeText(node: GraphNode, picture: GraphPicture): string {
+  const span = ` colspan="${Math.max(1, node.receptacles.length)}"`;
+  const lines = nodeLines(node, picture).map((line) => `<tr>${cell(xmlText(line), span)}</tr>`);
+  const name = `<tr>${cell(`<b>${xmlText(node.name)}</b>`, span)}</tr>`;
+  const table = `<table border="1" style="rounded" cellborder="0" cellspacing="4">${name}${lines.join('')}${socketRow(node)}</table>`;
+  return `  ${quoted([node.name])} ${attributes({ shape: 'plain', label: `<${table}>` })};`;
+}
+
+const endText = ({ node, receptacle }: LinkEnd): string => `${quoted([node])}:r${receptacle}`;
+
+function styleOf({ state, isSeen }: GraphCable): string {
+  if (state === 'unknown') {
+    return 'dotted';
+  }
+  return isSeen ? 'solid' : 'dashed';
+}
+
+const labelOf = (texts: readonly string[], colour: string): Readonly<Record<string, string>> =>
+  texts.length === 0 ? {} : { label: quoted(texts.flatMap((text) => fitLines(text, 30))), fontcolor: colour };
+
+function cableText(cable: GraphCable, { graph }: GraphPicture): string {
+  const [a, b] = cable.ends;
+  const colour = quoted([colours[toneOf(cable.state)]]);
+  const look = {
+    color: colour,
+    style: styleOf(cable),
+    ...labelOf(cableLabels(cable, graph), colour),
+  };
+  return `  ${endText(a)} -- ${endText(b)} ${attributes(look)};`;
+}
+
+function strayText(stray: GraphStray, index: number, { graph }: GraphPicture): readonly string[] {
+  const name = quoted([`no node ${index + 1}`]);
+  const colour = quoted([colours[strayTone(stray)]]);
+  return [
+    `  ${name} ${attributes({ shape: 'box', style: '"rounded,dashed"', color: colour, label: quoted(strayLines(stray)) })};`,
+    `  ${endText(stray.at)} -- ${name} ${attributes({ color: colour, ...labelOf(moveLabels(graph, stray.moves), colour) })};`,
+  ];
+}
+
+/** The name, the summary, the work of hands, and what else is plugged in, flush left below the drawing. */
+function caption(picture: GraphPicture): string {
+  const { graph, isSimulated } = picture;
+  const title = `${graph.cluster}${isSimulated ? ' (simulated)' : ''}: ${graphSummary(picture)}`;
+  const lines = [title, ...picture.warnings, ...moveLines(graph), ...graphNotes(picture)];
+  return `"${lines.map((line) => `${inQuotes(line)}\\l`).join('')}"`;
+}
+
+/**
+ * The rack in the language of graphviz, with what the SVG shows: every receptacle is a port, every cable an edge with
+ * its state and with what hands have to do. Names are quoted, texts escaped; the same bytes for the same picture.
+ */
+export function graphDot(picture: GraphPicture): string {
+  const { graph } = picture;
+  const lines = [
+    `graph ${quoted([graph.cluster])} {`,
+    `  graph ${attributes({ label: caption(picture), labeljust: 'l', fontname: '"Helvetica"', layout: 'dot', ranksep: '1.4', nodesep: '0.8' })};`,
+    '  node [fontname="Helvetica", fontsize=11];',
+    '  edge [fontname="Helvetica", fontsize=10, penwidth=2];',
+    ...graph.nodes.map((node) => nodeText(node, picture)),
+    ...graph.cables.map((cable) => cableText(cable, picture)),
+    ...graph.strays.flatMap((stray, index) => strayText(stray, index, picture)),
+    '}',
+  ];
+  return `${lines.join('\n')}\n`;
+}

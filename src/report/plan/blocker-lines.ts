@@ -1,0 +1,67 @@
+import { columnsOf } from '../../diagnostics/cells.ts';
+import { prose } from '../../model/text/prose.ts';
+import type { Blocker } from '../../rack/resource.ts';
+import { hangLines } from '../finding-lines.ts';
+import { padEnd } from '../layout.ts';
+import type { Page } from '../page.ts';
+
+const narrow = 60;
+
+/** A title with a remark at the right edge, or below it where there is no room. */
+function titleLines(title: string, remark: string, page: Page): readonly string[] {
+  const room = page.columns - columnsOf(title) - columnsOf(remark);
+  const painted = page.paint('strong', title);
+  if (remark === '') return [painted];
+  return room >= 3 ? [`${painted}${' '.repeat(room)}${remark}`] : [painted, remark];
+}
+
+/** Who clears a blocker: hands, the next apply, or whoever else it names. */
+type Clearing = 'hands' | 'apply' | 'other';
+
+/** In the order in which a work list has them. */
+const clearings: readonly (readonly [of: Clearing, title: string, remark: string])[] = [
+  ['hands', 'Hands needed at the rack', 'apply stops after its part'],
+  ['apply', 'An apply comes first', ''],
+  ['other', 'Not for apply', ''],
+];
+
+function clearingOf({ code, isHands }: Pick<Blocker, 'code' | 'isHands'>): Clearing {
+  if (isHands) return 'hands';
+  return code === 'plan/not-converged' ? 'apply' : 'other';
+}
+
+/** What a whole work list needs, in the words of the line that sums a run up; undefined for an empty one. */
+export function neededFor(
+  blockers: readonly Pick<Blocker, 'code' | 'isHands'>[],
+): 'hands needed' | 'apply needed' | 'blocked' | undefined {
+  const all = new Set(blockers.map(clearingOf));
+  if (all.size === 0) return undefined;
+  if (all.has('hands')) return 'hands needed';
+  return all.has('other') ? 'blocked' : 'apply needed';
+}
+
+/** The blockers of a plan with their numbers: hands' work first, then what apply brings, else in their own order. */
+export function numberedBlockers(blockers: readonly Blocker[]): readonly (readonly [number, Blocker])[] {
+  const sorted = clearings.flatMap(([of]) => blockers.filter((one) => clearingOf(one) === of));
+  return sorted.map((blocker, index) => [index + 1, blocker]);
+}
+
+/** The work list: what only hands can do, what apply brings, what it may not do by itself; each one whole, with its number. */
+export function blockerBlocks(blockers: readonly Blocker[], page: Page): readonly (readonly string[])[] {
+  const numbered = numberedBlockers(blockers);
+  const width = Math.max(0, ...numbered.map(([, { node }]) => columnsOf(node)));
+  const block = (of: Clearing, title: string, remark: string): readonly string[] => {
+    const own = numbered.filter(([, blocker]) => clearingOf(blocker) === of);
+    if (own.length === 0) return [];
+    return [
+      ...titleLines(`${title} (${own.length})`, remark, page),
+      ...own.flatMap(([number, { node, action }]) => {
+        const head = `  ${String(number).padStart(String(numbered.length).length)}  `;
+        const isNarrow = page.columns < narrow;
+        const first = isNarrow ? head : `${head}${padEnd(node, width)}   `;
+        return hangLines(first, isNarrow ? prose`${node}: ${action}` : action, page);
+      }),
+    ];
+  };
+  return clearings.map(([of, title, remark]) => block(of, title, remark)).filter((lines) => lines.length > 0);
+}

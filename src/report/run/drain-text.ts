@@ -1,0 +1,129 @@
+import type { DesiredPlacement } from '../../model/desired.ts';
+import { type Known, known } from '../../model/known.ts';
+import type { NodeName } from '../../model/node.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { changeStart, type Prose, prose } from '../../model/text/prose.ts';
+import { durationText } from '../../model/text/units.ts';
+import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from '../../rack/endpoint/door-nodes.ts';
+import { doorsOn, insideSeen, missingDoor } from '../../rack/placement/doors/door-sights.ts';
+import { leftDoorsOn } from '../../rack/placement/doors/left-doors.ts';
+import type { ObservedTarget } from '../../rack/resource.ts';
+
+/** The last look of a run that drains, and how long it has waited. */
+export interface DrainLook extends DoorLook {
+  readonly waitMs: number;
+}
+
+const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+
+/** What stands before a placement on one node. */
+type SeenDoor = { readonly node: NodeName } & (
+  | { readonly kind: 'known'; readonly inside: number | 'open' }
+  | { readonly kind: 'unknown'; readonly why: string }
+  /** The file puts its door where no doorman has it yet. */
+  | { readonly kind: 'missing'; readonly why: string; readonly isLeft: boolean }
+  /** Nobody could ask that node. */
+  | { readonly kind: 'away' }
+);
+
+/** What all lines about one placement have in common. */
+interface Terms {
+  readonly placement: DesiredPlacement;
+  readonly waitMs: number;
+  /** Where a door is; empty where there is only one line. */
+  readonly where: string;
+  /** What opens a closed door. */
+  readonly opening: Prose;
+}
+
+/**
+ * Whether a placement is drained: who is still inside, what is not known, and what opens its door again. One line where
+ * all of its doors are closed and nobody is inside, else one for each node that has one.
+ */
+export function drainLines(placement: DesiredPlacement, look: DrainLook): readonly Prose[] {
+  const { name } = placement;
+  const doors = doorNodes(look, [name]).map((node) => seenDoor(name, node, look));
+  const isDrained = doors.every((door) => door.kind === 'known' && door.inside === 0);
+  const isAsApplied = look.fleet.nodes.every((node) => !hasOther(name, node.name, look));
+  const opening = isAsApplied
+    ? prose`What opens it: ${meshwright('start', name)}, or the next apply.`
+    : prose`What lets clients in again: ${meshwright('apply')}.`;
+  const [only, second] = doors;
+  if (only === undefined) return [];
+  const terms = { placement, waitMs: look.waitMs, where: '', opening };
+  if (second === undefined || isDrained) return [lineOf(only, terms)];
+  return doors.map((door) => lineOf(door, { ...terms, where: ` on ${door.node}` }));
+}
+
+function targetOf(node: NodeName, { fleet, seen }: DoorLook): ObservedTarget | undefined {
+  const desired = fleet.nodes.find(({ name }) => name === node);
+  const facts = Object.hasOwn(seen.nodes, node) ? seen.nodes[node]?.facts : undefined;
+  return desired === undefined || facts === undefined ? undefined : { desired, facts };
+}
+
+/** Whether a node has a door that the file does not have, or the file one that the node does not have yet. */
+function hasOther(name: string, node: NodeName, look: DoorLook): boolean {
+  const target = targetOf(node, look);
+  if (target === undefined) return false;
+  const isLeft = leftDoorsOn(look.fleet, target).some(({ placement }) => placement === name);
+  return isLeft || portsOn(name, target, look).some((port) => missingDoor(target, port, name) !== undefined);
+}
+
+const portsOn = (name: string, target: ObservedTarget, { fleet }: DoorLook): readonly number[] =>
+  doorsOn(fleet, target).flatMap(({ placement, port }) => (placement === name ? [port] : []));
+
+function seenDoor(name: string, node: NodeName, look: DoorLook): SeenDoor {
+  const target = targetOf(node, look);
+  if (target === undefined) return { node, kind: 'away' };
+  const ports = portsOn(name, target, look);
+  // Closed or open, a door at which its doorman does not stand says nothing of who is inside.
+  const standing = ports.filter((port) => missingDoor(target, port, name) === undefined);
+  const [missing] = ports.flatMap((port) => missingDoor(target, port, name) ?? []);
+  const found = insideAll([
+    ...standing.map((port) => insideSeen(target, port, name)),
+    ...untoldDoors(name, target, look).map(({ why }) => why),
+  ]);
+  if (found.kind === 'unknown') {
+    return found.reason === 'unreachable' ? { node, kind: 'away' } : { node, kind: 'unknown', why: found.detail };
+  }
+  if (missing === undefined || found.value !== 0) return { node, kind: 'known', inside: found.value };
+  return { node, kind: 'missing', why: `${missing}.`, isLeft: standing.length > 0 };
+}
+
+/** Of all doors on a node: the first one that is open or of which it is not known, else all who are inside. */
+function insideAll(doors: readonly Known<number | 'open'>[]): Known<number | 'open'> {
+  let inside = 0;
+  for (const door of doors) {
+    if (door.kind === 'unknown' || door.value === 'open') return door;
+    inside += door.value;
+  }
+  return known(inside);
+}
+
+function lineOf(door: SeenDoor, { placement, waitMs, where, opening }: Terms): Prose {
+  const { name } = placement;
+  switch (door.kind) {
+    case 'away': {
+      const { detail, hint } = unaskedDoor(placement, door.node);
+      return prose`${name}: ${changeStart(detail, lowerFirst)} ${hint}`;
+    }
+    case 'unknown':
+      return prose`${name}: nobody can say who is inside${where}. ${door.why} ${opening}`;
+    case 'missing': {
+      const left = door.isLeft ? ' The door that an earlier file has left there is closed, and nobody is inside.' : '';
+      return prose`${name} is not drained${where}. ${door.why}${left} First ${aside(meshwright('apply'))}, then ${aside(meshwright('drain', name))}.`;
+    }
+    case 'known':
+      return insideLine(door, { name, waitMs, where, opening });
+  }
+}
+
+function insideLine(
+  { node, inside }: Extract<SeenDoor, { kind: 'known' }>,
+  { name, waitMs, where, opening }: Omit<Terms, 'placement'> & { readonly name: string },
+): Prose {
+  if (inside === 'open') return `${name} is not drained: its door on ${node} is open.`;
+  if (inside === 0) return prose`${name} is drained${where}: its door is closed, and nobody is inside. ${opening}`;
+  const told = `${name} is not drained${where}: ${inside} inside after ${durationText(waitMs)}.`;
+  return prose`${told} Its door stays closed; drain it again to wait longer. ${opening}`;
+}

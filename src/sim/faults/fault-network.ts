@@ -1,0 +1,117 @@
+import type { LinkEnd } from '../../model/link.ts';
+import { macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import { liveAddress } from '../model/interfaces.ts';
+import type { MacState, ReceptacleState } from '../model/mac.ts';
+import { type NetworkService, servicesIn, withService } from '../model/network-preferences.ts';
+import { defineFault, type Fault, fault, macFault, shownBy } from './fault.ts';
+import { aimAtCables, aimAtNode } from './fault-targets.ts';
+
+/** The services of one receptacle that have a fixed address. */
+const fixedServices = (mac: MacState, device: string): readonly NetworkService[] =>
+  servicesIn(mac.preferences).filter((service) => service.device === device && service.ipv4.kind === 'manual');
+
+/** The Mac with the services of one interface on DHCP again, as configd then sets it up. */
+const onDhcp = (mac: MacState, device: string): MacState => withoutFixed(mac, device, 'dhcp');
+
+function withoutFixed(mac: MacState, device: string, kind: 'dhcp' | 'off'): MacState {
+  const preferences = fixedServices(mac, device).reduce(
+    (before, service) => withService(before, { ...service, ipv4: { kind } }),
+    mac.preferences,
+  );
+  const { [device]: _, ...addresses } = mac.live.addresses;
+  return { ...mac, preferences, live: { ...mac.live, addresses } };
+}
+
+/** What exo's daemon does each time: no bridge, and every service of a receptacle on DHCP. */
+export function underDaemon(mac: MacState): MacState {
+  if (mac.ailments.networkDaemon !== 'fights') return mac;
+  const { bridge: _, ...live } = mac.live;
+  const bare = mac.live.bridge === undefined ? mac : { ...mac, live };
+  const fixed = mac.receptacles.filter(({ device }) => fixedServices(mac, device).length > 0);
+  return fixed.reduce((one, { device }) => onDhcp(one, device), bare);
+}
+
+/** Somebody installed exo: its daemon sets the network at each start and every half an hour, whoever set it before. */
+export const daemonConflict = defineFault(
+  'daemon-conflict',
+  shownBy(
+    macFault("exo's network daemon runs: again and again every cable is put back on DHCP", aimAtNode, (mac) =>
+      mac.ailments.networkDaemon === 'fights'
+        ? 'it runs already'
+        : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
+    ),
+    ({ ailments }) => ailments.networkDaemon === 'fights',
+  ),
+);
+
+const receptacleAt = (fleet: SimulatedFleet, { node, receptacle }: LinkEnd): ReceptacleState | undefined =>
+  macNamed(fleet, node)?.receptacles.find(({ number }) => number === receptacle);
+
+const sharing = (mac: MacState): MacState => ({ ...mac, ailments: { ...mac.ailments, isSharingInternet: true } });
+
+/** The receptacles that a target names: `NODE:RECEPTACLE`, or all of `NODE`. */
+const receptaclesOf = (mac: MacState, target: string): MacState['receptacles'] =>
+  mac.receptacles.filter(({ number }) => !target.includes(':') || String(number) === target.split(':')[1]);
+
+/** What these receptacles show of such a fault. */
+const shownAt =
+  (part: (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState) => unknown) =>
+  (fleet: SimulatedFleet, target: string): unknown => {
+    const mac = macNamed(fleet, target.split(':')[0] ?? '');
+    return mac === undefined ? undefined : receptaclesOf(mac, target).map((one) => part(fleet, mac, one));
+  };
+
+/** Somebody switched Internet Sharing on at the far end, and this end takes what DHCP gives. */
+export const internetSharing = defineFault('internet-sharing', {
+  ...fault({
+    summary: 'the Mac at the far end shares its Internet: a lease and a default route come over the cable',
+    targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
+    aim: aimAtCables,
+    change: (fleet, ends) => {
+      const shared = ends.filter((end) => peerAt(fleet, end) !== undefined);
+      if (shared.length === 0) return 'no Mac is at the far end';
+      return shared.reduce((before, end) => {
+        const device = receptacleAt(before, end)?.device ?? '';
+        const far = withMac(before, peerAt(before, end)?.mac.name ?? '', sharing);
+        return withMac(far, end.node, (mac) => onDhcp(mac, device));
+      }, fleet);
+    },
+  }),
+  symptoms: shownAt(liveAddress),
+});
+
+/** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
+function cableFault(summary: string, kind: 'dhcp' | 'off'): Fault {
+  return {
+    ...fault({
+      summary,
+      targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
+      aim: aimAtCables,
+      change: (fleet, ends) => {
+        const node = ends[0]?.node;
+        const mac = node === undefined ? undefined : macNamed(fleet, node);
+        const own = new Set(ends.map(({ receptacle }) => receptacle));
+        const devices = (mac?.receptacles ?? []).filter(({ number }) => own.has(number)).map(({ device }) => device);
+        if (mac === undefined || devices.length === 0) return 'it has no cable';
+        if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
+        return withMac(fleet, mac.name, (one) => devices.reduce((mac, device) => withoutFixed(mac, device, kind), one));
+      },
+    }),
+    symptoms: shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
+  };
+}
+
+/**
+ * What was seen after links were broken and made again, and after somebody cleaned up in System Settings: the services
+ * of the receptacles are on DHCP, where nobody answers, and each interface has given itself an address.
+ */
+export const dhcpReset = defineFault(
+  'dhcp-reset',
+  cableFault('the services of its cables are back on DHCP: each gives itself an address, and none that lasts', 'dhcp'),
+);
+
+/** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
+export const ipv4Off = defineFault(
+  'ipv4-off',
+  cableFault('IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use', 'off'),
+);

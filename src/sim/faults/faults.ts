@@ -1,0 +1,144 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import type { SimulatedFleet } from '../model/fleet.ts';
+import { nearestWord } from '../model/nearest-word.ts';
+import type { Fault } from './fault.ts';
+import {
+  clockSkew,
+  connectionDrop,
+  filevaultLocked,
+  macReplaced,
+  notEnrolled,
+  remoteLoginOff,
+  sudoDenied,
+  wrongHostKey,
+  wrongMac,
+} from './fault-access.ts';
+import {
+  bridgeRebuilt,
+  diskFull,
+  idleDeadPort,
+  noFullDiskAccess,
+  noReturn,
+  pdLeak,
+  rdmaHang,
+  rdmaHeld,
+  slowShutdown,
+  verbsHang,
+  wiredLeak,
+} from './fault-ailments.ts';
+import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
+import { daemonConflict, dhcpReset, internetSharing, ipv4Off } from './fault-network.ts';
+import { crash, powerCut, tcpLoadPanic } from './fault-power.ts';
+import { bridgeActive, macosNew, macosOld, powerWrong, rdmaDisabled, rdmaWaiting } from './fault-settings.ts';
+import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from './fault-strange-cables.ts';
+
+/** Every fault. A new one is its definition and its line here. */
+const list = [
+  bridgeActive,
+  bridgeRebuilt,
+  cable40g,
+  cableDoubled,
+  cableExtra,
+  cableForeign,
+  cableMissing,
+  cableSwapped,
+  clockSkew,
+  connectionDrop,
+  crash,
+  daemonConflict,
+  dhcpReset,
+  diskFull,
+  filevaultLocked,
+  gidMissing,
+  hubBetween,
+  hubHidesPeer,
+  idleDeadPort,
+  internetSharing,
+  ipv4Off,
+  macReplaced,
+  macosNew,
+  macosOld,
+  noFullDiskAccess,
+  noReturn,
+  notEnrolled,
+  pdLeak,
+  powerCut,
+  powerWrong,
+  rdmaDisabled,
+  rdmaHang,
+  rdmaHeld,
+  rdmaWaiting,
+  remoteLoginOff,
+  slowShutdown,
+  sudoDenied,
+  tcpLoadPanic,
+  verbsHang,
+  wiredLeak,
+  wrongHostKey,
+  wrongMac,
+] as const;
+
+/** The name of a fault. */
+export type FaultName = (typeof list)[number]['name'];
+
+const byName: Readonly<Record<string, Fault>> = Object.fromEntries(list.map((fault) => [fault.name, fault]));
+
+/** Every fault by its name. */
+export const faults = byName as Readonly<Record<FaultName, Fault>>;
+
+/** All names, sorted. */
+export const faultNames: readonly FaultName[] = list.map(({ name }) => name).sort();
+
+/** Whether there is a fault of this name. */
+function isFaultName(name: string): name is FaultName {
+  return Object.hasOwn(faults, name);
+}
+
+/** A fault that is in force. `target` may be any form that the fault takes. */
+export interface ActiveFault {
+  readonly fault: FaultName;
+  readonly target: string;
+}
+
+/** The broken fleet and its faults with canonical targets, or the first fault that could not be applied. */
+export type FaultsResult =
+  | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet; readonly active: readonly ActiveFault[] }
+  | { readonly kind: 'refused'; readonly diagnostics: readonly [Diagnostic] };
+
+/**
+ * The healthy fleet with these faults, one after the other. The broken state is always made anew from the healthy one,
+ * so taking a fault out of the list undoes exactly that fault. The same fault twice on one target counts once.
+ */
+export function applyFaults(healthy: SimulatedFleet, active: readonly ActiveFault[]): FaultsResult {
+  let fleet = healthy;
+  const canonical: ActiveFault[] = [];
+  for (const { fault, target } of active) {
+    const result = faults[fault].apply(fleet, target);
+    const text = result.kind === 'refused' ? target : result.target;
+    if (canonical.some((one) => one.fault === fault && one.target === text)) continue;
+    if (result.kind === 'refused') return { kind: 'refused', diagnostics: [result.diagnostic] };
+    fleet = result.fleet;
+    canonical.push({ fault, target: text });
+  }
+  return { kind: 'fleet', fleet, active: canonical };
+}
+
+/** The fault that these words name, or why there is none (`sim/unknown-fault`). */
+export function parseFault(
+  name: string,
+  target: string,
+):
+  | { readonly kind: 'fault'; readonly active: ActiveFault }
+  | { readonly kind: 'refused'; readonly diagnostic: Diagnostic } {
+  if (isFaultName(name)) return { kind: 'fault', active: { fault: name, target } };
+  const near = nearestWord(name, faultNames);
+  const detail = `${JSON.stringify(name)} is not the name of a fault.`;
+  const hint =
+    near === undefined
+      ? {}
+      : { hint: prose`Did you mean ${near}? See all of them: ${meshwright('sim fault', '--list')}` };
+  return { kind: 'refused', diagnostic: diagnose('sim/unknown-fault', { detail, ...hint }) };
+}

@@ -1,0 +1,172 @@
+import { routesPath } from '../../tools/network/routes.ts';
+import { apple, unconfirmed } from '../../tools/source.ts';
+import { linkTablePath } from '../launchd/launchd-process.ts';
+import { linkNamesPath } from '../portable/link-table.ts';
+import { markVariable } from '../ssh/exec-environment.ts';
+import { roomFunctions } from './room.ts';
+import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
+
+/** Servers of this machine that stand for the rest of the network: lines `models.lan:80 127.0.0.1:43211`. */
+const webPath = '/.sim/web';
+/** Every URL that was asked for, one per line. */
+const urlsPath = '/.sim/urls';
+
+/**
+ * Makes `@listening` of the lines of listening sockets, which the table has before all others; with `$whole` of those of
+ * connections. A line is asked for at a time, and of the first kind none behind them: for a connection the kernel searches
+ * a table of hundreds of thousands of places. `s` gives one as address, port, state and far end.
+ *
+ * @see Linux, Documentation/networking/proc_net_tcp.rst
+ */
+const listening = `my ($part, @listening) = ('');
+my %state = ('0A' => 'LISTEN', '01' => 'ESTABLISHED', '08' => 'CLOSE_WAIT');
+sub a { my ($address, $port) = split /:/, $_[0]; join(' ', join('.', reverse map hex, $address =~ /../g), hex $port) }
+sub s { my @f = split ' ', $_[0]; join ' ', a($f[1]), $state{$f[3]}, $f[3] eq '0A' ? '*.*' : a($f[2]) =~ s/ /./r }
+open my $tcp, '<:unix', '/proc/net/tcp' or exit 1;
+TABLE: while (sysread $tcp, $part, 150, length $part) {
+  while ($part =~ s/^(.*)\\n//) {
+    my $line = $1;
+    next if $line =~ /local_address/;
+    my $state = (split ' ', $line)[3];
+    last TABLE if $state ne '0A' && !$whole;
+    push @listening, $line if $state =~ ($whole ? '^0[18]' : '^0A');
+  }
+}
+`;
+
+/**
+ * Who of the node's processes listens where, from /proc: the inodes of listening sockets, then the processes with the
+ * mark of the node that hold one of them. A loopback port of this machine is called what it stands for on the node.
+ */
+const listenersOnLinux = `my ($root, $mark, $whole) = @ARGV;
+my (%port, %name, %seen);
+${listening}for my $line (@listening) {
+  my @f = split ' ', $line;
+  $port{$f[9]} = &s($line);
+}
+opendir my $all, '/proc' or exit 1;
+# Behind a zero byte, so that the first entry has one before it as well; in room that is made once.
+my $text = "\\0";
+for my $id (grep /^[0-9]+$/, readdir $all) {
+  open my $environ, '<:unix', "/proc/$id/environ" or next;
+  sysread $environ, $text, 1 << 20, 1 or next;
+  next if index($text, "\\0${markVariable}=$mark\\0") < 0;
+  opendir my $files, "/proc/$id/fd" or next;
+  for my $link (map readlink("/proc/$id/fd/$_"), readdir $files) {
+    $seen{$port{$1}} = 1 if $link && $link =~ /^socket:\\[([0-9]+)\\]$/ && $port{$1};
+  }
+}
+`;
+
+/** The same where every socket is the node's own; the one for remote login is told by itself. */
+const listenersAlone = `my ($root, undef, $whole) = @ARGV;
+my (%name, %seen);
+${listening}for my $line (@listening) {
+  my $socket = &s($line);
+  $seen{$socket} = 1 if (split ' ', $socket)[1] != 22;
+}
+`;
+
+/** The same on a Mac, where lsof knows. */
+const listenersOnMac = `my ($root, $mark, $whole) = @ARGV;
+my (%name, %seen);
+my @pids = map { /^ *([0-9]+) .*\\b${markVariable}=\\Q$mark\\E( |$)/ ? $1 : () } qx(ps -axwwE -o pid=,command=);
+push @pids, map { /pid = ([0-9]+)/ ? $1 : () } map { open my $f, '<', $_ or (); <$f> } glob "\\"$root/.sim/launchd/*\\"";
+if (@pids) {
+  for my $state ($whole ? ('ESTABLISHED', 'CLOSE_WAIT') : 'LISTEN') {
+    for (split /\\n/, qx(lsof -nP -a -iTCP -sTCP:$state -Fn -p @{[join ',', @pids]} 2>/dev/null)) {
+      next unless /^n([0-9.*]+):([0-9]+)(?:->([0-9.]+):([0-9]+))?$/;
+      $seen{join ' ', $1 eq '*' ? '0.0.0.0' : $1, $2, $state, defined $3 ? "$3.$4" : '*.*'} = 1;
+    }
+  }
+}
+`;
+
+/** Columns as \`netstat\` of macOS sets them (inet.c of Apple's network_cmds): remote login always listens. */
+const listenerLines = `if (open my $names, '<', "$root${linkNamesPath}") {
+  while (<$names>) { $name{$1} = $2 if /^([0-9]+) (\\S+)/ }
+}
+my @local = $whole ? () : (['*.22', '*.*', 'LISTEN']);
+for my $one (sort keys %seen) {
+  my ($address, $number, $state, $far) = split / /, $one;
+  my $known = $address eq '127.0.0.1' ? $name{$number} : undef;
+  $address = '*' if $address eq '0.0.0.0';
+  push @local, [defined $known ? $known =~ s/:/./r : "$address.$number", $far, $state];
+}
+print 'Active Internet connections', $whole ? '' : ' (including servers)', "\\n";
+printf "%-5s %-6s %-6s  %-22s %-22s %-11s\\n", 'Proto', 'Recv-Q', 'Send-Q', 'Local Address', 'Foreign Address', '(state)';
+printf "%-5s %6d %6d  %-22s %-22s %-11s\\n", 'tcp4', 0, 0, @$_ for @local;
+`;
+
+function listeners({ isBsd, programs }: WrapperContext): string {
+  if (programs !== undefined) return listenersAlone;
+  return isBsd ? listenersOnMac : listenersOnLinux;
+}
+
+const netstatBody = (context: WrapperContext): string => `case $#:$* in
+('3:-rn -f inet') exec /bin/cat "$R"${shellQuote(routesPath)} ;;
+('5:-an -f inet -p tcp') whole= ;;
+('5:-n -f inet -p tcp') whole=1 ;;
+(*) refused '' ;;
+esac
+exec ${shellQuote(context.host)} -e ${shellQuote(listeners(context) + listenerLines)} "$R" "$${markVariable}" "$whole"`;
+
+/** Whoever is not in these lists is nobody: the port of tcpmux is closed everywhere. */
+const nobodyElse = 'set -- "$@" --connect-to ::127.0.0.1:1\n';
+
+/** Options of curl that take a word, and what that word may be. */
+const curlBody = ({ host, programs }: WrapperContext): string => `u= n=$#
+while [ "$n" -gt 0 ]; do
+  o=$1 v=\${2-}
+  shift; n=$((n - 1))
+  case $o in
+    (-[qfsSLN] | -[qfsSLN][qfsSLN]*) case $o in (*[!qfsSLN-]*) refused "option $o: is unknown" ;; esac; set -- "$@" "$o" ;;
+    (-m | --connect-timeout | --speed-limit | --speed-time | --retry | --proto | --proto-redir | -C | -o | -H | --data-binary | -w | -X | --noproxy)
+      [ "$n" -gt 0 ] || refused "option $o: requires parameter"
+      shift; n=$((n - 1))
+      case $o:$v in
+        (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
+        (--proto*:=https | --proto*:=http,https) ;; (--proto*:*) refused "option $o: unsupported protocol list $v" ;;
+        (-C:-) ;; (-C: | -C:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
+        (-X:GET | -X:POST | -X:DELETE) ;; (-X:*) refused "option $o: $v is no method here" ;;
+        (-o:-) ;; (-o:*) readable "$v" ;;
+        (--data-binary:@-) ;; (--data-binary:@*) readable "\${v#@}" ;;
+      esac
+      set -- "$@" "$o" "$v" ;;
+    (http://* | https://*) [ -z "$u" ] || refused 'one URL at a time'; u=$o; set -- "$@" "$o" ;;
+    (*) refused "option $o: is unknown" ;;
+  esac
+done
+[ -n "$u" ] || refused '(2) no URL specified'
+printf '%s\\n' "$u" >>"$R${urlsPath}"
+for f in ${programs === undefined ? `"$R${linkTablePath}" ` : ''}"$R${webPath}"; do
+  [ -e "$f" ] || continue
+  while read -r k v; do
+    set -- "$@" --connect-to "$k:$v"
+    case $k in (127.0.0.1:*) set -- "$@" --connect-to "localhost:\${k#*:}:$v" ;; esac
+  done <"$f"
+done
+${programs === undefined ? nobodyElse : ''}${roomFunctions}limited ${shellQuote(host)} "$@"`;
+
+/** Tools that look at the network or use it. */
+export const networkTools: readonly BaseTool[] = [
+  {
+    path: '/usr/sbin/netstat',
+    source: unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
+    forms: '-an -f inet -p tcp | -n -f inet -p tcp | -rn -f inet',
+    host: 'perl',
+    usage: {
+      text: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',
+      code: 64,
+    },
+    body: netstatBody,
+  },
+  {
+    path: '/usr/bin/curl',
+    source: apple('curl(1) of macOS'),
+    forms:
+      '[-qfsSLN] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [--proto =list] [--proto-redir =list] [-C -|n] [-o file] [-H text] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
+    usage: { text: "curl: try 'curl --help' or 'curl --manual' for more information", code: 2 },
+    body: curlBody,
+  },
+];

@@ -1,0 +1,155 @@
+import { processesPath } from '../../model/cables/rdma-kernel.ts';
+import { apple } from '../../tools/source.ts';
+import { markVariable } from '../ssh/exec-environment.ts';
+import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
+
+const manual = (name: string) => apple(`${name}(1) of macOS`);
+const usageOf = (text: string, code: number) => ({ text, code });
+
+/** Words of `ps -o` that print the same on both systems. */
+const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'ucomm', 'rss', 'vsz', 'uid'];
+
+/**
+ * Makes a list with commas of those processes that carry the mark of the node's present boot, by the files of their
+ * environments: a whole entry of it, since the mark of a boot is the beginning of another one's.
+ */
+const ofNode = (files: string): string =>
+  `set -- $(for p in $(command -p grep -lasxzF "${markVariable}=$${markVariable}" ${files} 2>/dev/null); do
+  p=\${p#/proc/}; printf '%s,' "\${p%/environ}"
+done)`;
+
+/**
+ * A function of sh: whether one process carries the mark. A Mac below hides the environment of its own programs, and
+ * Linux that of a process which is just becoming another program: it is looked at again. One read answers both
+ * questions: an environment that was empty a moment ago says nothing of one that is there now.
+ */
+const ownFunction = ({ isBsd, programs }: WrapperContext): string => {
+  if (programs !== undefined) return 'own() { [ -d "/proc/$1" ]; }';
+  return isBsd
+    ? 'own() { :; }'
+    : `n='
+'
+own() {
+  for t in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -r "/proc/$1/environ" ] || return 1
+    v=$(command -p tr '\\n\\0' ' \\n' 2>/dev/null <"/proc/$1/environ")
+    case "$n$v$n" in
+      (*"$n${markVariable}=$${markVariable}$n"*) return 0 ;;
+      (*[!"$n"]*) return 1 ;;
+    esac
+    { read -r y <"/proc/$1/stat"; } 2>/dev/null || return 1
+    case \${y##*) } in (Z* | X*) return 1 ;; esac
+    command -p sleep 0.02
+  done
+  return 1
+}`;
+};
+
+/** All processes of the node: those that carry its mark. Without /proc (a Mac below) ps itself shows the mark. */
+function psAll({ host, isBsd, programs }: WrapperContext): string {
+  if (programs !== undefined) return `set -- $(cd /proc; for p in [0-9]*; do printf '%s,' "$p"; done)`;
+  return isBsd
+    ? `set -- $(${shellQuote(host)} -axwwE -o pid=,command= | while read -r p c; do
+  case $c in (*"${markVariable}=$${markVariable}"*) printf '%s,' "$p" ;; esac
+done)`
+    : ofNode('/proc/[0-9]*/environ');
+}
+
+/** Prints those of the model that are asked for, and sets z to 0 where there is one. `w` is the list behind `-p`. */
+const psOfModel = `z=1
+if [ -r "$R${processesPath}" ]; then
+  while read -r i g t n; do
+    case ,\${w:-$i}, in (*",$i,"*) ;; (*) continue ;; esac
+    x=$(IFS=' ,'; set -f; for o in $k; do
+      case \${o%=} in (pid) v=$i ;; (ppid) v=1 ;; (pgid) v=$g ;; (stat) v=$t ;; (ucomm | command | args) v=$n ;; (*) v=- ;; esac
+      printf ' %s' "$v"
+    done)
+    printf '%s\\n' "$x"
+    z=0
+  done <"$R${processesPath}"
+fi`;
+
+const psBody = (context: WrapperContext): string => `a= p= k=
+while getopts ':aAexwo:p:' o; do
+  case $o in
+    (a | A | e | x) a=1 ;;
+    (w) ;;
+    (o) k="\${k:+$k }$OPTARG" ;;
+    (p) p=$OPTARG; case $p in (*[!0-9,]*) refused "Invalid process id: $p" ;; esac ;;
+    (*) refused "illegal option -- $OPTARG" ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -eq 0 ] && [ -n "$a$p" ] && [ -n "$k" ] || refused 'illegal argument'
+(IFS=' ,'; set -f; for o in $k; do
+  case \${o%=} in (${psKeywords.join(' | ')}) ;; (*) exit 1 ;; esac
+done) || refused "$k: keyword not found"
+w=$p
+${psOfModel}
+if [ -n "$p" ]; then
+  ${ownFunction(context)}
+  q=$(IFS=,; for o in $p; do own "$o" && printf '%s,' "$o"; done)
+  set -- "$q"
+else
+  ${psAll(context)}
+fi
+p=\${1-} p=\${p%,}
+[ -n "$p" ] || exit "$z"
+set -f
+set --
+for o in $k; do set -- "$@" -o "$o"; done
+exec ${shellQuote(context.host)} -ww "$@" -p "$p"`;
+
+const killBody = (context: WrapperContext): string => `case \${1-} in
+  (-s) case \${2-} in (HUP | INT | QUIT | KILL | TERM | STOP | CONT | USR1 | USR2) ;; (*) refused "unknown signal $2" ;; esac
+    s=$2; shift 2 ;;
+  (-0 | -1 | -2 | -9 | -15 | -HUP | -INT | -QUIT | -KILL | -TERM | -STOP | -CONT | -USR1 | -USR2) s=\${1#-}; shift ;;
+  (-*) refused "unknown signal \${1#-}" ;;
+  (*) s=TERM ;;
+esac
+[ "\${1-}" != -- ] || shift
+[ $# -gt 0 ] || refused ''
+${ownFunction(context)}
+for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
+z=0
+m=
+for o; do
+  shift
+  own "\${o#-}" &&
+    { set -- "$@" "$o"; continue; }
+  if [ -r "$R${processesPath}" ] && command -p grep -q "^$o " "$R${processesPath}"; then
+    m="$m $o"
+    continue
+  fi
+  printf 'kill: %s: No such process\\n' "$o" >&2
+  z=1
+done
+[ "$#$m" != 0 ] || exit 1
+case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@" $m >/dev/null 2>&1 ;; esac
+[ $# -gt 0 ] || exit "$z"
+kill -s "$s" -- "$@" && exit "$z"`;
+
+/** Tools about processes. */
+export const processTools: readonly BaseTool[] = [
+  {
+    path: '/bin/ps',
+    source: manual('ps'),
+    forms: `[-ax | -A] [-ww] -o list [-p pid,...], list of ${psKeywords.join(' ')}; without -p the processes of the node`,
+    usage: usageOf(
+      'usage: ps [-AaCcEefhjlMmrSTvwXx] [-O fmt | -o fmt] [-G gid[,gid...]]\n          [-g grp[,grp...]] [-u [uid,uid...]]\n          [-p pid[,pid...]] [-t tty[,tty...]] [-U user[,user...]]\n       ps [-L]',
+      1,
+    ),
+    body: psBody,
+  },
+  {
+    path: '/bin/kill',
+    source: manual('kill'),
+    forms: '[-s NAME | -NAME | -0 -1 -2 -9 -15] [--] pid ... or -group; never 0, 1 or -1',
+    host: 'none',
+    usage: usageOf(
+      'usage: kill [-s signal_name] pid ...\n       kill -l [exit_status]\n       kill -signal_name pid ...',
+      1,
+    ),
+    body: killBody,
+  },
+];

@@ -1,0 +1,108 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { Reach } from '../launchd/reach.ts';
+import type { Wiring } from '../model/cables/wiring.ts';
+import type { Ailments, ConnectionState } from '../model/mac.ts';
+import type { NodeFile } from '../model/node-files.ts';
+import type { Write } from '../tools/apply-write.ts';
+
+/** A fault that is in force. */
+export interface ActiveFault {
+  /** As a person sets it: `cable-missing studio-1:3`. */
+  readonly text: string;
+}
+
+/** What a change of faults led to: all that are now in force, or why nothing was changed. */
+export type FaultAnswer =
+  | { readonly kind: 'done'; readonly faults: readonly ActiveFault[] }
+  | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** Of the ssh user's account what is no file that everybody may read. */
+export interface AccountState {
+  readonly password: string;
+  /** Whether the key of this computer lies in `~/.ssh/authorized_keys`, unless something on the node changed that. */
+  readonly hasKey: boolean;
+}
+
+/** What the host needs to know of one node now. */
+export interface NodeView {
+  readonly connection: ConnectionState;
+  /** Which Mac is in this node's place, by its hardware UUID; absent where it is always the same. */
+  readonly mac?: string;
+  readonly account: AccountState;
+  readonly ailments: Ailments;
+  /** Whether pmset lets it start by itself when the current is back. */
+  readonly comesBackAfterPowerLoss: boolean;
+  readonly files: readonly NodeFile[];
+  /** Number of the present boot session, from 0; part of the mark of every process. */
+  readonly bootCount: number;
+  /** Which addresses it can use now; none when absent. */
+  readonly reach?: Reach;
+  /** Its interfaces and cables; absent for a model without a network. */
+  readonly wiring?: Wiring;
+}
+
+/** What a tool says after a write. */
+export interface WriteAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  /** False when it only printed its usage. */
+  readonly isKnown: boolean;
+  /** False when it only read, or refused. */
+  readonly isChange: boolean;
+  /** What then happens to the Mac as a whole. */
+  readonly power?: 'restart' | 'off';
+}
+
+/** What hands at the rack did. */
+export interface HandsAnswer {
+  /** In sentences without a full stop. */
+  readonly done: readonly string[];
+  /** Nodes whose Macs have to start anew. */
+  readonly restarts: readonly string[];
+}
+
+/** What came of telling the hands to move plugs: what they did, or why nothing was changed. */
+export type ActsAnswer =
+  | { readonly kind: 'done'; readonly done: readonly string[] }
+  | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/**
+ * The model of a fleet as the host sees it: which nodes there are, what each looks like, and its faults. The host
+ * asks again after every change.
+ */
+export interface FleetModel {
+  readonly name: string;
+  readonly nodes: readonly { readonly name: string; readonly user: string }[];
+  readonly look: (node: string) => NodeView;
+  readonly faults: () => readonly ActiveFault[];
+  /** `words` is the fault's name and its arguments, as typed. */
+  readonly setFault: (words: readonly string[]) => FaultAnswer;
+  /** Ends the faults that these words name; all of them without words. */
+  readonly clearFault: (words: readonly string[]) => FaultAnswer;
+  /** Carries out one command line that changes something. */
+  readonly write: (write: Write) => WriteAnswer;
+  /** The network preferences of the Mac behind this node are no longer what was rendered: this is their text. */
+  readonly reread: (node: string, text: string) => void;
+  /** Ranks on the Mac behind this node send much TCP through its cables. */
+  readonly sendTcp: (node: string) => void;
+  /** A service on the Mac behind this node was sent KILL. */
+  readonly killed: (node: string) => void;
+  /** These processes of the Mac behind this node were sent a signal that ends them. */
+  readonly processesEnded: (node: string, pids: readonly number[]) => void;
+  /** The network daemon of somebody else on the Mac behind this node has run once, or was disabled or enabled. */
+  readonly daemon: (node: string, what: 'ran' | 'disabled' | 'enabled') => void;
+  /** The Mac behind this node starts. */
+  readonly boot: (node: string, atEpochSeconds: number) => void;
+  /** Somebody gave the Mac behind this node its FileVault password. */
+  readonly unlock: (node: string) => void;
+  /** Does what a person at the rack can do for what the file declares. */
+  readonly hands: () => HandsAnswer;
+  /** Moves plugs as these words say, such as `move studio-1:2 studio-1:3`; all that they say, or nothing. */
+  readonly act: (words: readonly string[]) => ActsAnswer;
+  /** Whether this node was there in an earlier run, so that its disk is kept. */
+  readonly isKept: (node: string) => boolean;
+  /** The whole state as a text; undefined for a model that cannot be kept. */
+  readonly save: () => string | undefined;
+}

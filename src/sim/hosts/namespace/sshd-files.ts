@@ -1,0 +1,66 @@
+import type { ConnectionState } from '../../model/mac.ts';
+import { dataFile, type NodeFile, toolFile } from '../../model/node-files.ts';
+import { prebootBanner, unlockedText } from '../preboot.ts';
+
+/** Its own, another one, and that of the sshd before FileVault. */
+export type ShownKey = ConnectionState['hostKey'] | 'preboot';
+
+/** Where the host keys of a node lie, which nobody but root may read. */
+export const hostKeyPath = (key: ShownKey): string => `/.sim/sshd/${key}`;
+
+/** Every command of a client, one file each. */
+export const execsPath = '/.sim/execs';
+
+const banner = '/.sim/sshd/banner';
+
+/** What the sshd of macOS and that of Debian have in common, and what macOS says differently. */
+const always = (key: ShownKey): readonly string[] => [
+  `HostKey ${hostKeyPath(key)}`,
+  'PidFile none',
+  'LogLevel ERROR',
+  'UsePAM no',
+  'PrintMotd no',
+  'PrintLastLog no',
+  'AcceptEnv LANG LC_*',
+  'AuthorizedKeysFile .ssh/authorized_keys',
+  'PasswordAuthentication yes',
+  'KbdInteractiveAuthentication no',
+];
+
+/** @see apple_ssh_and_filevault(7): password only, no keys */
+const locked = ['PubkeyAuthentication no', `Banner ${banner}`, 'ForceCommand exec /.sim/preboot'];
+
+/** Whoever comes in has given the right password: it is told, and the simulator starts macOS. */
+const prebootText = `#!/bin/sh
+printf '%s' '${unlockedText}'
+/usr/bin/perl /.sim/ask / note unlock >/dev/null 2>&1
+`;
+
+const unlocked = (mark: string): readonly string[] => [
+  'PubkeyAuthentication yes',
+  `SetEnv PATH=/usr/bin:/bin:/usr/sbin:/sbin MW_SIM=${mark}`,
+  'ForceCommand exec /.sim/exec',
+];
+
+/** Takes down what the client asked for, then becomes it. */
+const execText = `#!/bin/sh
+c=$SSH_ORIGINAL_COMMAND
+unset SSH_ORIGINAL_COMMAND
+printf '%s' "$c" >${execsPath}/$$
+exec /bin/sh -c "$c"
+`;
+
+/** How the sshd of a node answers from now on; every connection starts one that reads it anew. */
+export function sshdFiles(state: ConnectionState, mark: string): readonly NodeFile[] {
+  const { hostKey, filevault, prebootKey } = state;
+  const isLocked = filevault === 'preboot';
+  const key = isLocked && hostKey === 'own' && prebootKey !== 'same' ? 'preboot' : hostKey;
+  const more = isLocked ? locked : unlocked(mark);
+  return [
+    dataFile('/.sim/sshd/config', [...always(key), ...more, ''].join('\n')),
+    dataFile(banner, prebootBanner),
+    dataFile('/.sim/mark', `${mark}\n`),
+    toolFile('/.sim/exec', execText),
+    toolFile('/.sim/preboot', prebootText),
+  ];
+}

@@ -1,0 +1,222 @@
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { rdmaClientsPath } from '../model/cables/rdma-kernel.ts';
+import { preferencesPath } from '../model/network-preferences.ts';
+import { dataFile, type NodeFile } from '../model/node-files.ts';
+import { askClientPath } from './ask/ask-client.ts';
+import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
+import { doubleFiles } from './doubled-programs.ts';
+import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey, toldPath } from './ssh/account-files.ts';
+
+/** What a fresh root is made for. */
+export interface NodeRootOptions extends AccountPlace {
+  readonly platform: NodeJS.Platform;
+  /** The program by which the tools reach the simulator. */
+  readonly askText: string;
+  /** The tools of a Mac below those that are rendered; those of this machine behind their gates when absent. */
+  readonly baseFiles?: readonly NodeFile[];
+  /** Whether what lies there is the disk of this Mac; otherwise, and when absent, it is removed first. */
+  readonly isKept?: boolean;
+}
+
+/** The file tree of one simulated node. */
+export interface NodeRoot {
+  /**
+   * Makes the rendered files be exactly these: each written to a temporary name and renamed, so that a reader sees
+   * the old or the new one; those that are no longer there are deleted. For another Mac than before, the disk of that
+   * one takes the place of this one, which is kept for its return: an empty disk when that Mac was never here.
+   *
+   * @param hasKey whether the model says that the client's key is accepted; yes when absent
+   * @param mac whose disk is wanted; always the same when absent
+   */
+  readonly update: (files: readonly NodeFile[], hasKey?: boolean, mac?: string) => Promise<void>;
+  /** Whether the disk is that of another Mac. */
+  readonly isOfAnother: (mac: string | undefined) => boolean;
+  /** The text of a file when it is no longer as it was written last; empty when it is gone. */
+  readonly edited: (path: string) => Promise<string | undefined>;
+}
+
+const folders = [
+  '/.sim',
+  rdmaClientsPath,
+  '/Applications',
+  '/Library/Application Support',
+  '/Library/LaunchDaemons',
+  '/Library/Logs',
+  '/Library/Preferences/SystemConfiguration',
+  '/System/Library/LaunchDaemons',
+  '/System/Volumes/Data',
+  '/Users/Shared',
+  '/Volumes',
+  '/bin',
+  '/opt',
+  '/private/etc',
+  sudoRulesPath,
+  '/private/tmp',
+  '/private/var/log',
+  '/private/var/root',
+  '/private/var/run',
+  '/private/var/tmp',
+  '/sbin',
+  '/usr/bin',
+  '/usr/libexec',
+  '/usr/local/bin',
+  '/usr/sbin',
+];
+
+/** On a Mac these three are links into /private. */
+const privateLinks = ['etc', 'tmp', 'var'];
+
+function checkedPath(path: string): string {
+  if (!path.startsWith('/') || path.split('/').some((part) => part === '..')) {
+    throw new Error(`a simulated file needs an absolute path, not ${path}`);
+  }
+  return path;
+}
+
+/** A file that was there before is replaced by a rename; a new one that nobody can be reading is written in place. */
+async function place(root: string, file: NodeFile, isNew: boolean): Promise<void> {
+  const path = join(root, file.path);
+  const name = file.path.slice(file.path.lastIndexOf('/') + 1);
+  const written = isNew ? path : join(dirname(path), `.sim-new-${name}`);
+  await writeFile(written, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
+  if (!isNew) await rename(written, path);
+}
+
+const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
+  a !== undefined && a.text === b.text && a.isExecutable === b.isExecutable;
+
+/** Empties what macOS empties at every start. */
+export async function clearVolatile(root: string): Promise<void> {
+  for (const folder of ['/private/tmp', '/private/var/run', rdmaClientsPath]) {
+    for (const name of await readdir(join(root, folder)).catch(() => [])) {
+      await rm(join(root, folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Where people and programs put what a Mac does not come with. */
+const filledFolders = [
+  '/Applications',
+  '/Library/Application Support',
+  '/Library/LaunchDaemons',
+  '/Library/Logs',
+  '/Users',
+  '/Volumes',
+  '/opt',
+  sudoRulesPath,
+  '/private/var/db',
+  '/private/var/log',
+  '/private/var/root',
+  '/usr/local/bin',
+];
+
+const ownerPath = '/.sim/mac';
+
+/** Moves what is in these folders, with whether the key was put there, from one place to another. */
+async function moveFilled(from: string, to: string): Promise<void> {
+  for (const folder of filledFolders) {
+    for (const name of await readdir(join(from, folder)).catch(() => [])) {
+      await mkdir(join(to, folder), { recursive: true });
+      await rename(join(from, folder, name), join(to, folder, name));
+    }
+  }
+  await mkdir(join(to, dirname(toldPath)), { recursive: true });
+  await rename(join(from, toldPath), join(to, toldPath)).catch(() => undefined);
+}
+
+/** Takes the disk of one Mac out, and puts that of the other in: one that comes back ends the one that replaced it. */
+async function exchangeDisk(root: string, before: string, after: string): Promise<void> {
+  const outgoing = join(root, '/.sim/disks', before);
+  const incoming = join(root, '/.sim/disks', after);
+  const isReturn = await stat(incoming).then(
+    () => true,
+    () => false,
+  );
+  await moveFilled(root, outgoing);
+  if (!isReturn) return;
+  await moveFilled(incoming, root);
+  for (const disk of [incoming, outgoing]) await rm(disk, { recursive: true, force: true });
+}
+
+const renderedList = '/.sim/rendered';
+
+/** Takes away what an earlier simulator rendered and this one may not. */
+async function removeRendered(root: string): Promise<void> {
+  const list = await readFile(join(root, renderedList), 'utf8').catch(() => '');
+  for (const path of list.split('\n').filter((line) => line !== '')) await rm(join(root, path), { force: true });
+}
+
+/** The list is only written when it changes: it is read by the next simulator of this folder. */
+async function noteRendered(
+  root: string,
+  before: ReadonlyMap<string, NodeFile> | undefined,
+  after: ReadonlyMap<string, NodeFile>,
+): Promise<void> {
+  if (before?.size === after.size && [...after.keys()].every((path) => before.has(path))) return;
+  const list = [...after.keys()].filter((path) => path !== preferencesPath);
+  await writeFile(join(root, renderedList), list.map((path) => `${path}\n`).join(''));
+}
+
+async function link(target: string, path: string): Promise<void> {
+  await rm(path, { force: true });
+  await symlink(target, path);
+}
+
+/**
+ * Makes the root: the folders that every Mac has, the home of the ssh user, the base tools. A kept one has what a
+ * start of the Mac leaves of it.
+ */
+export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot> {
+  const { root, user, platform, askText, isKept } = options;
+  if (isKept === true) await removeRendered(root);
+  else await rm(root, { recursive: true, force: true });
+  for (const folder of [...folders, `/Users/${user}`]) await mkdir(join(root, folder), { recursive: true });
+  for (const name of privateLinks) await link(`private/${name}`, join(root, name));
+  await clearVolatile(root);
+  for (const folder of ['/private/tmp', '/private/var/tmp', rdmaClientsPath]) await chmod(join(root, folder), 0o1777);
+  for (const { path, name } of options.baseFiles === undefined ? linkedTools : []) {
+    const target = hostTool(name);
+    if (target !== undefined) await link(target, join(root, path));
+  }
+  await writeFile(join(root, '/.sim/unknown'), '');
+  const own = options.baseFiles ?? [...baseToolFiles(user, platform), ...doubleFiles()];
+  const base = [...own, dataFile(askClientPath, askText)];
+  let present: ReadonlyMap<string, NodeFile> | undefined;
+  let last: readonly NodeFile[] | undefined;
+  let owner = await readFile(join(root, ownerPath), 'utf8').catch(() => undefined);
+  const isOfAnother = (mac: string | undefined): boolean => mac !== undefined && owner !== undefined && owner !== mac;
+  /** Whether another disk was put in, of which nothing is rendered yet. */
+  const belongTo = async (mac: string | undefined): Promise<boolean> => {
+    if (mac === undefined || mac === owner) return false;
+    const before = owner;
+    owner = mac;
+    if (before !== undefined) await exchangeDisk(root, before, mac);
+    await mkdir(join(root, `/Users/${user}`), { recursive: true });
+    await writeFile(join(root, ownerPath), mac);
+    return before !== undefined;
+  };
+  return {
+    isOfAnother,
+    edited: async (path) => {
+      const text = await readFile(join(root, path), 'utf8').catch(() => '');
+      return text === present?.get(path)?.text ? undefined : text;
+    },
+    update: async (files, hasKey = true, mac) => {
+      const isNewDisk = await belongTo(mac);
+      if (files === last && !isNewDisk) return;
+      await tellKey(options, hasKey);
+      const wanted = new Map([...base, ...files, ...dropInFiles(files, user)].map((file) => [file.path, file]));
+      const before = present;
+      const changed = [...wanted.values()].filter((file) => isNewDisk || !isSame(before?.get(file.path), file));
+      const gone = [...(before?.keys() ?? [])].filter((path) => !wanted.has(path));
+      const parents = new Set(changed.map((file) => dirname(join(root, checkedPath(file.path)))));
+      await Promise.all([...parents].map((parent) => mkdir(parent, { recursive: true })));
+      await Promise.all(changed.map((file) => place(root, file, before === undefined)));
+      await Promise.all(gone.map((path) => rm(join(root, path), { force: true })));
+      await noteRendered(root, before, wanted);
+      present = wanted;
+      last = files;
+    },
+  };
+}

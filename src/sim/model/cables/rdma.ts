@@ -1,0 +1,49 @@
+import { peerAt, type SimulatedFleet } from '../fleet.ts';
+import { isBridged, liveAddress } from '../interfaces.ts';
+import { eui64LinkLocal } from '../ip-text.ts';
+import type { MacState, ReceptacleState } from '../mac.ts';
+import { hasRdmaTools } from '../macos-builds.ts';
+
+/**
+ * Whether this Mac has RDMA devices and tells its neighbours so: enabled in NVRAM before it started, Thunderbolt 5 (a
+ * Thunderbolt 4 Mac says "enabled" and has no device for ever, mlx issue 3777) and macOS 26.2 or later.
+ */
+export const isRdmaLive = (mac: MacState): boolean =>
+  mac.isRdmaEnabled && mac.isRdmaWaiting !== true && mac.model.thunderbolt === 5 && hasRdmaTools(mac.macos.version);
+
+/** The receptacles that have an RDMA device: all or none. */
+export const rdmaReceptacles = (mac: MacState): readonly ReceptacleState[] => (isRdmaLive(mac) ? mac.receptacles : []);
+
+/** `rdma_en3`, the device of a receptacle. */
+export const rdmaDevice = (receptacle: ReceptacleState): string => `rdma_${receptacle.device}`;
+
+/** The 16 digits of the node GUID: the octets of the switch UID the other way round, as all captures have them. */
+export const nodeGuid = ({ switchUid }: ReceptacleState): string =>
+  (switchUid.toLowerCase().match(/../g) ?? []).reverse().join('');
+
+/** PORT_ACTIVE needs a cable, and RDMA at both of its ends (Apple TN3205). */
+export function isPortActive(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean {
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  return isRdmaLive(mac) && peer !== undefined && isRdmaLive(peer.mac);
+}
+
+/**
+ * The GID table of a receptacle's device. The first is made from the MAC address; an IPv4-mapped one is there only
+ * while the interface itself has an IPv4 address, and a bridged interface has neither (Apple TN3205).
+ */
+export function gidsOf(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): readonly string[] {
+  const first = eui64LinkLocal(receptacle.macAddress);
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  if (isBridged(mac, receptacle.device) || peer === undefined) return [first];
+  const live = liveAddress(fleet, mac, receptacle);
+  const mapped = live === undefined ? [] : [`::ffff:${live.address}`];
+  const own = receptacle.linkLocal;
+  return receptacle.isMappedGidFirst ? [first, ...mapped, own] : [first, own, ...mapped];
+}
+
+/** Whether nothing comes through this receptacle though everything about it looks well. */
+export const isPortDead = ({ ailments }: MacState, { number }: ReceptacleState): boolean =>
+  ailments.isRdmaHung || ailments.deadReceptacles.includes(number);
+
+/** How many queue pairs, completion queues and protection domains of each device this macOS says it has. */
+export const rdmaLimit = ({ macos }: MacState): number => (Number(macos.version.split('.')[0]) >= 27 ? 3 : 11);

@@ -1,0 +1,91 @@
+import { seededUuid } from '../seed.ts';
+
+/** The attributes of one record, each with its one value. */
+export type DirectoryRecord = Readonly<Record<string, string>>;
+
+/** Accounts and groups of one Mac by their names, as its local directory has them. */
+export interface Directory {
+  readonly users: Readonly<Record<string, DirectoryRecord>>;
+  readonly groups: Readonly<Record<string, DirectoryRecord>>;
+}
+
+const staff = '20';
+
+/** Accounts that every Mac has: all of their names but these four begin with `_`, and the simulator has two of those. */
+const systemUsers = [
+  { name: 'root', uid: '0', gid: '0', home: '/var/root', shell: '/bin/sh' },
+  { name: 'daemon', uid: '1', gid: '1', home: '/var/root', shell: '/usr/bin/false' },
+  { name: 'nobody', uid: '-2', gid: '-2', home: '/var/empty', shell: '/usr/bin/false' },
+  { name: '_www', uid: '70', gid: '70', home: '/Library/WebServer', shell: '/usr/bin/false' },
+  { name: '_sshd', uid: '75', gid: '75', home: '/var/empty', shell: '/usr/bin/false' },
+] as const;
+
+const systemGroups: readonly (readonly [name: string, gid: string])[] = [
+  ['wheel', '0'],
+  ['daemon', '1'],
+  ['everyone', '12'],
+  ['staff', staff],
+  ['localaccounts', '61'],
+  ['_www', '70'],
+  ['_sshd', '75'],
+  ['admin', '80'],
+  ['nobody', '-2'],
+];
+
+/** A record as `dscl . -create` begins one. */
+export const newRecord = (
+  kind: keyof Directory,
+  name: string,
+  words: readonly (string | number)[],
+): DirectoryRecord => ({
+  GeneratedUID: seededUuid([...words, 'directory', kind, name]),
+  RecordName: name,
+});
+
+/** The directory of a Mac on which one person, an administrator, has made an account. */
+export function newDirectory(user: string, words: readonly (string | number)[]): Directory {
+  const people = [{ name: user, uid: '501', gid: staff, home: `/Users/${user}`, shell: '/bin/zsh' }];
+  const record = ({ name, uid, gid, home, shell }: Record<'name' | 'uid' | 'gid' | 'home' | 'shell', string>) =>
+    [
+      name,
+      {
+        ...newRecord('users', name, words),
+        NFSHomeDirectory: home,
+        Password: name === user ? '********' : '*',
+        PrimaryGroupID: gid,
+        UniqueID: uid,
+        UserShell: shell,
+      },
+    ] as const;
+  const users = [...systemUsers, ...people.filter(({ name }) => name !== 'root')].map(record);
+  const groups = systemGroups.map(([name, gid]) => {
+    const members = name === 'admin' ? { GroupMembership: `root ${user}` } : {};
+    return [name, { ...newRecord('groups', name, words), ...members, Password: '*', PrimaryGroupID: gid }] as const;
+  });
+  return { users: Object.fromEntries(users), groups: Object.fromEntries(groups) };
+}
+
+const groupName = ({ groups }: Directory, gid: string): string =>
+  Object.entries(groups).find(([, { PrimaryGroupID }]) => PrimaryGroupID === gid)?.[0] ?? gid;
+
+const groupsOf = (directory: Directory, user: string, gid: string): readonly string[] => [
+  groupName(directory, gid),
+  'everyone',
+  'localaccounts',
+  ...Object.entries(directory.groups).flatMap(([name, { GroupMembership = '' }]) =>
+    GroupMembership.split(' ').includes(user) ? [name] : [],
+  ),
+];
+
+/** Where tools of a node find its accounts: lines `name uid gid group groups…`. */
+export const accountsPath = '/.sim/accounts';
+
+/** Every account that is whole enough to be one: it has both numbers. */
+export const accountsText = (directory: Directory): string =>
+  Object.entries(directory.users)
+    .flatMap(([name, { UniqueID: uid, PrimaryGroupID: gid }]) =>
+      uid === undefined || gid === undefined
+        ? []
+        : [`${name} ${uid} ${gid} ${groupsOf(directory, name, gid).join(' ')}\n`],
+    )
+    .join('');

@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from 'node:util';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { underDaemon } from '../faults/fault-network.ts';
+import { type FaultName, faults } from '../faults/faults.ts';
+import { acted, type HandsAct } from '../manual/acts.ts';
+import { applyWrite, type Write, type Written } from '../tools/apply-write.ts';
+import { type Boot, booted } from './boot.ts';
+import type { Cable } from './cables/cables.ts';
+import { withoutProcesses } from './cables/rdma-kernel.ts';
+import { hotPlugged } from './configd.ts';
+import { withAutomaticLogin } from './domains.ts';
+import { type SimulatedFleet, withMac } from './fleet.ts';
+import type { MacState } from './mac.ts';
+import { afterKill } from './memory.ts';
+import type { PlistDict } from './plist.ts';
+
+/** One thing that happened to a rack. Its state is the healthy rack after everything that happened, in order. */
+export type SimEvent =
+  /** A fault was set; the target in its canonical form. */
+  | { readonly kind: 'fault'; readonly fault: FaultName; readonly target: string }
+  | ({ readonly kind: 'write' } & Write)
+  /** The network preferences of a Mac as somebody left the file. */
+  | { readonly kind: 'preferences'; readonly mac: string; readonly preferences: PlistDict }
+  | ({ readonly kind: 'boot' } & Boot)
+  /** Somebody plugged the cables in so, and nothing else. */
+  | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
+  /** Somebody moved one or two plugs. */
+  | { readonly kind: 'hands'; readonly act: HandsAct }
+  /** A person enabled RDMA in Recovery, or from macOS 27 on in System Settings. */
+  | { readonly kind: 'enable-rdma'; readonly mac: string }
+  /** A rank has sent much TCP through a cable. */
+  | { readonly kind: 'tcp-load'; readonly mac: string }
+  /** A service was sent KILL. */
+  | { readonly kind: 'killed'; readonly mac: string }
+  /** Processes that exist in the model alone were sent a signal that ends them. */
+  | { readonly kind: 'processes-ended'; readonly mac: string; readonly pids: readonly number[] }
+  /** exo's daemon has run once. */
+  | { readonly kind: 'daemon-run'; readonly mac: string }
+  /** Somebody has disabled exo's daemon, or enabled it again. */
+  | { readonly kind: 'daemon'; readonly mac: string; readonly isStopped: boolean }
+  /** Somebody chose in System Settings whom the Mac logs in by itself; nobody when absent. */
+  | { readonly kind: 'automatic-login'; readonly mac: string; readonly user?: string }
+  /** Somebody typed the FileVault password. */
+  | { readonly kind: 'unlock'; readonly mac: string };
+
+/** The rack after one more event, and what came of the event itself. */
+export type Happened =
+  | {
+      readonly kind: 'done';
+      readonly fleet: SimulatedFleet;
+      readonly written?: Written;
+      readonly target?: string;
+      /** What hands did, in a sentence without a full stop. */
+      readonly text?: string;
+    }
+  /** A fault that cannot be applied, or what no hands can do; nothing has changed. */
+  | { readonly kind: 'refused'; readonly fleet: SimulatedFleet; readonly diagnostic: Diagnostic };
+
+const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedFleet =>
+  isDeepStrictEqual([fleet.cables, fleet.hanging, fleet.strangers], [cables, [], []])
+    ? fleet
+    : { ...fleet, cables, hanging: [], strangers: [] };
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+
+const withPreferences = (mac: MacState, preferences: PlistDict): MacState =>
+  isDeepStrictEqual(mac.preferences, preferences) ? mac : { ...mac, preferences };
+
+const enabled = (mac: MacState): MacState => (mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true });
+
+const unlocked = (mac: MacState): MacState =>
+  mac.connection.filevault === 'unlocked' ? mac : { ...mac, connection: { ...mac.connection, filevault: 'unlocked' } };
+
+/** The Mac with so much TCP on its cables. */
+const underTcp = (mac: MacState): MacState =>
+  mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined
+    ? { ...mac, ailments: { ...mac.ailments, panic: 'tcp-load' } }
+    : mac;
+
+/** The Mac with exo's daemon so; one that has none is left alone. */
+function withDaemon(mac: MacState, isStopped: boolean): MacState {
+  const networkDaemon = isStopped ? 'stopped' : 'fights';
+  const { networkDaemon: before } = mac.ailments;
+  return before === undefined || before === networkDaemon
+    ? mac
+    : { ...mac, ailments: { ...mac.ailments, networkDaemon } };
+}
+
+/** Lets one thing happen. Pure. */
+export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
+  switch (event.kind) {
+    case 'fault': {
+      const result = faults[event.fault].apply(fleet, event.target);
+      if (result.kind === 'refused') return { ...result, fleet };
+      return { kind: 'done', fleet: hotPlugged(fleet, result.fleet), target: result.target };
+    }
+    case 'write': {
+      const written = applyWrite(fleet, event);
+      return { kind: 'done', fleet: written.fleet, written };
+    }
+    case 'preferences':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withPreferences(mac, event.preferences)) };
+    case 'boot':
+      return { kind: 'done', fleet: booted(fleet, event) };
+    case 'cables':
+      return { kind: 'done', fleet: hotPlugged(fleet, withCables(fleet, event.cables)) };
+    case 'hands': {
+      const result = acted(fleet, event.act);
+      if (result.kind === 'refused') {
+        const diagnostic = diagnose('sim/impossible-act', { detail: sentence(result.reason) });
+        return { kind: 'refused', fleet, diagnostic };
+      }
+      return { kind: 'done', fleet: hotPlugged(fleet, result.fleet), text: result.text };
+    }
+    case 'enable-rdma':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, enabled) };
+    case 'tcp-load':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, underTcp) };
+    case 'killed':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, afterKill) };
+    case 'processes-ended':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withoutProcesses(mac, event.pids)) };
+    case 'daemon-run':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, underDaemon) };
+    case 'daemon':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withDaemon(mac, event.isStopped)) };
+    case 'automatic-login':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withAutomaticLogin(mac, event.user)) };
+    case 'unlock':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, unlocked) };
+  }
+}
+
+/** The rack after all of these; what cannot be applied or done any more does nothing. */
+export const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFleet =>
+  events.reduce((fleet, event) => happen(fleet, event).fleet, start);

@@ -1,0 +1,137 @@
+import { seededUuid } from '../seed.ts';
+import { peerAt, type SimulatedFleet } from './fleet.ts';
+import type { InterfaceAddress, MacState, ReceptacleState } from './mac.ts';
+import { type NetworkService, servicesIn, withBridge, withService } from './network-preferences.ts';
+
+/** An IPv4 address that an interface has right now. */
+export type LiveAddress = InterfaceAddress;
+
+/** What macOS calls the bridge as a port and as a service. */
+export const bridgePort = 'Thunderbolt Bridge';
+
+/** What macOS calls a receptacle as a network port: `Thunderbolt 2`. */
+export const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
+
+/** The UUID of a network service: stable for the Mac and the name. */
+export const serviceUuid = (hardwareUuid: string, name: string): string => seededUuid([hardwareUuid, 'service', name]);
+
+/** Whether something answers at the far end of this receptacle's cable. */
+export const isCabled = (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean =>
+  peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) !== undefined;
+
+/** Whether this interface is a member of the bridge at this moment. */
+export const isBridged = (mac: MacState, device: string): boolean => mac.live.bridge?.includes(device) === true;
+
+/** The service that gives an interface its address: the first of those that are on. */
+const serviceFor = (mac: MacState, device: string): NetworkService | undefined =>
+  servicesIn(mac.preferences).find((service) => service.device === device && service.isEnabled);
+
+/**
+ * The IPv4 address that the interface of a receptacle has at this moment: none without a cable or a service, none
+ * while it is a member of the bridge (a bridged member holds no address, Apple TN3205).
+ */
+export function liveAddress(
+  fleet: SimulatedFleet,
+  mac: MacState,
+  receptacle: ReceptacleState,
+): LiveAddress | undefined {
+  const { device, selfAssigned } = receptacle;
+  const live = Object.hasOwn(mac.live.addresses, device) ? mac.live.addresses[device] : undefined;
+  if (isBridged(mac, device) || live === 'none') return undefined;
+  if (live !== undefined) return live;
+  const service = serviceFor(mac, device);
+  if (service === undefined || service.ipv4.kind === 'off' || !isCabled(fleet, mac, receptacle)) return undefined;
+  if (service.ipv4.kind === 'manual') return service.ipv4;
+  return leaseOver(fleet, mac, receptacle) ?? { address: selfAssigned, prefixLength: 16 };
+}
+
+/** What Internet Sharing calls itself in the network that it gives to others (192.168.2.0/24 unless somebody moved it). */
+const sharingRouter = '192.168.2.1';
+
+/** The lease that a Mac whose Internet Sharing is on gives to the far end of one of its cables. */
+function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): LiveAddress | undefined {
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  if (peer?.mac.ailments.isSharingInternet !== true) return undefined;
+  return { address: `192.168.2.${1 + receptacle.number}`, prefixLength: 24 };
+}
+
+/** What a DHCP server told an interface. */
+export interface DhcpReply {
+  readonly address: string;
+  readonly server: string;
+  /** What the server calls itself. */
+  readonly serverName: string;
+}
+
+/**
+ * The lease of the interface of a receptacle: whatever address `ifconfig` has set on it since, as long as its service
+ * is on DHCP and the far end answers.
+ */
+export function dhcpReply(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): DhcpReply | undefined {
+  const lease = leaseOver(fleet, mac, receptacle);
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  const isOnDhcp = serviceFor(mac, receptacle.device)?.ipv4.kind === 'dhcp' && !isBridged(mac, receptacle.device);
+  if (lease === undefined || peer === undefined || !isOnDhcp) return undefined;
+  return { address: lease.address, server: sharingRouter, serverName: peer.mac.name };
+}
+
+/**
+ * The router that the interface of a receptacle has at this moment: that of a peer's Internet Sharing, or the one of a
+ * fixed address. Seen on an M3 Ultra: such a cable then has a default route.
+ */
+export function routerOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): string | undefined {
+  const address = liveAddress(fleet, mac, receptacle);
+  if (address === undefined) return undefined;
+  const service = serviceFor(mac, receptacle.device);
+  if (service?.ipv4.kind === 'manual') return service.ipv4.router;
+  const lease = leaseOver(fleet, mac, receptacle);
+  return lease?.address === address.address ? sharingRouter : undefined;
+}
+
+/** The address that macOS gives the Thunderbolt Bridge by itself, once one of its members has a cable. */
+export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): LiveAddress | undefined {
+  const [first] = mac.receptacles;
+  const isActive = mac.receptacles.some((one) => isBridged(mac, one.device) && isCabled(fleet, mac, one));
+  if (first === undefined || !isActive || serviceFor(mac, 'bridge0') === undefined) return undefined;
+  return { address: `169.254.${domainOctet(first, 0)}.${domainOctet(first, 2)}`, prefixLength: 16 };
+}
+
+/** An octet from 1 to 254 that stays the same for the Mac. */
+const domainOctet = ({ domainUuid }: ReceptacleState, at: number): number =>
+  1 + (Number.parseInt(domainUuid.slice(at, at + 2), 16) % 254);
+
+/** A network service with the receptacle that it belongs to, if it belongs to one. */
+export interface ServiceState extends NetworkService {
+  readonly receptacle?: ReceptacleState;
+}
+
+/** The network services of a Mac, in the order in which macOS tries them. */
+export const servicesOf = (mac: MacState): readonly ServiceState[] =>
+  servicesIn(mac.preferences).map((service) => {
+    const receptacle = mac.receptacles.find(({ device }) => device === service.device);
+    return receptacle === undefined ? service : { ...service, receptacle };
+  });
+
+/** The network service of the Thunderbolt Bridge. */
+export const bridgeService = (mac: MacState): NetworkService | undefined =>
+  servicesIn(mac.preferences).find(({ device }) => device === 'bridge0');
+
+/** The Mac with the Thunderbolt Bridge in the interfaces and in the preferences; its service stays as it is. */
+export function withBridgeInterface(mac: MacState): MacState {
+  const members = mac.receptacles.map(({ device }) => device);
+  return { ...mac, live: { ...mac.live, bridge: members }, preferences: withBridge(mac.preferences, members) };
+}
+
+/** The Mac with the Thunderbolt Bridge in all three layers. */
+export function withWholeBridge(mac: MacState): MacState {
+  const service: NetworkService = bridgeService(mac) ?? {
+    uuid: serviceUuid(mac.hardwareUuid, bridgePort),
+    name: bridgePort,
+    port: bridgePort,
+    device: 'bridge0',
+    isEnabled: true,
+    ipv4: { kind: 'dhcp' },
+  };
+  const bridged = withBridgeInterface(mac);
+  return { ...bridged, preferences: withService(bridged.preferences, { ...service, isEnabled: true }) };
+}

@@ -1,0 +1,132 @@
+import { agentOverridesPath, agentUser, overridesPath } from '../../launchd/overrides.ts';
+import type { MacState } from '../../model/mac.ts';
+import { seededInteger } from '../../seed.ts';
+import { apple, capture, published, unconfirmed } from '../source.ts';
+import { lines, type Row, say, type TableTool, type Writes } from '../tool.ts';
+
+const posture = 'log of a posture tool, MacBook Pro M3 Max';
+const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
+const missing = capture('launchctl-print.sshd.off.stderr.txt', posture);
+const manual = apple('launchctl(1) of macOS');
+const codes = published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
+
+/** Command lines that change something; launchd itself answers them. Nothing is printed when all went well. */
+const writes: Writes = {
+  forms: [
+    { form: 'bootstrap system PLIST', match: "'3:bootstrap system '*", source: codes },
+    {
+      form: 'bootout system/LABEL',
+      match: "'2:bootout system/'*",
+      source: unconfirmed('launchctl bootout waits until the process has ended; a second one meanwhile exits 36'),
+    },
+    { form: 'kickstart [-k] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
+    {
+      form: 'kickstart -p system/LABEL',
+      match: "4:'kickstart -'[kp]' -'[kp]' system/'*",
+      source: unconfirmed(
+        'launchctl kickstart starts at once, whatever ThrottleInterval says; with -p it prints the number',
+      ),
+    },
+    {
+      form: 'kill SIGNAL system/LABEL',
+      match: "'3:kill '*' system/'*",
+      source: unconfirmed('launchctl kill of a service without a process says "No process to signal." and exits 3'),
+    },
+    { form: 'enable system/LABEL', match: "'2:enable system/'*", source: manual },
+    {
+      form: 'disable system/LABEL',
+      match: "'2:disable system/'*",
+      source: unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
+    },
+    { form: 'enable user/UID/LABEL', match: `'2:enable user/${agentUser}/'*`, source: manual },
+    { form: 'disable user/UID/LABEL', match: `'2:disable user/${agentUser}/'*`, source: manual },
+  ],
+  write: () => undefined,
+};
+
+/** Prints the overrides in a file. */
+const printDisabled = (path: string): string =>
+  `printf 'disabled services = {\\n'; f="$r${path}"; [ ! -f "$f" ] || /usr/bin/awk -F '[<>]' ` +
+  `'/<key>/ { k = $3 } /<true[/]>/ { print "\\t\\"" k "\\" => disabled" } /<false[/]>/ { print "\\t\\"" k "\\" => enabled" }' "$f"; ` +
+  `printf '}\\n'; exit 0`;
+
+/** What launchd prints of sshd while Remote Login is on; without it, it knows of no such service. */
+const remoteLogin = (mac: MacState): Row => ({
+  args: ['print', 'system/com.openssh.sshd'],
+  source: loaded,
+  stdout: lines(
+    'system/com.openssh.sshd = {',
+    '\tactive count = 0',
+    `\tpath = (submitted by smd[${seededInteger([mac.bootSession.uuid, 'smd'], 300, 900)}])`,
+    '\ttype = Submitted',
+    '\tstate = not running',
+    '',
+    '\tprogram = /usr/libexec/sshd-keygen-wrapper',
+    '\targuments = {',
+    '\t\tsshd-keygen-wrapper',
+    '\t}',
+    '',
+    '\tdefault environment = {',
+    '\t\tPATH => /usr/bin:/bin:/usr/sbin:/sbin',
+    '\t}',
+    '',
+    '\tdomain = system',
+    '\tminimum runtime = 10',
+    '\texit timeout = 5',
+    '\truns = 0',
+    '\tlast exit code = (never exited)',
+    '',
+    '\tspawn type = daemon (3)',
+    '\tjetsam priority = 40',
+    '',
+    '\tproperties = inetd-compatible',
+    '}',
+  ),
+});
+
+/**
+ * `launchctl`: sshd is loaded while Remote Login is on and started per connection, everything else is what the simulated launchd knows. It
+ * keeps one file per label, so that reading costs no question.
+ */
+export const launchctl: TableTool = {
+  kind: 'table',
+  path: '/bin/launchctl',
+  rows: ({ mac }) => (mac.connection.isRemoteLoginOff ? [] : [remoteLogin(mac)]),
+  patterns: [
+    {
+      match: "'2:print system/'*[!A-Za-z0-9._-]* | '2:print system/'",
+      body: ':',
+      source: unconfirmed('what launchctl says to a label with other characters is not known, so it counts as unknown'),
+    },
+    {
+      match: "'2:print-disabled system'",
+      body: printDisabled(overridesPath),
+      source: unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override'),
+    },
+    {
+      match: `'2:print-disabled user/${agentUser}'`,
+      body: printDisabled(agentOverridesPath),
+      source: published(
+        'print-disabled user/501 in a public issue; of gui/501 on macOS 26.5.1: "LABEL" => disabled or enabled',
+      ),
+    },
+    {
+      match: "'2:print-disabled user/0'",
+      body: printDisabled('/private/var/db/com.apple.xpc.launchd/disabled.0.plist'),
+      source: unconfirmed('launchctl print-disabled user/0, of root that has logged in: as of any other user'),
+    },
+    {
+      match: "'2:print system/'*",
+      body:
+        `[ ! -f "$r/.sim/launchd/\${2#system/}" ] || { ${say} "$r/.sim/launchd/\${2#system/}"; exit 0; }\n` +
+        `printf 'Bad request.\\nCould not find service "%s" in domain for system\\n' "\${2#system/}" >&2; exit 113`,
+      source: missing,
+    },
+  ],
+  writes,
+  usage: {
+    text: lines('Usage: launchctl <subcommand> ... | help [subcommand]'),
+    exitCode: 64,
+    source: unconfirmed("launchctl's usage text and exit code 64"),
+  },
+};

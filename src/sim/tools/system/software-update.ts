@@ -1,0 +1,79 @@
+import { buildOf, isNewerMacos, newestRelease } from '../../model/macos-builds.ts';
+import { capture, type Source, unconfirmed } from '../source.ts';
+import { lines, type Row, type TableTool } from '../tool.ts';
+
+/** One offer of a scan, in the tool's own words. */
+interface Offer {
+  readonly label: string;
+  readonly title: string;
+  readonly version: string;
+  readonly sizeKib: number;
+  readonly needsRestart: boolean;
+}
+
+const safari: Offer = {
+  label: 'Safari27.0TahoeAuto-27.0',
+  title: 'Safari',
+  version: '27.0',
+  sizeKib: 249_465,
+  needsRestart: false,
+};
+
+/** The first version of 27 has neither a minor nor a name; 26 is called Tahoe. */
+function macosOffer(version: string, sizeKib: number): Offer {
+  const short = version.replace(/\.0$/, '');
+  const title = version.startsWith('26.') ? `macOS Tahoe ${short}` : `macOS ${short}`;
+  return { label: `${title}-${buildOf(version)}`, title, version: short, sizeKib, needsRestart: true };
+}
+
+/** The update within the year and, on 26, the upgrade to 27: those that are newer than the installed macOS. */
+function offersFor(installed: string): readonly Offer[] {
+  const isYear26 = installed.startsWith('26.');
+  const update = newestRelease(isYear26 ? 26 : 27);
+  const found = [
+    ...(update !== undefined && isNewerMacos(update, installed) ? [macosOffer(update, 3_039_632)] : []),
+    ...(isYear26 ? [macosOffer('27.0', 11_727_219)] : []),
+  ];
+  return found.length === 0 ? [] : [safari, ...found];
+}
+
+const itemLines = ({ label, title, version, sizeKib, needsRestart }: Offer): readonly string[] => [
+  `* Label: ${label}`,
+  `\tTitle: ${title}, Version: ${version}, Size: ${sizeKib}KiB, Recommended: YES, ${needsRestart ? 'Action: restart, ' : ''}`,
+];
+
+const both = capture('softwareupdate-list.macos26.6.safari-tahoe-and-27.txt', 'tuist/tuist, a CI Mac with macOS 26.6');
+const one = unconfirmed('softwareupdate lists a single newer macOS behind Safari, in the lines of a longer list');
+const none = unconfirmed(
+  'softwareupdate without an update: its title, then "No new software available." on stderr, exit 0',
+);
+
+const sourceOf = (offers: readonly Offer[]): Source => (offers.length > 2 ? both : offers.length > 0 ? one : none);
+
+function listed(installed: string): Row {
+  const offers = offersFor(installed);
+  const heading = 'Software Update found the following new or updated software:';
+  return {
+    args: ['--list', '--no-scan'],
+    source: sourceOf(offers),
+    stdout: lines(
+      'Software Update Tool',
+      '',
+      'Finding available software',
+      ...(offers.length === 0 ? [] : [heading, ...offers.flatMap(itemLines)]),
+    ),
+    ...(offers.length === 0 ? { stderr: lines('No new software available.') } : {}),
+  };
+}
+
+/** `softwareupdate`, as after a scan that found everything that the table of builds knows. */
+export const softwareUpdate: TableTool = {
+  kind: 'table',
+  path: '/usr/sbin/softwareupdate',
+  rows: ({ mac }) => [listed(mac.macos.version)],
+  usage: {
+    text: lines('usage: softwareupdate <cmd> [<args> ...]'),
+    exitCode: 1,
+    source: unconfirmed("softwareupdate's usage text and exit code 1"),
+  },
+};

@@ -1,0 +1,68 @@
+import { darwinRelease } from '../../model/macos-builds.ts';
+import { capture, modelled, published, type Source, unconfirmed } from '../source.ts';
+import { lines, type NamedValue, type NameTool, type View } from '../tool.ts';
+import { sysctlWrites } from './sysctl-write.ts';
+
+const boot = capture('sysctl-boot.2026-09-26.txt', 'public work log, macOS 26 or 27');
+const memory = modelled('sysctl-memory.m3ultra-512.txt', 'public Zig test, Mac Studio M3 Ultra');
+const identifiers = published('hw.model of each Mac as Apple and public inventories list it');
+const usual = unconfirmed('sysctl names of the kernel and of the processor counts on Apple silicon');
+
+const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `Sat Sep 26 06:16:55 2026`, in UTC: simulated Macs know no other time zone. */
+function ctime(epochSeconds: number): string {
+  const at = new Date(epochSeconds * 1000);
+  const time = at.toISOString().slice(11, 19);
+  const day = String(at.getUTCDate()).padStart(2, ' ');
+  return `${weekdays[at.getUTCDay()]} ${months[at.getUTCMonth()]} ${day} ${time} ${at.getUTCFullYear()}`;
+}
+
+/** The boot time moves with the clock: the kernel adds the step to it. */
+function bootTime({ mac }: View): string {
+  const seconds = mac.bootSession.bootedAtEpochSeconds + mac.clockOffsetSeconds;
+  return `{ sec = ${seconds}, usec = ${(seconds * 7919) % 1_000_000} } ${ctime(seconds)}`;
+}
+
+function values(view: View): readonly NamedValue[] {
+  const { mac } = view;
+  const { performance, efficiency } = mac.model.cores;
+  const named = (source: Source, entries: Readonly<Record<string, string | number>>): readonly NamedValue[] =>
+    Object.entries(entries).map(([name, value]) => ({ name, value: String(value), source }));
+  return [
+    ...named(identifiers, { 'hw.model': mac.model.id }),
+    ...named(memory, {
+      'hw.memsize': mac.memoryBytes,
+      'hw.pagesize': 16_384,
+      'iogpu.wired_limit_mb': mac.wiredLimitMegabytes,
+      'machdep.cpu.brand_string': mac.model.chip,
+    }),
+    ...named(boot, { 'kern.boottime': bootTime(view), 'kern.bootsessionuuid': mac.bootSession.uuid }),
+    ...named(usual, {
+      'hw.ncpu': performance + efficiency,
+      'hw.physicalcpu': performance + efficiency,
+      'hw.logicalcpu': performance + efficiency,
+      'hw.optional.arm64': 1,
+      'kern.hostname': `${mac.name}.local`,
+      'kern.memorystatus_vm_pressure_level': 1,
+      'kern.osproductversion': mac.macos.version,
+      'kern.osrelease': darwinRelease(mac.macos.version),
+      'kern.ostype': 'Darwin',
+      'kern.osversion': mac.macos.build,
+    }),
+  ];
+}
+
+/** `sysctl NAME…` and `sysctl -n NAME…`, and one name that can be set. */
+export const sysctl: NameTool = {
+  kind: 'names',
+  path: '/usr/sbin/sysctl',
+  values,
+  writes: sysctlWrites,
+  usage: {
+    text: lines('usage: sysctl [-bdehiNnoqrx] name[=value] ...', '       sysctl [-bdehNnoqrx] -a'),
+    exitCode: 1,
+    source: unconfirmed("sysctl's usage text and exit code 1"),
+  },
+};

@@ -1,0 +1,129 @@
+import type { NodePath, Word } from '../../model/node-path.ts';
+import type { SimulatedFleet } from '../model/fleet.ts';
+import type { MacState } from '../model/mac.ts';
+import type { Source } from './source.ts';
+
+/** What a simulated tool can look at: the Mac on which it runs, and the rest of the rack behind its cables. */
+export interface View {
+  readonly fleet: SimulatedFleet;
+  readonly mac: MacState;
+}
+
+/** One command line with its whole answer. A row without a source does not compile. */
+export interface Row {
+  /** Every argument after the tool's name; a path arrives with the node's root prefix before it. */
+  readonly args: readonly Word[];
+  readonly source: Source;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** 0 when absent. */
+  readonly exitCode?: number;
+  /** A file that the tool reads: when it is no longer as the simulator wrote it, the simulator reads it again. */
+  readonly ifUnchanged?: NodePath;
+}
+
+/** A family of command lines whose answer repeats an argument. Tried after all rows, in order. */
+export interface Pattern {
+  /** A pattern of sh for `<count>:<arguments>`. */
+  readonly match: string;
+  /** Commands of POSIX sh without a fork. One that does not exit lets the command line count as unknown. */
+  readonly body: string;
+  readonly source: Source;
+}
+
+/** One command line that changes something, as it reached the simulator. */
+export interface WriteCall {
+  /** Every argument after the tool's name; paths without the root prefix of the node. */
+  readonly args: readonly string[];
+  /** Whether the caller runs under the node's sudo, or as a system service. */
+  readonly isRoot: boolean;
+}
+
+/** What a write led to: the fleet after it, and what the tool says. */
+export interface WriteResult {
+  readonly fleet: SimulatedFleet;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** 0 when absent. */
+  readonly exitCode?: number;
+  /** What then happens to the Mac as a whole. */
+  readonly power?: 'restart' | 'off';
+}
+
+/** A family of command lines that change something. */
+export interface WriteForm {
+  /** The arguments as a manual page writes them: `-a KEY VALUE ...`. */
+  readonly form: string;
+  /** A pattern of sh for `<count>:<arguments>`. */
+  readonly match: string;
+  readonly source: Source;
+}
+
+/** The writing half of a tool. The simulator alone changes the state: the tool only hands its words over. */
+export interface Writes {
+  readonly forms: readonly WriteForm[];
+  /** Pure. Undefined for a command line that the tool does not know: it gets the usage. */
+  readonly write: (view: View, call: WriteCall) => WriteResult | undefined;
+}
+
+/**
+ * The line of sh by which a tool hands its words to the simulator and becomes its answer. It wants `$r`, the root
+ * that the tool has found from its own path.
+ */
+export const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
+
+/** The function of sh by which a tool prints a file of lines without another program; a missing file ends it with 1. */
+export const say = 'say';
+
+/** The function that {@link say} names, at the head of every simulated tool. */
+export const sayFunction = `${say}() {
+  t= n='
+'
+  while IFS= read -r v; do t=$t$v$n; done <"$1" || exit 1
+  printf '%s' "$t"
+}
+`;
+
+/** What a tool prints on stderr for arguments that it does not know. */
+export interface Usage {
+  readonly text: string;
+  readonly exitCode: number;
+  readonly source: Source;
+}
+
+/** A tool whose answers are whole texts. */
+export interface TableTool {
+  readonly kind: 'table';
+  readonly path: string;
+  readonly rows: (view: View) => readonly Row[];
+  readonly patterns?: readonly Pattern[];
+  readonly writes?: Writes;
+  readonly usage: Usage;
+  /** Whether this Mac has the tool; always when absent. */
+  readonly isPresent?: (mac: MacState) => boolean;
+}
+
+/** A tool that answers a list of names in the order in which they are asked, as sysctl does. */
+export interface NameTool {
+  readonly kind: 'names';
+  readonly path: string;
+  readonly values: (view: View) => readonly NamedValue[];
+  readonly writes?: Writes;
+  readonly usage: Usage;
+}
+
+/** One name with the value that is printed for it. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+  readonly source: Source;
+}
+
+/** One simulated tool. */
+export type Tool = TableTool | NameTool;
+
+/** The last part of a tool's path. */
+export const toolName = (tool: Tool): string => tool.path.slice(tool.path.lastIndexOf('/') + 1);
+
+/** Lines as a tool prints them, each with its end. */
+export const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
