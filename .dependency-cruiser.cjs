@@ -1,8 +1,8 @@
 /**
- * Who may import whom. The table is the whole rule: a folder may import itself and what its row lists. Rows of
- * folders that do not exist yet are agreed already, so that the first file in one of them is judged.
+ * Who may import whom. The table is the whole rule: a room may import itself and what its row lists. Rows of rooms
+ * that do not exist yet are agreed already, so that the first file in one of them is checked.
  */
-const { commandLine, layers, owners, pure } = require('./scripts/layers.cjs');
+const { commandLine, contract, filesOf, layers, levels, owners, parts, pure } = require('./scripts/layers.cjs');
 
 const inFolder = (names) => `^src/(?:${names.join('|')})/`;
 const allRows = Object.keys(layers);
@@ -16,6 +16,30 @@ const layerRules = Object.entries(layers).map(([folder, mayImport]) => ({
   to: { path: '^src/', pathNot: inFolder([folder, ...mayImport]) },
 }));
 
+/** One rule per part of a room: the role of a file decides, wherever it lies. */
+const partRules = Object.entries(parts).map(([part, { mayImport }]) => ({
+  name: `part-${part.replace('/', '-')}`,
+  comment: `${part} may import only ${[part, ...mayImport].join(', ')}.`,
+  severity: 'error',
+  from: { path: filesOf([part]) },
+  to: { path: '^src/', pathNot: filesOf([part, ...mayImport]) },
+}));
+
+/** The files of subjects of the rack; the contract is the files beside their folders. */
+const inSubjects = (subjects) =>
+  `^src/rack/(?:${subjects.map((subject) => (subject === contract ? '[^/]+$' : `${subject}/`)).join('|')})`;
+
+/** One rule per subject: it sees itself and the levels below its own. */
+const levelRules = levels.flatMap((level, at) =>
+  level.map((subject) => ({
+    name: `level-${subject}`,
+    comment: `${subject} may import only subjects of lower levels: ${levels.slice(0, at).flat().join(', ')}.`,
+    severity: 'error',
+    from: { path: inSubjects([subject]) },
+    to: { path: '^src/rack/', pathNot: inSubjects([subject, ...levels.slice(0, at).flat()]) },
+  })),
+);
+
 /** One rule per package that has a home: nobody else may import it. */
 const ownerRules = Object.entries(owners).map(([name, folders]) => ({
   name: `package-${name}`,
@@ -28,6 +52,8 @@ const ownerRules = Object.entries(owners).map(([name, folders]) => ({
 module.exports = {
   forbidden: [
     ...layerRules,
+    ...partRules,
+    ...levelRules,
     ...ownerRules,
     {
       name: 'pure-folders',
@@ -44,6 +70,20 @@ module.exports = {
       comment: 'Every folder below src has a row in scripts/layers.cjs; only index.ts lies beside them.',
       severity: 'error',
       from: { path: '^src/', pathNot: `${inFolder(allRows)}|^src/index\\.ts$` },
+      to: {},
+    },
+    {
+      name: 'known-part',
+      comment: 'Every file of node, rack and engine belongs to a part in scripts/layers.cjs.',
+      severity: 'error',
+      from: { path: inFolder(['node', 'rack', 'engine']), pathNot: filesOf(Object.keys(parts)) },
+      to: {},
+    },
+    {
+      name: 'known-subject',
+      comment: 'Every subject of the rack has a level in scripts/layers.cjs.',
+      severity: 'error',
+      from: { path: inFolder(['rack']), pathNot: inSubjects(levels.flat()) },
       to: {},
     },
     {

@@ -17,7 +17,8 @@ const paths = [
   { selector: `TemplateElement:first-child[value.cooked=${macFolders}]`, message: pathRule },
 ];
 const builtText = '/^(?:TemplateLiteral|BinaryExpression)$/';
-const commandRule = 'A command for a node is made in src/script, where quote() makes words of texts.';
+const commandRule =
+  'A command for a node is made in a script of src/node or of a subject, where quote() makes words of texts.';
 const commands = [
   { selector: `CallExpression[callee.property.name="exec"][arguments.0.type=${builtText}]`, message: commandRule },
   { selector: `Property[key.name="command"][value.type=${builtText}]`, message: commandRule },

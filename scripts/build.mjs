@@ -63,10 +63,10 @@ function compile() {
 
 /** What the compiler leaves behind: the reference runtime is written for perl. */
 const copied = [
-  join('sim', 'reference', 'rank.pl'),
-  ...['api.pl', 'exo.pl', 'mesh.pl', 'placing.pl'].map((name) => join('sim', 'exo', name)),
-  join('sim', 'llamacpp', 'llama.pl'),
-  ...['python.pl', 'server.pl', 'uv.pl'].map((name) => join('sim', 'mlx', name)),
+  join('sim', 'doubles', 'ranks', 'rank.pl'),
+  ...['api.pl', 'exo.pl', 'mesh.pl', 'placing.pl'].map((name) => join('sim', 'doubles', 'exo', name)),
+  join('sim', 'doubles', 'llamacpp', 'llama.pl'),
+  ...['python.pl', 'server.pl', 'uv.pl'].map((name) => join('sim', 'doubles', 'mlx', name)),
 ];
 
 const digest = sourceDigest();

@@ -2,7 +2,7 @@
  * Puts the command line into a few files. A short command spent as much time on opening some three hundred modules as
  * Node needs to start; the library beside it (`dist/index.js`) stays as the compiler wrote it.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -65,7 +65,7 @@ export async function bundleCommandLine(compiled) {
 
 /** Puts the doorman into one file of its own: it runs on a node, where nothing else of meshwright is. */
 export async function bundleDoorman(compiled) {
-  const folder = join(compiled, 'doorman');
+  const folder = join(compiled, 'gateway');
   const bundle = await rolldown({
     input: join(folder, 'main.js'),
     platform: 'node',
@@ -82,5 +82,7 @@ export async function bundleDoorman(compiled) {
   if (others.length > 0 || strange.length > 0) throw new Error('the doorman is not one file with node: imports alone');
   // Equal sources give equal bytes; the mark of a part would name the folder of this very build.
   const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.js)\n/gm, '');
-  writeFileSync(join(folder, 'doorman.mjs'), `${code}/*\n${licences(chunk.moduleIds)}*/\n`);
+  const published = join(compiled, 'doorman');
+  mkdirSync(published, { recursive: true });
+  writeFileSync(join(published, 'doorman.mjs'), `${code}/*\n${licences(chunk.moduleIds)}*/\n`);
 }

@@ -2,30 +2,23 @@
  * The import table of `docs/architecture.md` as data: dependency-cruiser makes its rules from it, and
  * `test/architecture` checks the folders, the pure sources and the document against it.
  */
-const belowMesh = ['model', 'diagnostics', 'desired', 'script', 'facts', 'runtimes'];
 
-/** Folder → what it may import besides itself. */
+/** Room of `src` → the rooms it may import besides itself. */
 const layers = {
   model: [],
   diagnostics: ['model'],
-  script: ['model'],
   desired: ['model', 'diagnostics'],
   config: ['model', 'diagnostics', 'desired'],
-  facts: ['model', 'diagnostics', 'script'],
-  cabling: ['model', 'diagnostics'],
-  models: ['model', 'diagnostics', 'script'],
-  runtimes: ['model', 'diagnostics', 'script', 'facts', 'desired'],
-  mesh: belowMesh,
-  resources: [...belowMesh, 'cabling', 'models', 'mesh', 'doctor'],
-  plan: ['model', 'diagnostics', 'desired', 'doctor', 'resources'],
-  playbooks: ['model', 'diagnostics', 'desired', 'config', 'resources', 'plan', 'mesh'],
-  doctor: ['model', 'diagnostics', 'facts', 'desired', 'cabling', 'runtimes'],
-  adopt: ['model', 'diagnostics', 'desired', 'cabling', 'config'],
-  report: ['model', 'diagnostics', 'resources', 'plan', 'doctor'],
-  remote: ['model', 'diagnostics', 'script'],
-  native: ['model', 'diagnostics', 'script'],
+  node: ['model'],
+  drivers: ['model', 'diagnostics', 'desired', 'node'],
+  rack: ['model', 'diagnostics', 'desired', 'node', 'drivers'],
+  engine: ['model', 'diagnostics', 'desired', 'config', 'node', 'drivers', 'rack'],
+  adopt: ['model', 'diagnostics', 'desired', 'config', 'rack'],
+  report: ['model', 'diagnostics', 'rack', 'engine'],
+  remote: ['model', 'diagnostics', 'node'],
+  native: ['model', 'diagnostics', 'node'],
   sim: ['model', 'diagnostics'],
-  doorman: ['model'],
+  gateway: ['model'],
   secrets: ['model', 'diagnostics'],
 };
 
@@ -35,35 +28,242 @@ const commandLine = 'cli';
 layers.apply = Object.keys(layers).filter((folder) => folder !== 'sim' && folder !== 'report');
 layers[commandLine] = Object.keys(layers);
 
-/** Folders that decide and never reach out. */
-const pure = [
-  'model',
-  'diagnostics',
-  'script',
-  'desired',
-  'config',
-  'facts',
-  'cabling',
-  'models',
-  'runtimes',
-  'mesh',
-  'resources',
-  'plan',
-  'playbooks',
-  'doctor',
-  'adopt',
-  'report',
-];
+/** Rooms that decide and never reach out. */
+const pure = ['model', 'diagnostics', 'desired', 'config', 'node', 'drivers', 'rack', 'engine', 'adopt', 'report'];
 
-/** Package → the folders that may import it. A package that is not listed may be imported nowhere. */
+/** Package → the rooms that may import it. A package that is not listed may be imported nowhere. */
 const owners = {
   ssh2: ['remote', 'sim'],
   listr2: ['apply'],
-  yaml: ['config', 'playbooks', 'adopt'],
-  ajv: ['config', 'playbooks', 'adopt'],
-  semver: ['config', 'desired', 'resources'],
-  pino: [commandLine, 'doorman'],
+  yaml: ['config', 'engine/playbooks', 'adopt'],
+  ajv: ['config', 'engine/playbooks', 'adopt'],
+  semver: ['config', 'desired'],
+  pino: [commandLine, 'gateway'],
   commander: [commandLine],
 };
 
-module.exports = { commandLine, layers, owners, pure };
+/** The files directly in `src/rack`: what every subject is made of. */
+const contract = 'contract';
+
+/** The subjects of the rack from below. A subject imports only subjects of lower rows, so none of its own row. */
+const levels = [
+  ['cabling'],
+  [contract],
+  [
+    ...['accounts', 'boot', 'clock', 'filevault', 'foreign-daemon', 'hold', 'identity', 'macos', 'power', 'records'],
+    'settings',
+  ],
+  ['network'],
+  ['access', 'bridge'],
+  ['addresses'],
+  ['keeper', 'rdma'],
+  ['cables', 'memory', 'uninstall'],
+  ['placement'],
+  ['artifacts', 'endpoint'],
+];
+
+/**
+ * The files of the rack whose name does not say their role, by role and subject. A name that says it is `fact`, `rule` or
+ * `resource`, alone or at the end: `hold-fact.ts`.
+ */
+const roles = {
+  geometry: {
+    cabling: [
+      'cabling-text case-places find-moves judge-cabling judge-link mismatch moves piece-moves receptacle-view',
+      'reuse-cables see-receptacles share-spares thunderbolt-limit wrong-cables',
+    ].join(' '),
+  },
+  reading: {
+    accounts: 'account-state',
+    addresses: 'address-hint ipv4 office-networks',
+    bridge: 'bridge-layers bridges',
+    cables: 'before-cables receptacle-place',
+    cabling: 'receptacle-sight',
+    clock: 'clocks',
+    contract: 'examination fleet-observation rdma-severity rule',
+    'foreign-daemon': 'adopted-daemon',
+    hold: 'node-holds',
+    identity: 'identity',
+    macos: 'macos macos-offers',
+    network: 'cable-method left-to-keeper service-names service-order thunderbolt-interfaces',
+    rdma: 'far-end rdma-far rdma-node rdma-object-words rdma-receptacle rdma-switch-steps',
+    settings: 'background/spotlight-state names/renamed screen-sharing/text',
+  },
+  fact: {
+    cables: 'thunderbolt-items',
+    contract: 'fact',
+    memory: 'gpu-line',
+    placement: 'observed/placement-record observed/placement-records observed/token-answer',
+    rdma: 'ibv-devices ibv-devinfo left-alone',
+  },
+  mesh: {
+    placement: [
+      'doors/door-sight doors/doors members/member members/mesh-step members/running-members',
+      'members/spent-nodes start/check-accounts start/failing-rank-finding start/kick-ranks start/named-peer',
+      'start/restart-rank start/start-deadline start/start-mesh state/evidence state/judge-mesh state/leftovers',
+      'state/mesh-failure state/mesh-words state/seen-transport state/slow-words state/traffic',
+      'stop/ended-by-record stop/stop-mesh',
+    ].join(' '),
+    rdma: 'launch-budget',
+  },
+  shape: {
+    artifacts: [
+      'shapes/byte-cursor shapes/config-fields shapes/file-header shapes/gguf shapes/gguf-shape',
+      'shapes/gguf-types shapes/layer-cache shapes/safetensors shapes/safetensors-shape shapes/shape-files',
+      'shapes/tensor-place shapes/weigh-tensors',
+    ].join(' '),
+  },
+  resource: {
+    addresses: 'link-address-gid link-address-properties link-address-seen',
+    artifacts: 'model-steps runtime-back runtime-versions',
+    contract: 'build-step change property-key resource seen-fact setting verify-only',
+    endpoint: 'client-counts door-nodes drain gateway-doors gateway-keys gateway-leaving gateway-properties',
+    keeper: 'keeper-wish',
+    network: 'transaction/connection',
+    placement: [
+      'check/bridged-links check/door-findings check/fallback-findings check/lost-members check/memory-findings',
+      'check/placement-checks check/placement-findings check/placement-libraries check/placement-survey',
+      'check/queue-pair-findings check/rdma-suspicions check/reboot-marks check/start-ladder',
+      'check/tensor-findings doors/door-sights doors/gateways doors/left-doors placement-blockers',
+      'placement-steps start/launch-budgets start/mesh-proof state/held-memory state/is-answering state/layouts',
+      'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
+    ].join(' '),
+    records: 'trees',
+    uninstall: 'baseline-now network-before uninstall-notices uninstall-properties',
+  },
+  script: {
+    access: 'install-access',
+    accounts: 'check-account make-account',
+    addresses: 'clear-link-address set-link-address',
+    artifacts: [
+      'build-python clear-staging fetch-model library-digests prepare-staging publish-tree',
+      'remove-runtime-versions sealed-tree staged-tree switch-runtime unpack-runtime verify-model',
+    ].join(' '),
+    boot: 'restart-mac',
+    bridge: 'remove-bridge',
+    clock: 'set-clock',
+    endpoint: 'door-scripts load-gateway remove-gateway',
+    'foreign-daemon': 'return-daemon stop-daemon',
+    hold: 'script',
+    keeper: 'load-keeper program remove-keeper',
+    memory: 'set-wired-limit',
+    network: [
+      'order-services transaction/keeper-parting transaction/rollback-script transaction/saved-network',
+      'transaction/settle-rollback',
+    ].join(' '),
+    placement: [
+      'doors/gateway-files observed/rank-log observed/rank-progress observed/rank-report start/bootstrap-rank',
+      'start/keep-golden start/kick-rank start/launch-rank stop/remove-rank stop/stop-rank',
+    ].join(' '),
+    power: 'set-power',
+    settings: [
+      'background/photos-agents background/stop-background-services firewall/stop-firewall names/set-names',
+      'screen-sharing/set-screen-sharing updates/set-updates',
+    ].join(' '),
+    uninstall: 'baseline-settings baseline-values clear-node record-baseline restore-network restore-value',
+  },
+};
+
+const inFolder = (name) => `src/${name}/`;
+
+/** Patterns of the files of one role. */
+function roleFiles(role) {
+  const listed = Object.entries(roles[role] ?? {}).flatMap(([subject, names]) =>
+    names.split(' ').map((name) => `src/rack/${subject === contract ? '' : `${subject}/`}${name}\\.ts$`),
+  );
+  return ['fact', 'rule', 'resource'].includes(role)
+    ? [...listed, `src/rack/[^/]+/(?:${role}|.*[-/]${role})\\.ts$`]
+    : listed;
+}
+
+/** Files of `node` that read answers; all others make what is sent. */
+const answerFiles = ['answers/', 'probes/(?:kept|kept-before|kept-seals|network|node-setting|ours|system)\\.ts$'];
+
+/**
+ * Parts of the rooms that have an order of their own, each with patterns of its files and what it may import besides
+ * itself: parts, or whole rooms. In `node`, `rack` and `engine` every file belongs to one part.
+ */
+const parts = {
+  'node/sent': { files: [`src/node/(?!${answerFiles.join('|')})`], mayImport: ['model'] },
+  'node/answers': { files: answerFiles.map((one) => `src/node/${one}`), mayImport: ['model', 'node/sent'] },
+  'rack/script': { files: roleFiles('script'), mayImport: ['model', 'node/sent'] },
+  'rack/fact': { files: roleFiles('fact'), mayImport: ['model', 'node', 'rack/script'] },
+  'rack/geometry': { files: roleFiles('geometry'), mayImport: ['model', 'diagnostics'] },
+  'rack/shape': { files: roleFiles('shape'), mayImport: ['model', 'diagnostics'] },
+  'rack/reading': {
+    files: roleFiles('reading'),
+    mayImport: ['model', 'diagnostics', 'desired', 'drivers', 'rack/fact', 'rack/geometry'],
+  },
+  'rack/rule': {
+    files: roleFiles('rule'),
+    mayImport: ['model', 'diagnostics', 'desired', 'drivers', 'rack/fact', 'rack/geometry', 'rack/reading'],
+  },
+  'rack/mesh': {
+    files: roleFiles('mesh'),
+    mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack/script', 'rack/fact'],
+  },
+  'rack/resource': {
+    files: roleFiles('resource'),
+    mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack'],
+  },
+  'engine/file': {
+    files: ['src/engine/load-cluster\\.ts$'],
+    mayImport: ['model', 'config', 'drivers'],
+  },
+  'engine/scripts': { files: [inFolder('engine/scripts')], mayImport: ['model', 'node/sent', 'rack/script'] },
+  'engine/observe': { files: [inFolder('engine/observe')], mayImport: ['model', 'node', 'rack/fact'] },
+  'engine/graph': {
+    files: [inFolder('engine/graph')],
+    mayImport: ['model', 'diagnostics', 'desired', 'rack/fact', 'rack/geometry', 'rack/reading'],
+  },
+  'engine/diagnose': {
+    files: [inFolder('engine/diagnose')],
+    mayImport: ['model', 'diagnostics', 'desired', 'rack', 'engine/observe'],
+  },
+  'engine/cables': {
+    files: [inFolder('engine/cables')],
+    mayImport: ['model', 'diagnostics', 'desired', 'rack', 'engine/diagnose'],
+  },
+  'engine/plan': {
+    files: [inFolder('engine/plan')],
+    mayImport: [
+      ...['model', 'diagnostics', 'desired', 'rack/reading', 'rack/rule', 'rack/resource'],
+      ...['engine/observe', 'engine/diagnose', 'engine/goals'],
+    ],
+  },
+  'engine/goals': {
+    files: [inFolder('engine/goals')],
+    mayImport: [
+      ...['model', 'diagnostics', 'desired', 'rack/reading', 'rack/rule', 'rack/resource'],
+      ...['engine/diagnose', 'engine/plan'],
+    ],
+  },
+  'engine/playbooks': {
+    files: [inFolder('engine/playbooks')],
+    mayImport: [
+      ...['model', 'diagnostics', 'desired', 'config', 'rack/mesh', 'rack/resource'],
+      ...['engine/plan', 'engine/goals'],
+    ],
+  },
+  adopt: {
+    files: [inFolder('adopt')],
+    mayImport: ['model', 'diagnostics', 'desired', 'config', 'rack/geometry'],
+  },
+  report: {
+    files: [inFolder('report')],
+    mayImport: [
+      ...['model', 'diagnostics', 'rack/reading', 'rack/rule', 'rack/resource'],
+      ...['engine/graph', 'engine/diagnose', 'engine/cables', 'engine/plan', 'engine/goals'],
+    ],
+  },
+  remote: { files: [inFolder('remote')], mayImport: ['model', 'diagnostics', 'node/sent'] },
+  native: { files: [inFolder('native')], mayImport: ['model', 'diagnostics', 'node/sent'] },
+};
+
+/** One pattern for the files of parts and of whole rooms. */
+const filesOf = (names) => `^(?:${names.flatMap((name) => parts[name]?.files ?? [inFolder(name)]).join('|')})`;
+
+/** Whether a file makes text that a shell of a node reads. */
+const isScript = (path) => new RegExp(filesOf(['node/sent', 'rack/script', 'engine/scripts'])).test(path);
+
+module.exports = { commandLine, contract, filesOf, isScript, layers, levels, owners, parts, pure };

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { isScript } from './layers.cjs';
 import { makeCompiles, makeCopy, removeCopy, runTests, withText } from './mutate/copy.mjs';
 import { areas, drawn, shares } from './mutate/draw.mjs';
 import { codeMutants, mutated, shellMutants } from './mutate/operators.mjs';
@@ -65,7 +66,7 @@ function textOf(path) {
   return texts.get(path);
 }
 const mutantsOf = (file) =>
-  (file.startsWith('src/script/') ? shellMutants : codeMutants)(file, textOf(file)).map((one) => ({ file, ...one }));
+  (isScript(file) ? shellMutants : codeMutants)(file, textOf(file)).map((one) => ({ file, ...one }));
 // From the working tree, so that a run can be counted again when its survivors have been looked at.
 const equivalents = JSON.parse(readFileSync(join(project, 'scripts/mutate/equivalents.json'), 'utf8'));
 for (const one of equivalents) {
@@ -162,8 +163,10 @@ async function tryNext(copy, { name, mutants }) {
 }
 
 const wanted = shares(count, areas.length);
-const queues = areas.map(({ name, folders }, at) => {
-  const files = filesOf(original.root, folders).filter((path) => !path.endsWith('.generated.ts'));
+const queues = areas.map(({ name, folders, isShell = false }, at) => {
+  const files = filesOf(original.root, folders).filter(
+    (path) => !path.endsWith('.generated.ts') && isScript(path) === isShell,
+  );
   return { name, wanted: wanted[at], mutants: drawn(`${run.seed} ${name}`, files, mutantsOf) };
 });
 // One of each area in turn, so that a run that is interrupted has some of every area.

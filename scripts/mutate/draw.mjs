@@ -1,13 +1,13 @@
 /** Which mutants are tried: areas, and an order that a seed draws. */
 
-/** The areas of the project and how many per cent of the mutants of an area, or of all, have to be killed. */
+/** The areas of the project and how many per cent of the mutants of an area, or of all, have to be killed. Scripts for nodes are an area of their own. */
 export const areas = [
-  { name: 'resources, plan', folders: ['src/resources', 'src/plan'] },
+  { name: 'rack, node', folders: ['src/rack', 'src/node'] },
   { name: 'desired, config', folders: ['src/desired', 'src/config'] },
-  { name: 'facts, doctor, cabling', folders: ['src/facts', 'src/doctor', 'src/cabling'] },
-  { name: 'apply, mesh, runtimes', folders: ['src/apply', 'src/mesh', 'src/runtimes'] },
-  { name: 'script (shell text)', folders: ['src/script'], bar: 75 },
-  { name: 'remote, doorman, secrets', folders: ['src/remote', 'src/doorman', 'src/secrets'], bar: 75 },
+  { name: 'engine', folders: ['src/engine'] },
+  { name: 'apply, drivers', folders: ['src/apply', 'src/drivers'] },
+  { name: 'scripts (shell text)', folders: ['src/node', 'src/rack', 'src/engine'], isShell: true, bar: 75 },
+  { name: 'remote, gateway, secrets', folders: ['src/remote', 'src/gateway', 'src/secrets'], bar: 75 },
 ];
 
 /** Numbers from 0 up to 1 that follow from a text (mulberry32 over FNV-1a). */

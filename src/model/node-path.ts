@@ -1,6 +1,6 @@
 /**
  * A path on a node, as a Mac knows it (`/usr/bin/sw_vers`). It is data until the one renderer
- * (`script/node-paths.ts`) puts the root prefix before it: empty on a Mac, a folder in the portable simulator.
+ * (`node/paths/node-paths.ts`) puts the root prefix before it: empty on a Mac, a folder in the portable simulator.
  */
 export interface NodePath {
   readonly kind: 'node-path';

@@ -49,6 +49,13 @@ describe('docs/architecture.md', () => {
     const meant = Object.fromEntries(Object.entries(table.layers).map(([folder, may]) => [folder, words(folder, may)]));
     expect(shown).toEqual(meant);
   });
+
+  it('shows the levels of the subjects that the linters use', () => {
+    const shown = [...textOf('docs/architecture.md').matchAll(/^\| (\d+) \| ([^|]*) \|$/gm)];
+    expect(shown.map((row) => [row[1], row[2]])).toEqual(
+      table.levels.map((subjects, at) => [String(at + 1), subjects.join(', ')]),
+    );
+  });
 });
 
 describe('pages', () => {

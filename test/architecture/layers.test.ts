@@ -32,12 +32,32 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['src/desired/left.ts', 'import type { Right } from "./right.ts";\nexport type Left = Right | 1;\n', 'no-cycle'],
   ['src/desired/right.ts', 'import type { Left } from "./left.ts";\nexport type Right = Left | 2;\n'],
   [
-    'src/facts/sideways.ts',
-    'import type { Left } from "../desired/left.ts";\nexport type Sideways = Left;\n',
-    'layer-facts',
+    'src/rack/clock/fact.ts',
+    'import type { Left } from "../../desired/left.ts";\nexport type Sideways = Left;\n',
+    'part-rack-fact',
   ],
-  ['src/facts/knows-the-simulator.ts', 'export * from "../sim/knows-a-fact.ts";\n', 'layer-facts'],
-  ['src/sim/knows-a-fact.ts', 'export * from "../facts/sideways.ts";\n', 'layer-sim'],
+  ['src/rack/boot/session-fact.ts', 'export * from "../../sim/knows-a-fact.ts";\n', 'layer-rack'],
+  ['src/sim/knows-a-fact.ts', 'export * from "../rack/clock/fact.ts";\n', 'layer-sim'],
+  ['src/rack/clock/rule.ts', 'export * from "./resource.ts";\n', 'part-rack-rule'],
+  ['src/rack/clock/resource.ts', 'export * from "./fact.ts";\n'],
+  ['src/rack/clock/set-clock.ts', 'export * from "./fact.ts";\n', 'part-rack-script'],
+  ['src/rack/clock/clocks.ts', 'export * from "./set-clock.ts";\n', 'part-rack-reading'],
+  ['src/rack/placement/start/kick-ranks.ts', 'export * from "../../clock/clocks.ts";\n', 'part-rack-mesh'],
+  ['src/rack/cabling/moves.ts', 'export * from "../../desired/left.ts";\n', 'part-rack-geometry'],
+  ['src/rack/clock/without-a-role.ts', 'export * from "./fact.ts";\n', 'known-part'],
+  ['src/rack/artifact.ts', 'export * from "./clock/fact.ts";\n', 'known-part'],
+  ['src/rack/stray/fact.ts', 'export * from "../../model/upward.ts";\n', 'known-subject'],
+  ['src/rack/network/fact.ts', 'export * from "../access/fact.ts";\n', 'level-network'],
+  ['src/rack/access/fact.ts', 'export * from "../bridge/fact.ts";\n', 'level-access'],
+  ['src/rack/bridge/fact.ts', 'export * from "../clock/fact.ts";\n'],
+  ['src/rack/fact.ts', 'export * from "./clock/fact.ts";\n', 'level-contract'],
+  ['src/rack/cabling/receptacle-sight.ts', 'export * from "../fact.ts";\n', 'level-cabling'],
+  ['src/node/quote.ts', 'export * from "./answers/grammar.ts";\n', 'part-node-sent'],
+  ['src/node/answers/grammar.ts', 'export * from "../../model/upward.ts";\n'],
+  ['src/remote/reads-an-answer.ts', 'export * from "../node/answers/grammar.ts";\n', 'part-remote'],
+  ['src/engine/scripts/registry.ts', 'export * from "../../rack/clock/resource.ts";\n', 'part-engine-scripts'],
+  ['src/engine/unknown.ts', 'export * from "../model/upward.ts";\n', 'known-part'],
+  ['src/report/reads-a-fact.ts', 'export * from "../rack/clock/fact.ts";\n', 'part-report'],
   [
     'src/config/reads.ts',
     'import { readFileSync } from "node:fs";\nexport const read = readFileSync;\n',
@@ -52,7 +72,7 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['src/apply/shell.ts', 'import { Client } from "ssh2";\nexport const client = Client;\n', 'package-ssh2'],
   ['src/apply/types-only.ts', 'import type { Client } from "ssh2";\nexport type Mine = Client;\n', 'package-ssh2'],
   ['src/desired/parses.ts', 'import { parse } from "yaml";\nexport const yaml = parse;\n', 'package-yaml'],
-  ['src/facts/judges.ts', 'import semver from "semver";\nexport const judge = semver;\n', 'package-semver'],
+  ['src/rack/macos/rule.ts', 'import semver from "semver";\nexport const judge = semver;\n', 'package-semver'],
   ['src/apply/asks.ts', 'import { Command } from "commander";\nexport const verb = Command;\n', 'package-commander'],
   ['src/cli/draws.ts', 'import { Listr } from "listr2";\nexport const list = Listr;\n', 'package-listr2'],
   ['src/cli/tests.ts', 'import { it } from "vitest";\nexport const test = it;\n', 'unlisted-package'],
@@ -80,6 +100,21 @@ describe('import direction', () => {
   it('has a row for every folder of src', () => {
     const folders = new Set(filesBelow('src').flatMap((path) => path.split('/').slice(1, -1).slice(0, 1)));
     expect([...folders].filter((folder) => table.layers[folder] === undefined)).toEqual([]);
+  });
+
+  it('has one part for every file of node, rack and engine', () => {
+    const partsOf = (path: string): readonly string[] =>
+      Object.keys(table.parts).filter((part) => new RegExp(table.filesOf([part])).test(path));
+    const found = filesBelow('src')
+      .filter((path) => /^src\/(?:node|rack|engine)\/.*\.ts$/.test(path))
+      .map((path) => [path, partsOf(path).length]);
+    expect(found.filter(([, count]) => count !== 1)).toEqual([]);
+  });
+
+  it('has one level for every subject of the rack, and no subject that is gone', () => {
+    const subjects = filesBelow('src/rack').map((path) => path.split('/'));
+    const folders = subjects.map((path) => (path.length === 3 ? table.contract : (path[2] ?? '')));
+    expect(table.levels.flat().toSorted()).toEqual([...new Set(folders)].toSorted());
   });
 });
 

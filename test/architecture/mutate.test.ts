@@ -172,7 +172,7 @@ describe('the draw of mutants', () => {
   });
 
   it('shares its number out over the areas', () => {
-    expect(areas.flatMap(({ folders }) => folders)).toContain('src/doorman');
+    expect(areas.flatMap(({ folders }) => folders)).toContain('src/gateway');
     expect(shares(150, areas.length)).toEqual([25, 25, 25, 25, 25, 25]);
     expect(shares(8, 6)).toEqual([2, 2, 1, 1, 1, 1]);
   });

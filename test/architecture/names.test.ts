@@ -20,7 +20,7 @@ const declared = source.flatMap((path) => {
 /** Functions of the simulated tools are called as the tools call their own flags. */
 const named = (pattern: RegExp): readonly string[] =>
   declared
-    .filter((one) => pattern.test(one.name) && !one.path.startsWith('src/sim/commands/'))
+    .filter((one) => pattern.test(one.name) && !/^src\/sim\/tools\/(?!.*-write\.ts$)/.test(one.path))
     .map((one) => `${one.path} ${one.name}`);
 
 describe('names', () => {

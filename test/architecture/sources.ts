@@ -6,8 +6,14 @@ import { fileURLToPath } from 'node:url';
 /** The import table, as the linters read it. */
 interface LayerTable {
   readonly commandLine: string;
+  /** The name among the levels of the files directly in `src/rack`. */
+  readonly contract: string;
+  /** One pattern for the files of parts and of whole rooms. */
+  readonly filesOf: (names: readonly string[]) => string;
   readonly layers: Readonly<Record<string, readonly string[]>>;
+  readonly levels: readonly (readonly string[])[];
   readonly owners: Readonly<Record<string, readonly string[]>>;
+  readonly parts: Readonly<Record<string, unknown>>;
   readonly pure: readonly string[];
 }
 

@@ -77,7 +77,7 @@ const file = pairFile((one) => {
 async function writeBroken(folder: string): Promise<void> {
   const write = (name: string, files: Parameters<typeof tarGz>[0]): Promise<void> =>
     writeFile(join(folder, 'dist', name), tarGz(files));
-  const rank = await readFile(new URL('reference/rank.pl', simulator), 'utf8');
+  const rank = await readFile(new URL('doubles/ranks/rank.pl', simulator), 'utf8');
   await write('broken.tar.gz', [{ path: 'bin/rank', mode: 0o755, content: broken(rank, inPerl('rank')) }]);
   const uv = onlyFile(await readFile(join(folder, 'dist/uv-aarch64-apple-darwin.tar.gz')));
   const path = 'uv-aarch64-apple-darwin/uv';

@@ -37,7 +37,7 @@ export const keptFiles = ofScript('kept-files', keptFilesScript, 20_000);
 
 /**
  * Members of placements, who listens, and one token from each endpoint. The deadline is a little more than the longest
- * wait for a token that a run asks for (20 s, src/runtimes).
+ * wait for a token that a run asks for (20 s, src/drivers).
  */
 export const placementMembers = ofScript('placement-members', placementMembersScript, 22_000);
 
