@@ -3,9 +3,9 @@
  * table of Macs; with `--check` only compares. Run with tsx, since they are TypeScript: `tsx scripts/generate-docs.mjs [--check]`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { codes } from '../src/diagnostics/codes.ts';
 import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
+import { codes } from '../src/engine/codes.ts';
 import { macModel, macModelsDate } from '../src/model/macs/mac-models.ts';
 import { macTable } from '../src/model/macs/mac-table.ts';
 
@@ -119,7 +119,7 @@ function exampleText(part) {
 }
 
 function errorsPage() {
-  const areas = [...new Set(Object.keys(codes).map((code) => code.split('/')[0]))];
+  const areas = [...new Set(Object.keys(codes).map((code) => code.split('/')[0]))].sort();
   const parts = areas.map((area) => {
     const own = Object.entries(codes).filter(([code]) => code.startsWith(`${area}/`));
     return `## ${area}\n\n${own.map(([code, entry]) => codeText(code, entry)).join('\n')}`;

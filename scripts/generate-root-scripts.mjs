@@ -69,7 +69,12 @@ function entriesOf(source, table) {
     .filter(ts.isVariableStatement)
     .flatMap((one) => [...one.declarationList.declarations]);
   const { initializer } = declarations.find(({ name }) => name.text === table);
-  return initializer.properties.map(({ name, initializer: { text } }) => [`\`${name.text}\``, imports.get(text), text]);
+  return initializer.properties.map(({ name, initializer: made }) => {
+    // Of a setting, the function that it names as its script.
+    const file = imports.get(made.expression?.text ?? made.text);
+    const of = made.text ?? /\bscript: (\w+)/.exec(readFileSync(file, 'utf8'))?.[1];
+    return [`\`${name.text}\``, file, of];
+  });
 }
 
 const rowsOf = (title, entries) => [

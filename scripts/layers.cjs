@@ -113,10 +113,12 @@ const roles = {
       'shapes/tensor-place shapes/weigh-tensors',
     ].join(' '),
   },
+  // A setting in one file has a part of every role; only lists import it, and what sets values back.
+  setting: { settings: 'updates' },
   resource: {
     addresses: 'link-address-gid link-address-properties link-address-seen',
     artifacts: 'model-steps runtime-back runtime-versions',
-    contract: 'build-step change property-key resource seen-fact setting verify-only',
+    contract: 'build-step change define-setting property-key resource seen-fact setting verify-only',
     endpoint: 'client-counts door-nodes drain gateway-doors gateway-keys gateway-leaving gateway-properties',
     keeper: 'keeper-wish',
     network: 'transaction/connection',
@@ -206,12 +208,20 @@ const parts = {
     files: roleFiles('resource'),
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack'],
   },
+  'rack/setting': {
+    files: roleFiles('setting'),
+    mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'],
+  },
+  'engine/codes': { files: ['src/engine/codes\\.ts$'], mayImport: ['diagnostics', 'rack/setting'] },
   'engine/file': {
     files: ['src/engine/load-cluster\\.ts$'],
     mayImport: ['model', 'config', 'drivers'],
   },
-  'engine/scripts': { files: [inFolder('engine/scripts')], mayImport: ['model', 'node/sent', 'rack/script'] },
-  'engine/observe': { files: [inFolder('engine/observe')], mayImport: ['model', 'node', 'rack/fact'] },
+  'engine/scripts': {
+    files: [inFolder('engine/scripts')],
+    mayImport: ['model', 'node/sent', 'rack/script', 'rack/setting'],
+  },
+  'engine/observe': { files: [inFolder('engine/observe')], mayImport: ['model', 'node', 'rack/fact', 'rack/setting'] },
   'engine/graph': {
     files: [inFolder('engine/graph')],
     mayImport: ['model', 'diagnostics', 'desired', 'rack/fact', 'rack/geometry', 'rack/reading'],
@@ -222,12 +232,12 @@ const parts = {
   },
   'engine/cables': {
     files: [inFolder('engine/cables')],
-    mayImport: ['model', 'diagnostics', 'desired', 'rack', 'engine/diagnose'],
+    mayImport: ['model', 'diagnostics', 'desired', 'rack', 'engine/observe', 'engine/diagnose'],
   },
   'engine/plan': {
     files: [inFolder('engine/plan')],
     mayImport: [
-      ...['model', 'diagnostics', 'desired', 'rack/reading', 'rack/rule', 'rack/resource'],
+      ...['model', 'diagnostics', 'desired', 'rack/reading', 'rack/rule', 'rack/resource', 'rack/setting'],
       ...['engine/observe', 'engine/diagnose', 'engine/goals'],
     ],
   },
@@ -252,7 +262,7 @@ const parts = {
   report: {
     files: [inFolder('report')],
     mayImport: [
-      ...['model', 'diagnostics', 'rack/reading', 'rack/rule', 'rack/resource'],
+      ...['model', 'diagnostics', 'rack/fact', 'rack/reading', 'rack/rule', 'rack/resource', 'engine/observe'],
       ...['engine/graph', 'engine/diagnose', 'engine/cables', 'engine/plan', 'engine/goals'],
     ],
   },

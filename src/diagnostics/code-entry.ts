@@ -20,8 +20,9 @@ export interface Code extends CodeEntry {
   readonly code: string;
 }
 
+/** Entries with their codes. */
+export type CodesOf<T extends Readonly<Record<string, CodeEntry>>> = { readonly [K in keyof T]: Code };
+
 /** Gives each entry the code under which it stands. */
-export const defineCodes = <T extends Readonly<Record<string, CodeEntry>>>(entries: T) =>
-  Object.fromEntries(Object.entries(entries).map(([code, entry]) => [code, { code, ...entry }])) as {
-    readonly [K in keyof T & string]: T[K] & { readonly code: K };
-  };
+export const defineCodes = <T extends Readonly<Record<string, CodeEntry>>>(entries: T): CodesOf<T> =>
+  Object.fromEntries(Object.entries(entries).map(([code, entry]) => [code, { code, ...entry }])) as CodesOf<T>;

@@ -1,4 +1,5 @@
-import type { FactName, FactValues } from '../model/facts/fact-values.ts';
+import type { FactValues } from '../model/facts/fact-values.ts';
+import type { Facts } from '../model/facts/observation.ts';
 import type { Answer, Asked, Probe } from '../model/facts/probe.ts';
 import type { Known } from '../model/known.ts';
 
@@ -6,9 +7,30 @@ import type { Known } from '../model/known.ts';
  * One observed property of a node: the probes that it reads and the pure function that judges their answers.
  * `parse` gets one answer per probe, in the order of `from`, and never throws.
  */
-export interface Fact<K extends FactName> {
-  readonly name: K;
+export interface FactDefinition<N extends string = string, V = unknown> {
+  readonly name: N;
   readonly from: readonly Probe[];
   /** Judges the answers, one for each of `from`; `undefined` where a probe was not asked. */
-  readonly parse: (answers: readonly (Answer | undefined)[], asked: Asked) => Known<FactValues[K]>;
+  readonly parse: (answers: readonly (Answer | undefined)[], asked: Asked) => Known<V>;
+  /** The command line that a person would type for it, where that is not the one of its first probe. */
+  readonly source?: string;
+  /** The value in the line of `facts`. */
+  text?(value: V): string;
 }
+
+/** A fact whose value is in `FactValues`. */
+export type Fact<K extends keyof FactValues> = FactDefinition<K, FactValues[K]>;
+
+/** A fact whose name and type of value follow from its definition. */
+export const defineFact = <const N extends string, V>(fact: FactDefinition<N, V>): FactDefinition<N, V> => fact;
+
+/** The fact of this name, whatever its value is. @throws Error for a name that is in no observation */
+export function factNamed(facts: Facts, name: string): Known<unknown> {
+  const found = (facts as Readonly<Record<string, Known<unknown>>>)[name];
+  if (found === undefined) throw new Error(`an observation without the fact ${name}`);
+  return found;
+}
+
+/** What an observation says about a fact. */
+export const read = <V>(facts: Facts, { name }: FactDefinition<string, V>): Known<V> =>
+  factNamed(facts, name) as Known<V>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { codes } from '../../src/diagnostics/codes.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
+import { codes } from '../../src/engine/codes.ts';
 import { filesBelow, textOf } from './sources.ts';
 
 const names = Object.keys(codes);

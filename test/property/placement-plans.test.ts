@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FactName } from '../../src/engine/observe/facts.ts';
 import { viewOf } from '../../src/engine/plan/view.ts';
-import type { FactName, TokenSight } from '../../src/model/facts/fact-values.ts';
+import type { TokenSight } from '../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Step } from '../../src/model/step.ts';

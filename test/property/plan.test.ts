@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/goal.ts';
+import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { planJson } from '../../src/engine/plan/plan-json.ts';
 import { seenProperties } from '../../src/engine/plan/properties.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { canonicalJson } from '../../src/model/digest.ts';
-import type { FactName, FactValues } from '../../src/model/facts/fact-values.ts';
 import { known, type UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { runs } from '../runs.ts';

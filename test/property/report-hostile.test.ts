@@ -5,7 +5,7 @@ import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { escapeLines, escapeText } from '../../src/diagnostics/escape.ts';
 import { proseText } from '../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
-import type { FactName, FactValues } from '../../src/model/facts/fact-values.ts';
+import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { factsText } from '../../src/report/facts/facts-text.ts';

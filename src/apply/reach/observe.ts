@@ -1,11 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { FactName } from '../../engine/observe/facts.ts';
 import { allProbes, quietProbes, tokenProbes, unaskingProbes } from '../../engine/observe/facts.ts';
 import { factsWithoutAnswer, parseFacts } from '../../engine/observe/parse-facts.ts';
 import { probesOf } from '../../engine/observe/probes-of.ts';
 import { exitText } from '../../model/exit.ts';
-import type { FactName } from '../../model/facts/fact-values.ts';
 import type { NodeObservation } from '../../model/facts/observation.ts';
 import type { Probe } from '../../model/facts/probe.ts';
 import type { NodeName } from '../../model/node.ts';

@@ -1,11 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { FactName } from '../../engine/observe/facts.ts';
 import { factsWithoutAnswer } from '../../engine/observe/parse-facts.ts';
-import type { FactName } from '../../model/facts/fact-values.ts';
 import type { Facts, NodeObservation } from '../../model/facts/observation.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { factNamed } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
 import { pause } from '../pause.ts';
@@ -156,7 +157,7 @@ function merged(
   asked: readonly FactName[],
 ): NodeObservation {
   if (before === undefined) return now;
-  const fresh: Partial<Facts> = Object.fromEntries(asked.map((name) => [name, now.facts[name]]));
+  const fresh: Partial<Facts> = Object.fromEntries(asked.map((name) => [name, factNamed(now.facts, name)]));
   return { node: now.node, facts: { ...before.facts, ...fresh } };
 }
 

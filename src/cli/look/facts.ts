@@ -1,8 +1,8 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { FactName } from '../../engine/observe/facts.ts';
 import { registry } from '../../engine/observe/facts.ts';
 import { factsJson } from '../../engine/observe/facts-json.ts';
-import type { FactName } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { factsText } from '../../report/facts/facts-text.ts';

@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { FactName } from '../../model/facts/fact-values.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/link.ts';
 import { subjectEnds } from '../../model/subject.ts';
 import { appliedBefore, bridgesBefore } from '../../rack/cables/before-cables.ts';
@@ -14,6 +13,7 @@ import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/members/running-members.ts';
 import { type JoinedPair, joinedNodes, runningOver } from '../diagnose/pulled-cables.ts';
 import { fleetFindings } from '../diagnose/stop-first.ts';
+import type { FactName } from '../observe/facts.ts';
 
 /** The facts that cables are judged by: who is who, what is plugged in and where, what is bridged, what runs over it. */
 export const cableFacts: readonly FactName[] = [

@@ -1,5 +1,4 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { FactName } from '../../model/facts/fact-values.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Word } from '../../model/node-path.ts';
@@ -7,9 +6,11 @@ import { subjectEnds, subjectNodes } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../../rack/examination.ts';
+import { type FactDefinition, factNamed } from '../../rack/fact.ts';
 import { farEndOf } from '../../rack/rdma/far-end.ts';
 import { lostPorts } from '../../rack/rdma/rdma-far.ts';
 import { type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
+import type { FactName } from '../observe/facts.ts';
 import { registry } from '../observe/facts.ts';
 import { isOptionalFact } from './optional-facts.ts';
 
@@ -102,7 +103,6 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
   'boot-session': 'sysctl kern.bootsessionuuid',
   hardware: 'sysctl hw.model hw.memsize',
   keeper: 'launchctl print system/dev.meshwright.keeper',
-  'automatic-updates': 'defaults read /Library/Preferences/com.apple.SoftwareUpdate AutomaticallyInstallMacOSUpdates',
   'automatic-login': 'defaults read /Library/Preferences/com.apple.loginwindow autoLoginUser',
   names: 'plutil -extract System json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
   'screen-sharing': 'launchctl print system/com.apple.screensharing',
@@ -116,9 +116,10 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
 
 /** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
 function sourceOf(fact: FactName): Prose {
-  const own = ownSources[fact];
+  const { from, source }: FactDefinition = registry[fact];
+  const own = source ?? ownSources[fact];
   if (own !== undefined) return own;
-  const [probe] = registry[fact].from;
+  const [probe] = from;
   const [program = '', ...words] = (probe?.ask ?? []).map(wordText);
   return program === 'sh' || program === ''
     ? [aside(meshwright('facts', '--fact', fact))]
@@ -168,7 +169,7 @@ function unknownFacts(node: ExaminedNode): readonly Evidence[] {
   const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
   return names
     .toSorted()
-    .filter((name) => node.facts[name].kind === 'unknown' && !isOptionalFact(name, node.facts))
+    .filter((name) => factNamed(node.facts, name).kind === 'unknown' && !isOptionalFact(name, node.facts))
     .map((name) => evidence(node.name, name, []));
 }
 

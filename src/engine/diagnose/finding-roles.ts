@@ -1,5 +1,6 @@
 import type { doctorCodes } from '../../diagnostics/codes/rack/codes-doctor.ts';
 import type { ResourceKind } from '../../rack/resource.ts';
+import { updates } from '../../rack/settings/updates.ts';
 
 /** A code of the doctor. */
 export type DoctorCode = keyof typeof doctorCodes;
@@ -59,7 +60,6 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'accounts/login': 'told',
   'clock/offset': 'converged-by-clock',
   'clock/this-computer': 'told',
-  'updates/automatic': 'converged',
   'names/differ': 'converged',
   'names/renamed': 'converged',
   'login/differs': { blocks: 'login-window' },
@@ -121,5 +121,6 @@ export function roleOf(code: string): FindingRole {
   if (isDoctorCode(code)) {
     return findingRoles[code];
   }
+  if (Object.hasOwn(updates.codes, code)) return 'converged';
   return code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told';
 }

@@ -1,6 +1,6 @@
-import type { FactName } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { hasRdmaInSettings } from '../../rack/macos/macos.ts';
+import type { FactName } from '../observe/facts.ts';
 
 /** Facts that only make hints more precise, or without which a finding becomes a suspicion. */
 const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places', 'dhcp-leases'];

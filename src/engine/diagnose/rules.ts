@@ -38,7 +38,7 @@ import { firewall } from '../../rack/settings/firewall/rule.ts';
 import { automaticLogin } from '../../rack/settings/login-window/rule.ts';
 import { names } from '../../rack/settings/names/rule.ts';
 import { screenSharing } from '../../rack/settings/screen-sharing/rule.ts';
-import { updates } from '../../rack/settings/updates/rule.ts';
+import { updates } from '../../rack/settings/updates.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
 
 /** Every rule there is. A new one is one file and one line here. */
@@ -69,7 +69,7 @@ export const rules: readonly Rule[] = [
   filevault,
   panics,
   otherRdmaDevices,
-  updates,
+  updates.rule,
   names,
   automaticLogin,
   screenSharing,

@@ -1,15 +1,16 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { withCommands } from '../../diagnostics/hint-lines.ts';
 import { reasonWords } from '../../diagnostics/reason-words.ts';
-import type { FactName } from '../../model/facts/fact-values.ts';
 import { groupBy } from '../../model/group-by.ts';
 import type { UnknownReason } from '../../model/known.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import type { ExaminedNode } from '../../rack/examination.ts';
+import { factNamed } from '../../rack/fact.ts';
 import { isTooOldForRdma } from '../../rack/macos/macos.ts';
 import { thunderboltInterfaces } from '../../rack/network/thunderbolt-interfaces.ts';
 import type { Rule } from '../../rack/rule.ts';
+import type { FactName } from '../observe/facts.ts';
 import { isOptionalFact } from './optional-facts.ts';
 
 const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports', 'other-rdma-devices'];
@@ -29,7 +30,7 @@ interface UnknownFact {
 function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownFact[] {
   const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
   return names.toSorted().flatMap((name) => {
-    const fact = node.facts[name];
+    const fact = factNamed(node.facts, name);
     return fact.kind === 'unknown' &&
       !isOptionalFact(name, node.facts) &&
       !isExplained(node, name, fact.reason, hasFailed)

@@ -1,6 +1,7 @@
-import type { FactName, FactValues } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import type { UnknownReason } from '../../model/known.ts';
+import { factNamed } from '../../rack/fact.ts';
+import type { FactName, FactValues } from './facts.ts';
 import { factNames } from './facts.ts';
 
 /** One fact in `facts --json`. */
@@ -12,7 +13,7 @@ export type FactsJson = { readonly [K in FactName]: FactJson<FactValues[K]> };
 /** The facts of one node as `facts --json` has them under the node's name. */
 export function factsJson(facts: Facts): FactsJson {
   const entries = factNames.map((name) => {
-    const fact = facts[name];
+    const fact = factNamed(facts, name);
     return [name, fact.kind === 'known' ? { value: fact.value } : { unknown: fact.reason, detail: fact.detail }];
   });
   return Object.fromEntries(entries) as FactsJson;

@@ -1,5 +1,5 @@
-import type { FactName } from '../../model/facts/fact-values.ts';
 import type { Probe } from '../../model/facts/probe.ts';
+import type { Known } from '../../model/known.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
 import { placementMembers, unaskedMembers } from '../../node/probes/ours.ts';
 import { softwareUpdateList, sudo as sudoShell } from '../../node/probes/system.ts';
@@ -15,7 +15,7 @@ import { bridgePreferences } from '../../rack/bridge/fact.ts';
 import { thunderbolt } from '../../rack/cables/fact.ts';
 import { receptaclePlaces } from '../../rack/cables/receptacle-places-fact.ts';
 import { clock } from '../../rack/clock/fact.ts';
-import type { Fact } from '../../rack/fact.ts';
+import type { FactDefinition } from '../../rack/fact.ts';
 import { filevault } from '../../rack/filevault/fact.ts';
 import { foreignDaemons } from '../../rack/foreign-daemon/fact.ts';
 import { hold } from '../../rack/hold/hold-fact.ts';
@@ -55,12 +55,12 @@ import { firewall } from '../../rack/settings/firewall/fact.ts';
 import { automaticLogin } from '../../rack/settings/login-window/fact.ts';
 import { names } from '../../rack/settings/names/fact.ts';
 import { screenSharing } from '../../rack/settings/screen-sharing/fact.ts';
-import { automaticUpdates } from '../../rack/settings/updates/fact.ts';
+import { updates } from '../../rack/settings/updates.ts';
 import { baseline } from '../../rack/uninstall/baseline-fact.ts';
 import { traces } from '../../rack/uninstall/traces-fact.ts';
 
-/** Every fact by name. A new fact is its file, its value in `FactValues` and its line here. */
-export const registry: { readonly [K in FactName]: Fact<K> } = {
+/** Every fact by name. A new one is its definition and its line here. */
+export const registry = {
   'macos-version': macosVersion,
   hardware,
   identity,
@@ -93,7 +93,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'rdma-starts': rdmaStarts,
   'reboot-mark': rebootMark,
   'foreign-daemons': foreignDaemons,
-  'automatic-updates': automaticUpdates,
+  'automatic-updates': updates.fact,
   'software-updates': softwareUpdates,
   'automatic-login': automaticLogin,
   names,
@@ -116,7 +116,20 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'search-path': searchPath,
   sudo,
   clock,
+} as const;
+
+type Registry = typeof registry;
+
+/** The name of a fact. */
+export type FactName = keyof Registry;
+
+/** What a fact of each name says. */
+export type FactValues = {
+  readonly [K in FactName]: Registry[K] extends FactDefinition<K, infer V> ? V : never;
 };
+
+/** An observation with every fact by its name, for what goes through all of them. */
+export type EveryFact = { readonly [K in FactName]: Known<FactValues[K]> };
 
 /** The names of all facts, in the order in which they are shown. */
 export const factNames = Object.keys(registry) as readonly FactName[];
@@ -127,7 +140,9 @@ export const factNames = Object.keys(registry) as readonly FactName[];
  */
 export function allProbes(): readonly Probe[] {
   const verbs = [ibvDevices, ibvDevinfo];
-  const others = factNames.flatMap((name) => registry[name].from).filter((probe) => !verbs.includes(probe));
+  const others = factNames
+    .flatMap((name): readonly Probe[] => registry[name].from)
+    .filter((probe) => !verbs.includes(probe));
   return [...new Set([rdmaKernel, ...others, ...verbs])];
 }
 

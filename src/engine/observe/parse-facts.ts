@@ -1,30 +1,25 @@
-import type { FactName, FactValues } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
 import type { Answer, Asked } from '../../model/facts/probe.ts';
 import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
-import { factNames, registry } from './facts.ts';
+import type { FactDefinition } from '../../rack/fact.ts';
+import { type EveryFact, type FactName, factNames, registry } from './facts.ts';
 
 /** All facts of one node from the answers of one observation; a probe without an answer makes its facts unknown. */
-export function parseFacts(answers: readonly Answer[], asked: Asked): Facts {
+export function parseFacts(answers: readonly Answer[], asked: Asked): EveryFact {
   const byProbe = new Map(answers.map((answer) => [answer.probe, answer]));
   return factsOf((name) => parseFact(name, byProbe, asked));
 }
 
 /** All facts of a node that could not be observed, for one and the same reason. */
-export const factsWithoutAnswer = (reason: UnknownReason, detail: string): Facts =>
+export const factsWithoutAnswer = (reason: UnknownReason, detail: string): EveryFact =>
   factsOf(() => unknown(reason, detail));
 
-function parseFact<K extends FactName>(
-  name: K,
-  byProbe: ReadonlyMap<string, Answer>,
-  asked: Asked,
-): Known<FactValues[K]> {
-  const { from, parse } = registry[name];
+function parseFact(name: FactName, byProbe: ReadonlyMap<string, Answer>, asked: Asked): Known<unknown> {
+  const { from, parse }: FactDefinition = registry[name];
   return parse(
     from.map((probe) => byProbe.get(probe.name)),
     asked,
   );
 }
 
-const factsOf = (judge: (name: FactName) => Known<unknown>): Facts =>
-  Object.fromEntries(factNames.map((name) => [name, judge(name)])) as Facts;
+const factsOf = (judge: (name: FactName) => Known<unknown>): EveryFact =>
+  Object.fromEntries(factNames.map((name) => [name, judge(name)])) as EveryFact;

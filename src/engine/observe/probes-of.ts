@@ -1,5 +1,5 @@
-import type { FactName } from '../../model/facts/fact-values.ts';
 import type { Probe } from '../../model/facts/probe.ts';
+import type { FactName } from './facts.ts';
 import { registry, unaskingProbes } from './facts.ts';
 
 /**

@@ -26,7 +26,7 @@ import { firewall } from '../../rack/settings/firewall/resource.ts';
 import { loginWindow } from '../../rack/settings/login-window/resource.ts';
 import { names } from '../../rack/settings/names/resource.ts';
 import { screenSharing } from '../../rack/settings/screen-sharing/resource.ts';
-import { updates } from '../../rack/settings/updates/resource.ts';
+import { updates } from '../../rack/settings/updates.ts';
 
 /** Every resource, in the order in which a node is brought to its desired state. A new one is one file and one line here. */
 export const resources: readonly Resource[] = [
@@ -37,7 +37,7 @@ export const resources: readonly Resource[] = [
   sudo,
   rollback,
   power,
-  updates,
+  updates.resource,
   names,
   clock,
   accounts,

@@ -40,7 +40,7 @@ import {
 import { stopFirewall } from '../../rack/settings/firewall/stop-firewall.ts';
 import { setNames } from '../../rack/settings/names/set-names.ts';
 import { setScreenSharing } from '../../rack/settings/screen-sharing/set-screen-sharing.ts';
-import { setUpdates } from '../../rack/settings/updates/set-updates.ts';
+import { updates } from '../../rack/settings/updates.ts';
 import { clearNode } from '../../rack/uninstall/clear-node.ts';
 import { restoreNetwork } from '../../rack/uninstall/restore-network.ts';
 import { restoreValue } from '../../rack/uninstall/restore-value.ts';
@@ -49,7 +49,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'set-power': setPower,
   'set-hold': setHold,
   'clear-hold': clearHold,
-  'set-updates': setUpdates,
+  'set-updates': updates.script,
   'set-names': setNames,
   'check-account': checkAccount,
   'make-account': makeAccount,

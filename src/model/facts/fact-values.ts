@@ -245,7 +245,7 @@ export interface KeeperSight {
   readonly lastChange?: string;
 }
 
-/** Every fact by name: the one place that says which value a fact has. */
+/** Values of facts by name. Other facts have theirs in their definitions; no new one comes here. */
 export interface FactValues {
   readonly 'macos-version': MacosVersion;
   readonly hardware: Hardware;
@@ -260,7 +260,6 @@ export interface FactValues {
   readonly routes: readonly Route[];
   readonly 'bridge-preferences': readonly BridgePreference[];
   readonly 'network-services': readonly NetworkService[];
-  readonly 'rdma-state': 'enabled' | 'disabled';
   /** As it will hold after the next restart. */
   readonly 'rdma-switch': 'on' | 'off';
   readonly 'rdma-devices': readonly RdmaDevice[];
@@ -285,8 +284,6 @@ export interface FactValues {
   /** At most one, of the boot session that is still going on. */
   readonly 'reboot-mark': readonly RebootMark[];
   readonly 'foreign-daemons': readonly ForeignDaemon[];
-  /** Whether macOS installs its own updates without being asked. */
-  readonly 'automatic-updates': 'on' | 'off';
   /** Updates of macOS alone, found by an earlier scan of the Mac. */
   readonly 'software-updates': readonly MacosUpdate[];
   readonly 'automatic-login': AutomaticLogin;
@@ -317,6 +314,3 @@ export interface FactValues {
   readonly sudo: 'allowed' | 'needs-password' | 'denied';
   readonly clock: ClockOffset;
 }
-
-/** The name of a fact. */
-export type FactName = keyof FactValues;

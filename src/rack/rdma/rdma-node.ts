@@ -1,6 +1,8 @@
 import { lacksThunderbolt5 } from '../cabling/thunderbolt-limit.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
 import { hasRdmaInSettings, isTooOldForRdma } from '../macos/macos.ts';
+import { rdmaState } from './state-fact.ts';
 
 /**
  * How far up the RDMA ladder a node as a whole has come; the first missing rung is the cause.
@@ -25,7 +27,9 @@ export function nodeRdma(node: ExaminedNode): NodeRdma {
 }
 
 /** Before macOS 27 only Recovery switches RDMA on, and a Mac always restarts when it leaves Recovery. */
-function byRecovery({ facts: { 'rdma-state': state, 'rdma-devices': devices } }: ExaminedNode): NodeRdma {
+function byRecovery({ facts }: ExaminedNode): NodeRdma {
+  const state = read(facts, rdmaState);
+  const { 'rdma-devices': devices } = facts;
   if (state.kind === 'unknown') return 'unknown';
   if (state.value === 'disabled') return 'disabled';
   if (devices.kind === 'unknown') return 'unknown';
@@ -34,7 +38,8 @@ function byRecovery({ facts: { 'rdma-state': state, 'rdma-devices': devices } }:
 
 /** From macOS 27 on the switch decides what comes after the next restart; until then the devices count. */
 function bySwitch({ facts }: ExaminedNode): NodeRdma {
-  const { 'rdma-state': state, 'rdma-switch': turned, 'rdma-devices': devices } = facts;
+  const state = read(facts, rdmaState);
+  const { 'rdma-switch': turned, 'rdma-devices': devices } = facts;
   const isEnabled = state.kind === 'known' && state.value === 'enabled';
   const isDisabled = state.kind === 'known' && state.value === 'disabled';
   const hasDevices = devices.kind === 'known' && devices.value.length > 0;

@@ -3,8 +3,10 @@
 import type { BaselineKey } from '../../model/facts/node-records.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { type Known, unknown } from '../../model/known.ts';
+import { read } from '../fact.ts';
 import { mapKnown } from '../seen-fact.ts';
 import { screenSharingWords } from '../settings/screen-sharing/text.ts';
+import { updates } from '../settings/updates.ts';
 
 /** A value that is no setting of one tool: what compares it are steps of its own, or nobody does. */
 const compared = (): Known<string> => unknown('not-asked', 'It is not compared as a text.');
@@ -43,7 +45,7 @@ export const baselineNow: Readonly<Record<BaselineKey, (facts: Facts, before: st
   'photos-analysis': (facts) =>
     mapKnown(facts['photos-analysis'], (agents) => agents.map(({ agent, state }) => `${agent} ${state}`).join('\n')),
   'opt-folder': compared,
-  updates: (facts) => facts['automatic-updates'],
+  updates: (facts) => read(facts, updates.fact),
   names: (facts) =>
     mapKnown(facts.names, ({ computerName, localHostName, hostName }) =>
       [

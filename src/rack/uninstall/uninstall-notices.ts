@@ -7,8 +7,10 @@ import { diskText } from '../../model/text/units.ts';
 import { directoryGroups, directoryUsers, place } from '../../node/paths/node-paths.ts';
 import { accountState } from '../accounts/account-state.ts';
 import { judgeProperty } from '../change.ts';
+import { read } from '../fact.ts';
 import { hasRdmaInSettings } from '../macos/macos.ts';
 import { launchBudget } from '../rdma/launch-budget.ts';
+import { rdmaState } from '../rdma/state-fact.ts';
 import type { ObservedTarget, View } from '../resource.ts';
 import { servicesOfOtherMethods } from './network-before.ts';
 import { modelTrees, type UninstallWish, uninstallProperties } from './uninstall-properties.ts';
@@ -92,7 +94,7 @@ function accountWords({ accounts }: Facts): readonly string[] {
 }
 
 function handsWords({ facts }: ObservedTarget): readonly string[] {
-  const rdma = facts['rdma-state'];
+  const rdma = read(facts, rdmaState);
   const { filevault } = facts;
   const login = facts['automatic-login'];
   return [

@@ -4,6 +4,7 @@ import type { NetworkInterface, ThunderboltReceptacle } from '../../model/facts/
 import type { Facts } from '../../model/facts/observation.ts';
 import type { RdmaPort } from '../../model/facts/rdma-values.ts';
 import { speedText } from '../../model/text/units.ts';
+import { factNamed } from '../../rack/fact.ts';
 import { thunderboltInterfaces } from '../../rack/network/thunderbolt-interfaces.ts';
 import { factLines } from '../facts/fact-lines.ts';
 import { interfaceLines } from '../status/network-lines.ts';
@@ -66,7 +67,7 @@ function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly str
 
 /** What the fact of an evidence says, in lines of words; as the node gave it, unescaped. */
 export function evidenceWords(facts: Facts, evidence: Evidence, hasUnicode: boolean): readonly string[] {
-  const fact = facts[evidence.fact];
+  const fact = factNamed(facts, evidence.fact);
   if (fact.kind === 'unknown') return [`unknown, ${reasonWords[fact.reason]}: ${fact.detail}`];
   const words = placeWords(facts, evidence);
   if (words !== undefined) return words.length === 0 ? ['none'] : words;

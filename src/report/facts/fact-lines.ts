@@ -1,12 +1,13 @@
 import { reasonWords } from '../../diagnostics/reason-words.ts';
+import { type FactName, registry } from '../../engine/observe/facts.ts';
 import type { CheckedAccount, MacAccount } from '../../model/account.ts';
-import type { FactName, FactValues, KeptFile } from '../../model/facts/fact-values.ts';
+import type { FactValues, KeptFile } from '../../model/facts/fact-values.ts';
 import type { LaunchdService } from '../../model/facts/launchd-service.ts';
 import type { PowerSettings } from '../../model/facts/mac-settings.ts';
 import type { Facts } from '../../model/facts/observation.ts';
-import type { Known } from '../../model/known.ts';
 import { diskText, durationText, memoryText } from '../../model/text/units.ts';
 import { utcText } from '../../model/text/utc-text.ts';
+import { type FactDefinition, factNamed } from '../../rack/fact.ts';
 import { updateText } from '../../rack/macos/macos-offers.ts';
 import { rdmaObjectWords } from '../../rack/rdma/rdma-object-words.ts';
 import { screenSharingWords } from '../../rack/settings/screen-sharing/text.ts';
@@ -28,7 +29,7 @@ export type FactLine = string | readonly string[];
 /** `±`, or what stands for it in ASCII. */
 type PlusMinus = string;
 
-type Lines<K extends FactName> = (value: FactValues[K], plusMinus: PlusMinus) => readonly FactLine[];
+type Lines<K extends keyof FactValues> = (value: FactValues[K], plusMinus: PlusMinus) => readonly FactLine[];
 
 const orNone = (lines: readonly FactLine[]): readonly FactLine[] =>
   lines.every((line) => line.length === 0) ? ['none'] : lines;
@@ -73,7 +74,8 @@ const testedText = (one: CheckedAccount, result: 'passed' | 'failed'): readonly 
 
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 
-const linesByFact: { readonly [K in FactName]: Lines<K> } = {
+/** A fact that is not here has its text in its definition. */
+const linesByFact: { readonly [K in keyof FactValues]: Lines<K> } = {
   'macos-version': ({ version, extra, build }) => [`${[version, extra].filter(Boolean).join(' ')}, build ${build}`],
   hardware: ({ model, chip, memoryBytes }) => [`${model}, ${chip}, ${memoryText(memoryBytes)}`],
   identity: ({ serial, hardwareUuid }) => [`serial ${serial}`, `hardware UUID ${hardwareUuid}`],
@@ -85,7 +87,6 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   routes: (routes) => orNone([routeItems(routes)]),
   'bridge-preferences': (bridges) => orNone(bridgePreferenceLines(bridges)),
   'network-services': (services) => orNone([serviceOrderItems(services)]),
-  'rdma-state': (state) => [state],
   'rdma-switch': (state) => [state],
   'rdma-devices': (devices) => orNone([devices.map(({ name }) => name)]),
   'rdma-ports': (ports) => orNone(rdmaPortLines(ports)),
@@ -121,7 +122,6 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
           `${label} ${daemonWords[Number(isLoaded)]}${isDisabled ? ', disabled' : ''}`,
       ),
     ),
-  'automatic-updates': (state) => [state === 'on' ? 'on, by choice or by default' : state],
   'software-updates': (updates) => orNone([updates.map(updateText)]),
   'automatic-login': ({ user }) => [user === undefined ? 'nobody' : user],
   names: ({ computerName, localHostName, hostName }) => [
@@ -175,12 +175,20 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   ],
 };
 
-function linesOf<K extends FactName>(name: K, fact: Known<FactValues[K]>, plusMinus: PlusMinus): readonly FactLine[] {
-  return fact.kind === 'known'
-    ? linesByFact[name](fact.value, plusMinus)
-    : [`unknown: ${reasonWords[fact.reason]}${fact.detail === '' ? '' : ` (${fact.detail})`}`];
+const hasLines = (name: string): name is keyof FactValues => Object.hasOwn(linesByFact, name);
+
+/** What a known fact says; its value is the one that its own definition has parsed. */
+function linesOf(name: FactName, value: unknown, plusMinus: PlusMinus): readonly FactLine[] {
+  if (hasLines(name))
+    return (linesByFact[name] as (value: unknown, plusMinus: PlusMinus) => readonly FactLine[])(value, plusMinus);
+  const { text } = registry[name] as FactDefinition;
+  if (text === undefined) throw new Error(`${name} has no text`);
+  return [text(value)];
 }
 
 /** One fact in words, most of them in one line; unescaped. */
-export const factLines = (name: FactName, facts: Facts, hasUnicode: boolean): readonly FactLine[] =>
-  linesOf(name, facts[name], hasUnicode ? '±' : '+-');
+export function factLines(name: FactName, facts: Facts, hasUnicode: boolean): readonly FactLine[] {
+  const fact = factNamed(facts, name);
+  if (fact.kind === 'known') return linesOf(name, fact.value, hasUnicode ? '±' : '+-');
+  return [`unknown: ${reasonWords[fact.reason]}${fact.detail === '' ? '' : ` (${fact.detail})`}`];
+}

@@ -1,7 +1,8 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { FactName } from '../../model/facts/fact-values.ts';
+import type { FactName } from '../../engine/observe/facts.ts';
 import type { Facts } from '../../model/facts/observation.ts';
+import { factNamed } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { fitLines, flow, padEnd } from '../layout.ts';
 import { type Page, type Paint, pageOf } from '../page.ts';
@@ -46,7 +47,8 @@ function oneFact(name: FactName, facts: Facts, width: number, page: Page): reado
     const [first = '', ...rest] = fitLine(line, page.columns - indent.length - 2);
     return [first, ...rest.map((more) => `  ${more}`)];
   });
-  const [top = '', ...others] = facts[name].kind === 'known' ? told : told.map((line) => page.paint('warn', line));
+  const [top = '', ...others] =
+    factNamed(facts, name).kind === 'known' ? told : told.map((line) => page.paint('warn', line));
   const label = page.paint('dim', padEnd(name, isNarrow ? 0 : width));
   const below = others.map((line) => `${indent}${line}`);
   return isNarrow ? [`${margin}${label}`, `${indent}${top}`, ...below] : [`${margin}${label}  ${top}`, ...below];

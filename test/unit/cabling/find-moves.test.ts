@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { LinkEnd } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { moveText } from '../../../src/rack/cabling/cabling-text.ts';

@@ -1,11 +1,7 @@
+import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
 import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../../src/model/account.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
-import type {
-  FactName,
-  FactValues,
-  ThunderboltPeer,
-  ThunderboltReceptacle,
-} from '../../../src/model/facts/fact-values.ts';
+import type { ThunderboltPeer, ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
 import type { Facts, NodeObservation } from '../../../src/model/facts/observation.ts';
 import { known, type UnknownReason, unknown } from '../../../src/model/known.ts';
 import type { Link, LinkEnd } from '../../../src/model/link.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import type { CasePlace } from '../../../src/model/macs/mac-model.ts';
 import { placeAt as placeAtItself } from '../../../src/rack/cables/receptacle-place.ts';

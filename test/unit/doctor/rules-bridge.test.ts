@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { surveyFleet } from '../../../src/engine/diagnose/survey.ts';
+import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactName, FactValues, NetworkInterface } from '../../../src/model/facts/fact-values.ts';
+import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { onOnePage } from '../one-page.ts';
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues, Ipv4Address, Route } from '../../../src/model/facts/fact-values.ts';
+import type { Ipv4Address, Route } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject, receptacleSubject } from '../../../src/model/subject.ts';
 import { onOnePage } from '../one-page.ts';

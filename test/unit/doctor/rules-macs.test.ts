@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';

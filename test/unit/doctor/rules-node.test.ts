@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { MacAccount, MacAccounts } from '../../../src/model/account.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { Digest } from '../../../src/model/digest.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { identityDigest } from '../../../src/model/facts/mac-identity.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';

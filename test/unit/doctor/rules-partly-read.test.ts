@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { onOnePage } from '../one-page.ts';
 import { healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf } from './told.ts';

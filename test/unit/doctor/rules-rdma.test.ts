@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import type { RdmaPort } from '../../../src/model/facts/rdma-values.ts';
 import { onOnePage } from '../one-page.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { evidenceFor } from '../../../src/engine/diagnose/evidence.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { examine } from '../../../src/rack/examination.ts';
 import { onOnePage } from '../one-page.ts';

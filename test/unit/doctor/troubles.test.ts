@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { codes } from '../../../src/diagnostics/codes.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { codes } from '../../../src/engine/codes.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import { findingRoles } from '../../../src/engine/diagnose/finding-roles.ts';
 import {
@@ -11,7 +11,7 @@ import {
   troublesOf,
   withoutConsequences,
 } from '../../../src/engine/diagnose/troubles.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { RdmaPort } from '../../../src/model/facts/rdma-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../src/model/subject.ts';

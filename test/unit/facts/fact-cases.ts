@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { FactName } from '../../../src/engine/observe/facts.ts';
 import { registry } from '../../../src/engine/observe/facts.ts';
-import type { FactName } from '../../../src/model/facts/fact-values.ts';
 import type { Answer } from '../../../src/model/facts/probe.ts';
 import type { Known } from '../../../src/model/known.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { EveryFact } from '../../../src/engine/observe/facts.ts';
 import { allProbes, factNames } from '../../../src/engine/observe/facts.ts';
 import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
-import type { Facts } from '../../../src/model/facts/observation.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { tool } from '../../../src/node/paths/node-paths.ts';
@@ -117,7 +117,12 @@ function macRoot(shell: Shell): NodeRoot {
   return root;
 }
 
-async function observe(shell: Shell, root: NodeRoot, probes = allProbes(), env?: NodeJS.ProcessEnv): Promise<Facts> {
+async function observe(
+  shell: Shell,
+  root: NodeRoot,
+  probes = allProbes(),
+  env?: NodeJS.ProcessEnv,
+): Promise<EveryFact> {
   const request = { probes, token, rootPrefix: root.folder };
   const { end } = startScript(shell, observeScript(request), env);
   const now = Date.now();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FactName, FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../src/model/facts/observation.ts';
 import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../src/model/facts/rdma-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';

@@ -1,8 +1,9 @@
 import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
 import type { CommandRuntime, DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { digest, digestOf } from '../../../src/model/digest.ts';
-import type { FactName, FactValues, PlacementMember, TokenSight } from '../../../src/model/facts/fact-values.ts';
+import type { PlacementMember, TokenSight } from '../../../src/model/facts/fact-values.ts';
 import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';

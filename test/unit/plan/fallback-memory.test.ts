@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { onFallback } from '../../../src/desired/fallback.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import type { MemberCase } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

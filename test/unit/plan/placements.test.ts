@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fleetWithout } from '../../../src/engine/goals/fleet-without.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

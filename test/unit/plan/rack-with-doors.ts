@@ -1,8 +1,9 @@
 import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
-import type { FactValues, KeptFile } from '../../../src/model/facts/fact-values.ts';
+import type { KeptFile } from '../../../src/model/facts/fact-values.ts';
 import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
 import type { DoormanSight } from '../../../src/model/gateway.ts';
 import type { NodeName } from '../../../src/model/node.ts';

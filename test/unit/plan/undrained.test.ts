@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { withUndrained } from '../../../src/engine/goals/undrained.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 

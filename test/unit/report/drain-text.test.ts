@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { drainLines as drainProse } from '../../../src/report/run/drain-text.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';

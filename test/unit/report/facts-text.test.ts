@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { FactName } from '../../../src/engine/observe/facts.ts';
 import { digest } from '../../../src/model/digest.ts';
-import type { FactName, PlacementMember } from '../../../src/model/facts/fact-values.ts';
+import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import { factsText } from '../../../src/report/facts/facts-text.ts';
 import {
   cabledReceptacle,

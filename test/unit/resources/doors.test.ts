@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { placementSubject } from '../../../src/model/subject.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { doctorCodes } from '../../../src/diagnostics/codes/rack/codes-doctor.ts';
-import { codes } from '../../../src/diagnostics/codes.ts';
+import { codes } from '../../../src/engine/codes.ts';
 import { findingRoles, roleOf } from '../../../src/engine/diagnose/finding-roles.ts';
 import { resources } from '../../../src/engine/plan/resources.ts';
 

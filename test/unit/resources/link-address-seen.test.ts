@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../src/model/facts/observation.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { keptAddress, serviceOf } from '../../../src/rack/addresses/link-address-seen.ts';

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import type { FactValues, PlacementMember } from '../../../src/model/facts/fact-values.ts';
+import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { effectTexts } from '../../../src/report/plan/effect-lines.ts';
 import { asText } from '../as-text.ts';

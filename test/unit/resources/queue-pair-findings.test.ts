@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues, PlacementMember } from '../../../src/model/facts/fact-values.ts';
+import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import { subjectText } from '../../../src/model/subject.ts';
 import { placementFindings as placementFindingsItself } from '../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements as surveyPlacementsItself } from '../../../src/rack/placement/check/placement-survey.ts';

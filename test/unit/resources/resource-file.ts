@@ -1,8 +1,8 @@
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
+import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactName, FactValues } from '../../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';

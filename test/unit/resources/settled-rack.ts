@@ -1,6 +1,7 @@
 import { endAddresses } from '../../../src/desired/links/link-addresses.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet, Ipv4Network } from '../../../src/model/desired.ts';
-import type { FactValues, NetworkInterface } from '../../../src/model/facts/fact-values.ts';
+import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import type { Link } from '../../../src/model/link.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/drivers/contract/mixed-macos.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredPlacement } from '../../../src/model/desired.ts';
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';

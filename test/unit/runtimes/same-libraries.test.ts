@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sameLibraries } from '../../../src/drivers/contract/same-libraries.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../../src/model/digest.ts';
-import type { FactValues, KeptTree } from '../../../src/model/facts/fact-values.ts';
+import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

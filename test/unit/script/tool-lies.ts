@@ -1,5 +1,5 @@
 /** What each script does about a tool of macOS that exits with 0 and changes nothing. */
-import type { FactValues } from '../../../src/model/facts/fact-values.ts';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { ScriptArgs } from '../../../src/model/node-script.ts';
 import { accountFile } from '../../../src/node/paths/account-paths.ts';
 import { doormanPlist } from '../../../src/node/paths/gateway-paths.ts';

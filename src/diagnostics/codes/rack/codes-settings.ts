@@ -4,13 +4,6 @@ import type { CodeEntry } from '../../code-entry.ts';
 
 /** Codes about settings of a Mac that differ from the file. */
 export const settingCodes = {
-  'updates/automatic': {
-    severity: 'error',
-    summary: 'macOS installs its updates by itself.',
-    cause:
-      '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh, and comes back with another version than its neighbours, or locked.',
-    hint: prose`Set it with ${meshwright('apply')}.`,
-  },
   'names/differ': {
     severity: 'error',
     summary: 'This Mac is not called as its node.',
