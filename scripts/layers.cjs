@@ -80,7 +80,7 @@ const roles = {
     cables: 'before-cables receptacle-place',
     cabling: 'receptacle-sight',
     clock: 'clocks',
-    contract: 'examination fleet-observation rdma-severity rule',
+    contract: 'define-rule examination fleet-observation rdma-severity resource-kind rule',
     'foreign-daemon': 'adopted-daemon',
     hold: 'node-holds',
     identity: 'identity',
@@ -212,7 +212,7 @@ const parts = {
     files: roleFiles('setting'),
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'],
   },
-  'engine/codes': { files: ['src/engine/codes\\.ts$'], mayImport: ['diagnostics', 'rack/setting'] },
+  'engine/codes': { files: ['src/engine/codes\\.ts$'], mayImport: ['diagnostics', 'rack/rule', 'rack/setting'] },
   'engine/file': {
     files: ['src/engine/load-cluster\\.ts$'],
     mayImport: ['model', 'config', 'drivers'],
@@ -251,7 +251,7 @@ const parts = {
   'engine/playbooks': {
     files: [inFolder('engine/playbooks')],
     mayImport: [
-      ...['model', 'diagnostics', 'desired', 'config', 'rack/mesh', 'rack/resource'],
+      ...['model', 'diagnostics', 'desired', 'config', 'rack/reading', 'rack/mesh', 'rack/resource'],
       ...['engine/plan', 'engine/goals'],
     ],
   },

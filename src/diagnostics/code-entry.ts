@@ -21,7 +21,7 @@ export interface Code extends CodeEntry {
 }
 
 /** Entries with their codes. */
-export type CodesOf<T extends Readonly<Record<string, CodeEntry>>> = { readonly [K in keyof T]: Code };
+export type CodesOf<T extends Readonly<Record<string, CodeEntry>>> = { readonly [K in keyof T]: T[K] & Code };
 
 /** Gives each entry the code under which it stands. */
 export const defineCodes = <T extends Readonly<Record<string, CodeEntry>>>(entries: T): CodesOf<T> =>

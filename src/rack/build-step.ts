@@ -3,7 +3,8 @@ import type { NetworkCall, ScriptCall } from '../model/node-script.ts';
 import { type Effect, type Patch, type Step, stepId } from '../model/step.ts';
 import { patchesOf } from './change.ts';
 import { propertyKey } from './property-key.ts';
-import type { Property, ResourceKind } from './resource.ts';
+import type { Property } from './resource.ts';
+import type { ResourceKind } from './resource-kind.ts';
 
 /** What every step needs to be told; the rest follows, or is nothing. */
 export type StepParts = Pick<Step, 'node' | 'act' | 'class' | 'deadlineMs'> & {

@@ -9,44 +9,7 @@ import type { Change, Step } from '../model/step.ts';
 import type { Prose } from '../model/text/prose.ts';
 import type { Examination } from './examination.ts';
 import type { FleetObservation } from './fleet-observation.ts';
-
-/**
- * A kind of thing that is kept in the desired state. Its order is that of the registry; `boot-session` is in none,
- * since no file wishes for it: only the goals that restart Macs change it. Nor is `uninstall`, which one goal has.
- */
-export type ResourceKind =
-  | 'hold'
-  | 'identity'
-  | 'macos'
-  | 'filevault'
-  | 'sudo'
-  | 'accounts'
-  | 'rollback'
-  | 'power'
-  | 'updates'
-  | 'names'
-  | 'clock'
-  | 'login-window'
-  | 'screen-sharing'
-  | 'firewall'
-  | 'spotlight'
-  | 'time-machine'
-  | 'photos-analysis'
-  | 'foreign-daemon'
-  | 'thunderbolt-bridge'
-  | 'rdma'
-  | 'thunderbolt-link'
-  | 'link-address'
-  | 'service-order'
-  | 'wired-limit'
-  | 'keeper'
-  | 'staging'
-  | 'runtime'
-  | 'model'
-  | 'doorman'
-  | 'placement'
-  | 'boot-session'
-  | 'uninstall';
+import type { ResourceKind } from './resource-kind.ts';
 
 /** A node that was asked for and that answered. */
 export interface ObservedTarget {

@@ -6,7 +6,8 @@ import type { Known } from '../model/known.ts';
 import type { ScriptCall } from '../model/node-script.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
-import type { ObservedTarget, Property, Resource, ResourceKind } from './resource.ts';
+import type { ObservedTarget, Property, Resource } from './resource.ts';
+import type { ResourceKind } from './resource-kind.ts';
 import { knownWords } from './seen-fact.ts';
 
 /** One setting of a Mac that one script sets. */

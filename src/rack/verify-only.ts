@@ -1,4 +1,5 @@
-import type { Gap, Resource, ResourceKind, View } from './resource.ts';
+import type { Gap, Resource, View } from './resource.ts';
+import type { ResourceKind } from './resource-kind.ts';
 
 /** What distinguishes one thing that is only looked at from another. */
 export interface VerifyOnly {

@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../../src/rack/resource.ts';
+import type { ResourceKind } from '../../src/rack/resource-kind.ts';
 import { first, second } from './converge-file.ts';
 
 /** What somebody does as root on the second node. */

@@ -10,9 +10,9 @@ import { type FactDefinition, factNamed } from '../../rack/fact.ts';
 import { farEndOf } from '../../rack/rdma/far-end.ts';
 import { lostPorts } from '../../rack/rdma/rdma-far.ts';
 import { type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
-import type { FactName } from '../observe/facts.ts';
-import { registry } from '../observe/facts.ts';
+import { type FactName, isFactName, registry } from '../observe/facts.ts';
 import { isOptionalFact } from './optional-facts.ts';
+import { definedCodes } from './rules.ts';
 
 /** One fact of one node that made the doctor say what it says. */
 export interface Evidence {
@@ -46,7 +46,6 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   power: ['power'],
   sharing: ['screen-sharing'],
   sudo: ['sudo'],
-  updates: ['automatic-updates'],
 };
 
 /** Where a code rests on other facts than its area; of the ladder the missing rung, and those right below it. */
@@ -54,7 +53,6 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'address/pool-overlap': ['interfaces', 'routes'],
   'address/by-dhcp': ['service-addresses', 'interfaces'],
   'address/ipv4-off': ['service-addresses', 'interfaces'],
-  'sharing/remote-login-off': ['remote-login'],
   'macos/panicked': ['panic-reports', 'boot-session'],
   'network/suspected-tcp-panic': ['panic-reports', 'boot-session', 'placements'],
   'login/needs-filevault-off': ['filevault'],
@@ -88,7 +86,10 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
 };
 
 const factsOf = (code: string): readonly FactName[] =>
-  factsByCode[code] ?? factsByArea[code.slice(0, code.indexOf('/'))] ?? [];
+  definedCodes[code]?.facts.filter(isFactName) ??
+  factsByCode[code] ??
+  factsByArea[code.slice(0, code.indexOf('/'))] ??
+  [];
 
 const wordText = (word: Word): string =>
   typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
@@ -106,7 +107,6 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
   'automatic-login': 'defaults read /Library/Preferences/com.apple.loginwindow autoLoginUser',
   names: 'plutil -extract System json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
   'screen-sharing': 'launchctl print system/com.apple.screensharing',
-  'remote-login': 'launchctl print system/com.openssh.sshd',
   firewall: 'socketfilterfw --getglobalstate',
   spotlight: 'mdutil -a -s',
   'photos-analysis': 'launchctl print-disabled user/$(id -u)',

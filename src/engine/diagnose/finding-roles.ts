@@ -1,35 +1,11 @@
 import type { doctorCodes } from '../../diagnostics/codes/rack/codes-doctor.ts';
-import type { ResourceKind } from '../../rack/resource.ts';
-import { updates } from '../../rack/settings/updates.ts';
+import type { FindingRole } from '../../rack/define-rule.ts';
+import { definedCodes } from './rules.ts';
 
 /** A code of the doctor. */
 export type DoctorCode = keyof typeof doctorCodes;
 
-/** When a finding keeps anything from being done. */
-export type RoleCondition =
-  /** A node that it is about needs RDMA by the file; else it is told. */
-  | 'rdma-needed'
-  /** The same, and the addresses of its receptacles are as they should be; else apply may mend it by setting them. */
-  | 'rdma-needed-and-addressed'
-  /** The file does not let apply take the bridge away; else the trouble goes with it. */
-  | 'bridge-stays'
-  /** The same; where apply takes the bridge away it is told all the same, since it does harm until then. */
-  | 'bridge-stays-else-told';
-
-/**
- * What a finding of the doctor means to a plan: `told` is only worth knowing, `converged` is what apply mends by
- * itself, a blocker is neither and stops a resource.
- */
-export type FindingRole =
-  | 'told'
-  | 'converged'
-  /** Apply mends it where it sets an address of the node; else it is told. */
-  | 'converged-by-address'
-  /** Apply mends it where the file lets it set clocks; else it is told. */
-  | 'converged-by-clock'
-  | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
-
-/** Every code of the doctor; the type refuses a code that is forgotten. */
+/** The role of every code that has no definition with its rule; the type refuses a code that is forgotten. */
 export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'fact/unknown': 'told',
   'hold/held': 'told',
@@ -65,7 +41,6 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'login/differs': { blocks: 'login-window' },
   'login/needs-filevault-off': { blocks: 'login-window' },
   'sharing/screen': 'converged',
-  'sharing/remote-login-off': 'told',
   'background/on': 'converged',
   'firewall/on': 'converged',
   'firewall/in-the-way': 'told',
@@ -121,6 +96,7 @@ export function roleOf(code: string): FindingRole {
   if (isDoctorCode(code)) {
     return findingRoles[code];
   }
-  if (Object.hasOwn(updates.codes, code)) return 'converged';
+  const defined = definedCodes[code];
+  if (defined !== undefined) return defined.role;
   return code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told';
 }

@@ -1,3 +1,4 @@
+import type { Code } from '../../diagnostics/code-entry.ts';
 import { fullDiskAccess } from '../../rack/access/full-disk-access-rule.ts';
 import { remoteLogin } from '../../rack/access/remote-login-rule.ts';
 import { sudo } from '../../rack/access/sudo-rule.ts';
@@ -13,6 +14,7 @@ import { madeBridgesRule } from '../../rack/bridge/made-bridges-rule.ts';
 import { cables } from '../../rack/cables/cables-rule.ts';
 import { surplus } from '../../rack/cables/surplus-rule.ts';
 import { clock } from '../../rack/clock/rule.ts';
+import type { DefinedRule, RuleCode } from '../../rack/define-rule.ts';
 import { filevault } from '../../rack/filevault/rule.ts';
 import { foreignDaemons } from '../../rack/foreign-daemon/rule.ts';
 import { holds } from '../../rack/hold/rule.ts';
@@ -41,7 +43,16 @@ import { screenSharing } from '../../rack/settings/screen-sharing/rule.ts';
 import { updates } from '../../rack/settings/updates.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
 
-/** Every rule there is. A new one is one file and one line here. */
+/** Rules with codes of their own. */
+const defined: readonly DefinedRule[] = [updates, remoteLogin];
+
+/** The codes of those. */
+export const definedCodes: Readonly<Record<string, RuleCode & Code>> = Object.assign(
+  {},
+  ...defined.map(({ codes }) => codes),
+);
+
+/** Every rule there is. A new one is one file and one line here, or above. */
 export const rules: readonly Rule[] = [
   wrongMac,
   sameMac,
@@ -69,11 +80,10 @@ export const rules: readonly Rule[] = [
   filevault,
   panics,
   otherRdmaDevices,
-  updates.rule,
+  ...defined.map(({ rule }) => rule),
   names,
   automaticLogin,
   screenSharing,
-  remoteLogin,
   firewall,
   backgroundServices,
   sudo,

@@ -1,7 +1,7 @@
 import type { NodeName } from '../../model/node.ts';
 import type { DrainWish } from '../../rack/endpoint/drain.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
-import type { ResourceKind } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { UninstallWish } from '../../rack/uninstall/uninstall-properties.ts';
 
 /** What a plan is to bring about. */

@@ -131,6 +131,9 @@ export type FactValues = {
 /** An observation with every fact by its name, for what goes through all of them. */
 export type EveryFact = { readonly [K in FactName]: Known<FactValues[K]> };
 
+/** Whether there is a fact of this name. */
+export const isFactName = (name: string): name is FactName => Object.hasOwn(registry, name);
+
 /** The names of all facts, in the order in which they are shown. */
 export const factNames = Object.keys(registry) as readonly FactName[];
 

@@ -7,7 +7,8 @@ import { subjectNodes } from '../../model/subject.ts';
 import { leftToApply, type Prose } from '../../model/text/prose.ts';
 import { linkAddressProperties } from '../../rack/addresses/link-address-properties.ts';
 import { judgeProperty } from '../../rack/change.ts';
-import type { Blocker, ResourceKind, View } from '../../rack/resource.ts';
+import type { Blocker, View } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { roleOf } from '../diagnose/finding-roles.ts';
 
 /** What one finding means to the plan of this fleet. */

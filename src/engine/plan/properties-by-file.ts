@@ -1,6 +1,6 @@
 import type { AddressParts } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { ResourceKind } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { factsWithoutAnswer } from '../observe/parse-facts.ts';
 import { resources } from './resources.ts';
 import { viewOf } from './view.ts';

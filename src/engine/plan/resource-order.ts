@@ -1,6 +1,7 @@
 import type { Addressed } from '../../model/address.ts';
 import { compareText } from '../../model/text/compare-text.ts';
-import type { Resource, ResourceKind } from '../../rack/resource.ts';
+import type { Resource } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { resources } from './resources.ts';
 
 /** The place of a kind in the order of these resources; what is not among them comes last. */

@@ -1,6 +1,7 @@
 import { reasonWords } from '../../diagnostics/reason-words.ts';
 import { judgeProperty } from '../../rack/change.ts';
-import type { Blocker, Property, Resource, ResourceKind, View } from '../../rack/resource.ts';
+import type { Blocker, Property, Resource, View } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { Assessed } from './assess.ts';
 import type { Context } from './context.ts';
 import { nodesOf } from './nodes-of.ts';

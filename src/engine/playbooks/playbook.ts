@@ -1,6 +1,6 @@
 import type { NodeName } from '../../model/node.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
-import type { ResourceKind } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
 
 /** Which nodes a play is about. */
 export type NodeChoice =

@@ -289,8 +289,6 @@ export interface FactValues {
   readonly 'automatic-login': AutomaticLogin;
   readonly names: MacNames;
   readonly 'screen-sharing': ScreenSharing;
-  /** Whether launchd starts sshd for a new connection. */
-  readonly 'remote-login': 'on' | 'off';
   readonly spotlight: readonly SpotlightVolume[];
   readonly 'time-machine': 'on' | 'off';
   readonly 'photos-analysis': readonly PhotosAgent[];

@@ -128,7 +128,6 @@ const linesByFact: { readonly [K in keyof FactValues]: Lines<K> } = {
     [`computer ${computerName ?? 'not set'}`, `Bonjour ${localHostName ?? 'not set'}`, `host ${hostName ?? 'not set'}`],
   ],
   'screen-sharing': (state) => [screenSharingWords(state)],
-  'remote-login': (state) => [state],
   firewall: (state) => [state === 'blocks-all' ? 'blocks everything' : state],
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
   leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),

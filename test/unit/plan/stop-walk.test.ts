@@ -14,7 +14,7 @@ import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import { nodesSubject } from '../../../src/model/subject.ts';
 import { type PlacementBlockerCode, placementBlockerCodes } from '../../../src/rack/placement/placement-blockers.ts';
-import type { ResourceKind } from '../../../src/rack/resource.ts';
+import type { ResourceKind } from '../../../src/rack/resource-kind.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';

@@ -80,7 +80,8 @@ export async function runOnMac(shell: Shell, name: string, text: string): Promis
     return {
       exit: code ?? result.kind,
       stdout: steady(stdout),
-      stderr: steady(stderr),
+      // How often a script tries again depends on time.
+      stderr: [...new Set(steady(stderr).split('\n'))].join('\n'),
       tree: [...treeOf(root.folder), ...treeOf(join(dirname(root.folder), 's'))].map(steady).sort(),
     };
   } finally {

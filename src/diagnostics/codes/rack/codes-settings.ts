@@ -37,13 +37,6 @@ export const settingCodes = {
     cause: 'launchd has its service loaded or not, now or at the next start, other than system.screenSharing wants it.',
     hint: prose`Set it with ${meshwright('apply')}.`,
   },
-  'sharing/remote-login-off': {
-    severity: 'warning',
-    summary: 'Remote Login is off: this Mac may refuse the next connection.',
-    cause:
-      'launchd has no com.openssh.sshd. A connection that was open before stays open, and an sshd that somebody installed beside it would still answer.',
-    hint: 'System Settings > General > Sharing > Remote Login, before this connection ends; as root: launchctl enable system/com.openssh.sshd && launchctl bootstrap system /System/Library/LaunchDaemons/ssh.plist',
-  },
   'background/on': {
     severity: 'error',
     summary: 'Something in the background uses the disk, and the file wants it stopped.',

@@ -1,5 +1,6 @@
 import { judgeProperty } from '../../change.ts';
-import type { Blocker, ObservedTarget, Property, ResourceKind, View } from '../../resource.ts';
+import type { Blocker, ObservedTarget, Property, View } from '../../resource.ts';
+import type { ResourceKind } from '../../resource-kind.ts';
 
 /** Whose interfaces a resource would touch. */
 export interface Touching {
