@@ -24,7 +24,7 @@ const checks = [
   { name: 'types', command: 'npm run -s check:types', minutes: 3 },
   { name: 'layers', command: 'npm run -s check:layers', minutes: 2 },
   { name: 'unused', command: 'npm run -s check:unused', minutes: 2 },
-  { name: 'docs of every export', command: 'npm run -s check:docs', minutes: 2 },
+  { name: 'docs of the library', command: 'npm run -s check:docs', minutes: 2 },
 ];
 
 /**

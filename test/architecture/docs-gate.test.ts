@@ -23,6 +23,10 @@ export interface Shape { readonly a: number }
 export type Alias = Shape;
 export class Live {}
 `,
+  'src/index.ts': `export { type Speaker, silent } from './documented.ts';
+export { type Alias, arrow, classic, constant, Live, type Shape } from './bare.ts';
+`,
+  'src/unseen.ts': 'export const unseen = 1;\n',
   'src/astray.ts': '/** See {@link Gone}. */\nexport const astray = 1;\n',
 };
 
@@ -45,7 +49,7 @@ describe('the docs gate', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(['constant', 'arrow', 'classic', 'Shape', 'Alias', 'Live'])('fails on the bare export %s', (name) => {
+  it.each(['constant', 'arrow', 'classic', 'Shape', 'Alias', 'Live'])('fails on the bare export %s of the library', (name) => {
     expect(said).toContain(`bare.${name} `);
     expect(exit).toBe(1);
   });
@@ -54,7 +58,8 @@ describe('the docs gate', () => {
     expect(said).toContain('"Gone"');
   });
 
-  it('lets members and what is not exported go without a text', () => {
+  it('asks for no text of members, and of what the library does not export', () => {
     expect(said).not.toContain('documented.');
+    expect(said).not.toContain('unseen');
   });
 });
