@@ -49,10 +49,13 @@ describe('the docs gate', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(['constant', 'arrow', 'classic', 'Shape', 'Alias', 'Live'])('fails on the bare export %s of the library', (name) => {
-    expect(said).toContain(`bare.${name} `);
-    expect(exit).toBe(1);
-  });
+  it.each(['constant', 'arrow', 'classic', 'Shape', 'Alias', 'Live'])(
+    'fails on the bare export %s of the library',
+    (name) => {
+      expect(said).toContain(`bare.${name} `);
+      expect(exit).toBe(1);
+    },
+  );
 
   it('fails on a link that leads nowhere', () => {
     expect(said).toContain('"Gone"');
