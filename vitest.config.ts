@@ -6,60 +6,36 @@ import { inMemory } from './test/memory-folder.ts';
 /** A place for the results as JSON: `.ci/run` sets it and adds the counts up. */
 const results = process.env['MESHWRIGHT_RESULTS'];
 
-/** Tests that run the built command itself; only they wait for a build. */
-const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test/architecture/pure-run.test.ts'];
-
-/** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
-const longRuns = [
-  'test/scenarios/llama-{cache,placement}.test.ts',
-  'test/cli/{act,apply,bench,blind-follower,canary,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,kill-verbs,lease-held,log,logs-elsewhere,logs-follow,lost-member}.test.ts',
-  'test/cli/{doubles,macos-27,restart-refused,thunderbolt-4,enroll-answers,enroll-install,factory,graph,playbook,replace,sim,status,stop-ladder,surroundings,unconfirmed-change,uninstall,unlock,yesterday}.test.ts',
-  'test/scenarios/{apply-failures,apply-files,apply-lease,apply-playbook,apply-reboot,apply-transaction,start-phases}.test.ts',
-  'test/scenarios/converge-{accounts,effects,failures,hindered,login,moves,traces,twice}.test.ts',
-  'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-frames,hostile-streams}.test.ts',
-  'test/scenarios/{kill-apply,kill-first-start,kill-reboot,kill-restart}.test.ts',
-  'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
-  'test/cli/{cables,endpoints,observe,skeletons}.test.ts',
-  'test/scenarios/doorman-{clients,fleet,raw,refusals,siege}.test.ts',
-  'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,ssh,supervisor,writes}.test.ts',
-  'test/scenarios/{exo-double,exo-mesh,start-exo}.test.ts',
-  'test/scenarios/mlx-{build,mesh,ranks}.test.ts',
-  'test/scenarios/{overlapping-placements,command-llama,cut-transaction,keeper,keeper-refused,transcripts,unlock-node,watch-fleet}.test.ts',
-];
+/** Tests that run the built command itself are in these folders; only they wait for a build. */
+const built = ['test/cli/**', 'test/scenarios/**'];
 
 /**
- * The same of tests that run no built command: they run scripts of nodes under each shell, and wait for deadlines; or
- * they try the gates themselves, each of which reads the whole project.
+ * Slow ones: `.ci/run` has the patience for them, whoever types `npm test` has not. They take many seconds, run scripts of
+ * nodes under each shell, wait for deadlines, or try gates that read the whole project.
  */
-const longParts = [
-  'test/property/{facts-never-wrong,script-quote}.test.ts',
-  'test/unit/script/{jobs,observe-script-given-up,odd-macs,rank-scripts,rdma-starts,stop-ladder,tool-does-nothing,tool-fails}.test.ts',
-  'test/unit/facts/{kept-on-node,rdma-kernel-probe,whole-observation}.test.ts',
-  'test/architecture/{docs-gate,layers,node-scripts,pure-folders}.test.ts',
-];
-
-/** Simulated Macs with namespaces of their own: Linux and root only, so nobody else is asked for them. */
-const inNamespaces = ['test/namespace/**/*.test.ts'];
+const slow = '*.slow.test.ts';
 
 /** What `npm test` tries few cases of, `.ci/run` a sample drawn by the commit, and `npm run nightly` all. */
-const samples = {
-  parts: [
-    'test/property/{cabling-moves,config-edits,config-never-throws,known-hosts-openssh,placement-plans,plan}.test.ts',
-    'test/unit/script/{lease-interleaved,texts-before}.test.ts',
-  ],
-  whole: ['test/scenarios/{converge-drift,converge-keys}.test.ts'],
-};
+const sampled = '*.sampled.test.ts';
+
+/** Simulated Macs with namespaces of their own: Linux and root only, so nobody else is asked for them. */
+const inNamespaces = 'test/namespace/**';
 
 /** `rest` is what `.ci/run` has still to do after `npm test`. */
 const select = {
-  everyday: { parts: ['test/**/*.test.ts'], whole: builtOnes, left: [...longRuns, ...longParts] },
-  rest: { parts: [...longParts, ...samples.parts], whole: [...longRuns, ...samples.whole], left: [] },
-  all: { parts: ['test/**/*.test.ts'], whole: builtOnes, left: [] },
-  namespace: { parts: [], whole: [], left: [] },
+  everyday: { names: ['*.test.ts'], left: [slow] },
+  rest: { names: [slow, sampled], left: [] },
+  all: { names: ['*.test.ts'], left: [] },
+  namespace: { names: [], left: [] },
 };
 const asked = process.env['MESHWRIGHT_TESTS'] ?? 'everyday';
 const selected = Object.entries(select).find(([name]) => name === asked)?.[1];
 if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS is one of ${Object.keys(select).join(', ')}`);
+
+/** Files of these folders with a name that was asked for. */
+const filesIn = (folders: readonly string[]): string[] =>
+  folders.flatMap((folder) => selected.names.map((name) => `${folder}/${name}`));
+const left = selected.left.map((name) => `test/**/${name}`);
 
 /** A minute each, or several. Whoever begins with them has no core idle at the end. */
 const longest = [
@@ -80,7 +56,9 @@ const longest = [
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
-  const rank = longest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+  const rank = longest.findIndex(
+    (name) => moduleId.endsWith(`/${name}.slow.test.ts`) || moduleId.endsWith(`/${name}.test.ts`),
+  );
   return rank < 0 ? longest.length : rank;
 };
 
@@ -120,12 +98,15 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'parts', include: selected.parts, exclude: [...builtOnes, ...inNamespaces, ...selected.left] },
+        test: { name: 'parts', include: filesIn(['test/**']), exclude: [...built, inNamespaces, ...left] },
       },
-      { extends: true, test: { name: 'namespace', include: asked === 'namespace' ? inNamespaces : [] } },
       {
         extends: true,
-        test: { name: 'whole', include: selected.whole, exclude: selected.left, globalSetup: 'test/global-setup.ts' },
+        test: { name: 'namespace', include: asked === 'namespace' ? [`${inNamespaces}/*.test.ts`] : [] },
+      },
+      {
+        extends: true,
+        test: { name: 'whole', include: filesIn(built), exclude: left, globalSetup: 'test/global-setup.ts' },
       },
     ],
   },

@@ -1,5 +1,5 @@
 /**
- * Keeps the command line that `npm run build` has made for test/cli/yesterday.test.ts: one file, which Node can unpack.
+ * Keeps the command line that `npm run build` has made for test/cli/yesterday.slow.test.ts: one file, which Node can unpack.
  * What has no use on a controller (tests and examples of packages, the library beside the command) is left out.
  *
  *   npm run build && node scripts/keep-build.mjs

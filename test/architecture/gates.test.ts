@@ -74,7 +74,7 @@ describe('the workflows', () => {
     const listed = printedBy(words, { MESHWRIGHT_TESTS: selection });
     const files = listed.split('\n').flatMap((line) => /test\/\S+\.test\.ts/.exec(line)?.[0] ?? []);
     const scripts = filesBelow('test/unit/script').filter((path) => path.endsWith('.test.ts'));
-    expect(files.toSorted()).toEqual(['test/architecture/node-scripts.test.ts', ...scripts].toSorted());
+    expect(files.toSorted()).toEqual(['test/architecture/node-scripts.slow.test.ts', ...scripts].toSorted());
   });
 
   it('run nightly every night', () => {

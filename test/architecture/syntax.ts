@@ -6,7 +6,6 @@ export interface FunctionShape {
   readonly place: string;
   readonly name: string;
   readonly lines: number;
-  readonly parameters: number;
   /** Deepest nesting of loops, conditions and try blocks; an `else if` is not deeper than its `if`. */
   readonly depth: number;
 }
@@ -31,7 +30,6 @@ export function functionsOf(file: ts.SourceFile): readonly FunctionShape[] {
       place: `${file.fileName}:${start + 1}`,
       name: nameOf(node, file),
       lines: end - start + 1,
-      parameters: node.parameters.length,
       depth: node.body === undefined ? 0 : depthOf(node.body),
     };
   });

@@ -1,5 +1,5 @@
 // A small server with the parts of OpenAI's API that a placement needs, before a real llama.cpp from npm: what the
-// driver `command` starts in test/scenarios/command-llama.test.ts. Arguments: MODEL.gguf PORT CONTEXT.
+// driver `command` starts in test/scenarios/command-llama.slow.test.ts. Arguments: MODEL.gguf PORT CONTEXT.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { loadModel, toggleNativeLog } from '@fugood/llama.node';

@@ -17,7 +17,7 @@ const processBytes = 0.3 * gibibyte;
 
 /**
  * The gateway of a published placement, on the leader: 256 MiB for large bodies, as much for all else. 100 bodies of
- * 64 MiB at once made it 350 MB large (test/scenarios/doorman-siege.test.ts).
+ * 64 MiB at once made it 350 MB large (test/scenarios/doorman-siege.slow.test.ts).
  */
 const gatewayBytes = gibibyte / 2;
 

@@ -15,7 +15,7 @@
  *
  * A fault takes about a minute of CPU time. `npm test` tries none, `.ci/run` no fault and two that the commit draws, and
  * `npm run nightly` all. To record:
- * `MESHWRIGHT_SKELETONS=write MESHWRIGHT_DEPTH=whole MESHWRIGHT_TESTS=all npx vitest run test/cli/skeletons.test.ts`
+ * `MESHWRIGHT_SKELETONS=write MESHWRIGHT_DEPTH=whole MESHWRIGHT_TESTS=all npx vitest run test/cli/skeletons.slow.test.ts`
  */
 import { describe, expect, it } from 'vitest';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';

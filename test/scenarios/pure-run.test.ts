@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesBelow, root, table } from './sources.ts';
+import { filesBelow, root, table } from '../architecture/sources.ts';
 
 describe('pure modules where clock, randomness, timers and process throw', () => {
   const folders = table.pure.filter(
