@@ -160,7 +160,7 @@ const roles = {
     power: 'set-power',
     settings: [
       'background/photos-agents background/stop-background-services firewall/stop-firewall names/set-names',
-      'screen-sharing/set-screen-sharing updates/set-updates',
+      'screen-sharing/set-screen-sharing',
     ].join(' '),
     uninstall: 'baseline-settings baseline-values clear-node record-baseline restore-network restore-value',
   },

@@ -9,7 +9,7 @@ export interface CodeEntry {
   readonly summary: string;
   /** Why it happens, for `docs/errors.md`. */
   readonly cause: string;
-  /** Default hint; a caller that knows more says more. */
+  /** The hint of diagnostics that bring none of their own: most rules know more, and say more. */
   readonly hint: Prose;
   /** Set where no program can mend it: somebody has to go to the rack, or to the Mac's own console. */
   readonly hands?: true;

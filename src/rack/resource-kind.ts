@@ -1,6 +1,6 @@
 /**
- * A kind of thing that is kept in the desired state. Its order is that of the registry; `boot-session` is in none,
- * since no file wishes for it: only the goals that restart Macs change it. Nor is `uninstall`, which one goal has.
+ * A kind of thing that is kept in the desired state; `src/engine/plan/resources.ts` has their order. `boot-session` and
+ * `uninstall` are not in that list: no file asks for them, only the goals that restart Macs or remove meshwright.
  */
 export type ResourceKind =
   | 'hold'
