@@ -57,7 +57,7 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['src/remote/reads-an-answer.ts', 'export * from "../node/answers/grammar.ts";\n', 'part-remote'],
   ['src/engine/scripts/registry.ts', 'export * from "../../rack/clock/resource.ts";\n', 'part-engine-scripts'],
   ['src/engine/unknown.ts', 'export * from "../model/upward.ts";\n', 'known-part'],
-  ['src/report/reads-a-fact.ts', 'export * from "../rack/clock/fact.ts";\n', 'part-report'],
+  ['src/report/reads-a-script.ts', 'export * from "../rack/clock/set-clock.ts";\n', 'part-report'],
   [
     'src/config/reads.ts',
     'import { readFileSync } from "node:fs";\nexport const read = readFileSync;\n',
