@@ -4,27 +4,27 @@ import type { Examination } from './examination.ts';
 import type { ResourceKind } from './resource-kind.ts';
 import type { Rule } from './rule.ts';
 
-/** When a finding keeps anything from being done. */
+/** When a finding blocks a resource. */
 export type RoleCondition =
-  /** A node that it is about needs RDMA by the file; else it is told. */
+  /** The file needs RDMA on a node of the finding; otherwise the finding is only reported. */
   | 'rdma-needed'
-  /** The same, and the addresses of its receptacles are as they should be; else apply may mend it by setting them. */
+  /** The same, and the addresses of its receptacles are right; otherwise `apply` may repair it by setting them. */
   | 'rdma-needed-and-addressed'
-  /** The file does not let apply take the bridge away; else the trouble goes with it. */
+  /** The file does not let `apply` remove the bridge; otherwise the finding goes with the bridge. */
   | 'bridge-stays'
-  /** The same; where apply takes the bridge away it is told all the same, since it does harm until then. */
+  /** The same; where `apply` removes the bridge, the finding is still reported, since the bridge does harm until then. */
   | 'bridge-stays-else-told';
 
 /**
- * What a finding of the doctor means to a plan: `told` is only worth knowing, `converged` is what apply mends by
- * itself, a blocker is neither and stops a resource.
+ * What a finding of the doctor means to a plan. `told`: it is only reported. `converged`: `apply` repairs it. Anything else
+ * blocks a resource.
  */
 export type FindingRole =
   | 'told'
   | 'converged'
-  /** Apply mends it where it sets an address of the node; else it is told. */
+  /** `apply` repairs it where it sets an address of the node; otherwise it is only reported. */
   | 'converged-by-address'
-  /** Apply mends it where the file lets it set clocks; else it is told. */
+  /** `apply` repairs it where the file lets it set clocks; otherwise it is only reported. */
   | 'converged-by-clock'
   | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 

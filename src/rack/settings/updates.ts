@@ -12,7 +12,7 @@ import { defineFact, read } from '../fact.ts';
 
 const preferenceKey = 'AutomaticallyInstallMacOSUpdates';
 
-/** Where nobody has set the key, macOS installs its updates. */
+/** Without the key macOS installs its updates. */
 const fact = defineFact({
   name: 'automatic-updates',
   from: [nodeSettings],

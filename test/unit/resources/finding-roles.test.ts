@@ -2,9 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { doctorCodes } from '../../../src/diagnostics/codes/rack/codes-doctor.ts';
 import { codes } from '../../../src/engine/codes.ts';
 import { findingRoles, roleOf } from '../../../src/engine/diagnose/finding-roles.ts';
+import { definedCodes } from '../../../src/engine/diagnose/rules.ts';
 import { resources } from '../../../src/engine/plan/resources.ts';
 
 describe('roles of findings', () => {
+  it('follow from their rule for codes that a rule defines, all of which are in the list of codes', () => {
+    const defined = Object.values(definedCodes);
+    expect(defined.length).toBeGreaterThan(1);
+    expect(defined.filter(({ code }) => !Object.hasOwn(codes, code))).toEqual([]);
+    expect(defined.map(({ code }) => roleOf(code))).toEqual(defined.map(({ role }) => role));
+  });
+
   it('are given to every code of the doctor, and to no other', () => {
     expect(Object.keys(findingRoles).sort()).toEqual(Object.keys(doctorCodes).sort());
   });
