@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { argv, env, exit } from 'node:process';
-import { readVersion } from './verb/version.ts';
+import { readVersion } from './version.ts';
 
 // Asked for by scripts in loops: answered before anything else is loaded.
 if (argv.length === 3 && argv[2] === '--version') {

@@ -3,16 +3,21 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { namedSubject } from '../model/subject.ts';
-import { type CommandLine, parseCommandLine } from './command-line.ts';
+import { type CommandLine, type Invocation, parseCommandLine } from './command-line.ts';
+import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
 import type { RunLog } from './files/run-log.ts';
-import type { Invocation } from './program.ts';
-import { type Console, processConsole } from './terminal/console.ts';
-import { diagnosticsJson, logFindings, showDiagnostics, showJson } from './terminal/diagnostics-output.ts';
+import {
+  type Console,
+  diagnosticsJson,
+  logFindings,
+  processConsole,
+  showDiagnostics,
+  showJson,
+} from './terminal/console.ts';
 import { listenForSignals } from './terminal/signals.ts';
-import { codeFor, type ExitCode, exitCode, firstOf } from './verb/exit-codes.ts';
-import { type GlobalOptions, usageError } from './verb/options.ts';
-import { readVersion } from './verb/version.ts';
+import { type GlobalOptions, usageError } from './verb.ts';
 import { verbs } from './verbs.ts';
+import { readVersion } from './version.ts';
 
 /**
  * Runs one command line to its end and returns its exit code; writes to this process's streams.

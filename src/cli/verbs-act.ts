@@ -1,7 +1,14 @@
-import { passwordOptions } from './sources/password-options.ts';
-import type { Verb } from './verb/verb.ts';
-import { allowRdmaStart, everyNode, everyPlacement, leaseWait } from './verb/verb-options.ts';
-import { atOnce, overPlacements, withConsent } from './verb/verb-uses.ts';
+import {
+  allowRdmaStart,
+  atOnce,
+  everyNode,
+  everyPlacement,
+  leaseWait,
+  overPlacements,
+  passwordOptions,
+  type Verb,
+  withConsent,
+} from './verb.ts';
 
 const group = 'Act:';
 
@@ -50,7 +57,7 @@ ${exits}
 Examples:
   meshwright start kimi
   meshwright start kimi --fallback`,
-    load: async () => (await import('./apply/act-on-placements.ts')).start,
+    load: async () => (await import('./apply/act-verbs.ts')).start,
   },
   {
     name: 'stop',
@@ -61,7 +68,7 @@ Examples:
     options: [everyPlacement, leaseWait],
     more: `The next apply starts what the file wants serving.
 ${exits}`,
-    load: async () => (await import('./apply/act-on-placements.ts')).stop,
+    load: async () => (await import('./apply/act-verbs.ts')).stop,
   },
   {
     name: 'drain',
@@ -98,7 +105,7 @@ ${exits}
 Examples:
   meshwright restart kimi
   meshwright restart --all --yes`,
-    load: async () => (await import('./apply/act-on-placements.ts')).restart,
+    load: async () => (await import('./apply/act-verbs.ts')).restart,
   },
   {
     name: 'reboot',
@@ -115,7 +122,7 @@ ${exits}
 
 Examples:
   meshwright reboot studio-3`,
-    load: async () => (await import('./apply/act-on-macs.ts')).reboot,
+    load: async () => (await import('./apply/act-verbs.ts')).reboot,
   },
   {
     name: 'shutdown',
@@ -127,7 +134,7 @@ Examples:
     more: `Stops the placements of these Macs first. Only somebody at the rack brings a
 Mac back: meshwright cannot press its power button.
 ${exits}`,
-    load: async () => (await import('./apply/act-on-macs.ts')).shutdown,
+    load: async () => (await import('./apply/act-verbs.ts')).shutdown,
   },
   {
     name: 'hold',

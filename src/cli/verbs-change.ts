@@ -1,6 +1,4 @@
-import type { Verb } from './verb/verb.ts';
-import { everyNode, leaseWait } from './verb/verb-options.ts';
-import { atOnce, overPlacements, withConsent } from './verb/verb-uses.ts';
+import { atOnce, everyNode, leaseWait, overPlacements, type Verb, withConsent } from './verb.ts';
 
 const group = 'Change:';
 

@@ -1,5 +1,4 @@
-import type { Verb } from './verb/verb.ts';
-import { atOnce } from './verb/verb-uses.ts';
+import { atOnce, type Verb } from './verb.ts';
 
 const group = 'Look:';
 
@@ -109,7 +108,7 @@ Examples:
   meshwright cables
   meshwright cables --watch
   meshwright cables --identify`,
-    load: async () => (await import('./cables/cables.ts')).cables,
+    load: async () => (await import('./look/cables.ts')).cables,
   },
   {
     name: 'graph',

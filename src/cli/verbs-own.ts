@@ -1,6 +1,4 @@
-import type { Verb } from './verb/verb.ts';
-import { everyNode, leaseWait } from './verb/verb-options.ts';
-import { atOnce, withConsent } from './verb/verb-uses.ts';
+import { atOnce, everyNode, leaseWait, type Verb, withConsent } from './verb.ts';
 
 const group = 'Own:';
 
@@ -99,7 +97,7 @@ Examples:
   meshwright sim hands plug studio-1:5 studio-2:5 40g
   meshwright sim hands move studio-2:3 studio-2:2
   meshwright sim hands swap studio-4:2 studio-4:3`,
-    load: async () => (await import('./sim/sim-manual.ts')).simHands,
+    load: async () => (await import('./sim/sim-fault.ts')).simHands,
   },
   {
     name: 'sim power-on',
@@ -108,7 +106,7 @@ Examples:
     words: '<node...>',
     uses: ['file', 'json'],
     options: [],
-    load: async () => (await import('./sim/sim-manual.ts')).simPowerOn,
+    load: async () => (await import('./sim/sim-fault.ts')).simPowerOn,
   },
   {
     name: 'sim example',
@@ -156,7 +154,7 @@ Then, in there:
     uses: atOnce,
     options: [],
     more: 'Exit 0: every node was asked. 4: some. 1: none.',
-    load: async () => (await import('./look/lease-status.ts')).leaseStatus,
+    load: async () => (await import('./look/leases.ts')).leaseStatus,
   },
   {
     name: 'lease release',
@@ -168,7 +166,7 @@ Then, in there:
     more: `Without --run the lease is watched until it is proven that nobody renews it,
 which takes half a minute; a run that lives keeps it.
 Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
-    load: async () => (await import('./look/lease-release.ts')).leaseRelease,
+    load: async () => (await import('./look/leases.ts')).leaseRelease,
   },
   {
     name: 'endpoints',

@@ -1,7 +1,4 @@
-import { passwordOptions } from './sources/password-options.ts';
-import type { Verb } from './verb/verb.ts';
-import { everyNode } from './verb/verb-options.ts';
-import { overNodes } from './verb/verb-uses.ts';
+import { everyNode, overNodes, passwordOptions, type Verb } from './verb.ts';
 
 const group = 'Set up:';
 

@@ -1,4 +1,4 @@
-import type { Verb } from './verb/verb.ts';
+import type { Verb } from './verb.ts';
 import { actVerbs } from './verbs-act.ts';
 import { changeVerbs } from './verbs-change.ts';
 import { lookVerbs } from './verbs-look.ts';

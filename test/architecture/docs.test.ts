@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitCode } from '../../src/cli/verb/exit-codes.ts';
+import { exitCode } from '../../src/cli/exit-codes.ts';
 import { verbs } from '../../src/cli/verbs.ts';
 import { filesBelow, root, table, textOf } from './sources.ts';
 

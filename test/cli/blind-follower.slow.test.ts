@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleDrivers } from '../../src/cli/sim/example-file.ts';
+import { exampleDrivers } from '../../src/cli/sim/sim-example.ts';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 import { drawn, isWhole, sampleOf } from '../sample.ts';
 import { endPlace } from './fleet.ts';

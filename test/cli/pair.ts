@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { type ExampleDriver, exampleText } from '../../src/cli/sim/example-file.ts';
-import { prepareDemo } from '../../src/cli/sim/prepare.ts';
+import { type ExampleDriver, exampleText, prepareDemo } from '../../src/cli/sim/sim-example.ts';
 import { textOf } from '../architecture/sources.ts';
 import { type FileValue, filePart, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
 import { meshwright } from './meshwright.ts';

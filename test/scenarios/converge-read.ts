@@ -1,5 +1,5 @@
 import { folderSource } from '../../src/cli/sources/byte-source.ts';
-import { readShape } from '../../src/cli/sources/read-shape.ts';
+import { readShape } from '../../src/cli/sources/read-shapes.ts';
 import { readArchive, readFolder } from '../../src/cli/sources/read-sources.ts';
 import { type SettledFleet, settleFleet } from '../../src/desired/settle/settle.ts';
 import { settleShapes } from '../../src/desired/settle/settle-shapes.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { simFolder } from '../../src/cli/files/state-folder.ts';
-import { prepareDemo } from '../../src/cli/sim/prepare.ts';
-import { scenes } from '../../src/cli/sim/scenes.ts';
+import { scenes } from '../../src/cli/sim/demo.ts';
+import { prepareDemo } from '../../src/cli/sim/sim-example.ts';
 import { endPlace } from '../cli/fleet.ts';
 import { ended, type Ran, start } from '../cli/meshwright.ts';
 import { makePlace, type Place } from '../cli/place.ts';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
-import { exampleText } from '../../src/cli/sim/example-file.ts';
+import { exampleText } from '../../src/cli/sim/sim-example.ts';
 import type { Goal } from '../../src/engine/goals/goal.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { nodeName } from '../../src/model/node.ts';

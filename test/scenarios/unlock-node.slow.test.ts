@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { lookAtDoor, trustIn } from '../../src/apply/access/preboot-door.ts';
 import { type Unlocked, unlockNode } from '../../src/apply/access/unlock-node.ts';
 import { scaledTiming } from '../../src/apply/run-timing.ts';
-import { openUnlockAttempts } from '../../src/cli/unlock/unlock-attempts.ts';
+import { openUnlockAttempts } from '../../src/cli/unlock/unlock-by-itself.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
 import { nodeSubject } from '../../src/model/subject.ts';

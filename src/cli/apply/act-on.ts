@@ -1,26 +1,27 @@
 import type { PlaybookReport, PlaybookWork } from '../../apply/playbook-report.ts';
+import type { StepReport } from '../../apply/run-report.ts';
 import type { Goal } from '../../engine/goals/goal.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Prose } from '../../model/text/prose.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { doorOf, insideOf } from '../../rack/placement/doors/doors.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';
+import type { ExitCode } from '../exit-codes.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
 import { createConsent, type GuardedEffect } from '../plan/consent.ts';
 import { showPlan } from '../plan/show-plan.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
-import type { ExitCode } from '../verb/exit-codes.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 import { changeNodes } from './change-nodes.ts';
-import { closedDoorLines } from './closed-doors.ts';
-import { withKeptStops } from './kept-stops.ts';
 import type { RunOutcome } from './run-outcome.ts';
-import { showOutcome } from './show-outcome.ts';
+import { showOutcome, withKeptStops } from './show-outcome.ts';
 
 /** What a verb does to its targets, and how it is judged. */
 export interface Action {
@@ -129,4 +130,54 @@ function lookedPlan(
   const looked = makePlan({ goal, desired: scope.desired, observation, targets: judged });
   const plan = goal.kind === 'start' ? withKeptStops(looked, { works }) : looked;
   return { plan, observation };
+}
+
+/** A door as the steps of a run have left it; `unsure` where nobody knows what became of a step that was to close it. */
+interface LeftDoor {
+  readonly placement: string;
+  readonly node: NodeName;
+  readonly state: 'open' | 'closed' | 'unsure';
+}
+
+/**
+ * What a run that ended without a last look has to say of doors: each that it has closed and not opened again, or behind
+ * which it waited for whoever was inside, and what opens it. One line for each placement.
+ */
+export function closedDoorLines({ works }: Pick<PlaybookReport, 'works'>): readonly Prose[] {
+  const doors = new Map<string, LeftDoor>();
+  for (const report of works.flatMap(({ run }) => run?.steps ?? [])) {
+    for (const door of doorsAfter(report)) doors.set(`${door.node} ${door.placement}`, door);
+  }
+  const left = [...doors.values()].filter(({ state }) => state !== 'open');
+  return [...new Set(left.map(({ placement }) => placement))].map((placement) =>
+    lineOf(
+      placement,
+      left.filter((door) => door.placement === placement),
+    ),
+  );
+}
+
+function doorsAfter({ step, outcome, ms }: StepReport): readonly LeftDoor[] {
+  const isDone = outcome === 'changed' || outcome === 'unchanged';
+  if (!isDone && ms === 0) return [];
+  if (step.act.kind === 'gate') {
+    // It only waits behind a door that is closed.
+    return step.act.expect.flatMap((patch): readonly LeftDoor[] => {
+      const placement = insideOf(patch);
+      return placement === undefined ? [] : [{ placement, node: patch.node, state: 'closed' }];
+    });
+  }
+  return step.establishes.flatMap((patch): readonly LeftDoor[] => {
+    const { node, value } = patch;
+    const placement = doorOf(patch);
+    if (placement === undefined || (value !== 'closed' && value !== 'open')) return [];
+    return [{ placement, node, state: isDone ? value : 'unsure' }];
+  });
+}
+
+function lineOf(placement: string, doors: readonly LeftDoor[]): Prose {
+  const where = [...new Set(doors.map(({ node }) => node))].join(' and ');
+  const isSure = doors.every(({ state }) => state === 'closed');
+  const told = `${placement}: its door on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
+  return prose`${told} What opens it: ${meshwright('start', placement)}, or the next apply.`;
 }

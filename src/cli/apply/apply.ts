@@ -1,16 +1,37 @@
+import { pause } from '../../apply/pause.ts';
+import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import { isInside, parseIpv4Network } from '../../desired/links/ipv4.ts';
+import { withIdentities, withNodes, withoutFormerNetworks } from '../../desired/settle/lock-nodes.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import { makePlan } from '../../engine/plan/make-plan.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { ClusterLock } from '../../model/cluster-lock.ts';
+import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
+import type { Digest } from '../../model/digest.ts';
+import { identityDigest } from '../../model/facts/mac-identity.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { counted } from '../../report/counted.ts';
+import { hasMachineSteps } from '../../report/plan/plan-text.ts';
+import { keepLock } from '../cluster/lock-file.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { refuseUnresolved } from '../cluster/refuse-unresolved.ts';
-import { settleCluster } from '../cluster/settle-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
+import { openWays, type Ways } from '../cluster/ways.ts';
+import { type LookedPlan, lookAndPlan } from '../look/look-and-plan.ts';
 import { lookAndSettle } from '../look/settle-around.ts';
-import { createConsent } from '../plan/consent.ts';
+import { type Consent, createConsent } from '../plan/consent.ts';
 import { narrowed } from '../plan/plan.ts';
-import { planDocument } from '../plan/plan-document.ts';
-import { readApplyWords, requireSame } from '../plan/saved-plan.ts';
+import { planDocument, readApplyWords, requireSame } from '../plan/plan-document.ts';
 import { showPlan } from '../plan/show-plan.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
-import type { VerbBody } from '../verb/verb.ts';
-import { type ApplyContext, applyRound, outcomeOf, waitForHands } from './apply-round.ts';
+import { timingFor } from '../terminal/timing.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { changeNodes } from './change-nodes.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import { shippedPlaybook } from './shipped-playbooks.ts';
 import { showOutcome } from './show-outcome.ts';
 
 /** `apply [NODE…|PLANFILE]`: looks, plans, shows, asks, runs exactly that, and looks again; the last look decides. */
@@ -42,3 +63,191 @@ export const apply: VerbBody = async (run) => {
 
 const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?: readonly string[] } =>
   targets === undefined ? {} : { targets };
+
+/** What all rounds of one `apply` share. */
+export interface ApplyContext {
+  readonly cluster: SettledCluster;
+  readonly targets: readonly NodeName[];
+  readonly ways: Ways;
+  readonly consent: Consent;
+}
+
+/** One plan from its first look to its last. */
+export interface Round {
+  readonly report: PlaybookReport;
+  readonly refusal: readonly Diagnostic[];
+  /** As the last look has it; the first one where nothing was run, absent where nobody could look again. */
+  readonly last?: LookedPlan;
+  readonly isLockWritten: boolean;
+}
+
+const nothingRun = (targets: readonly NodeName[]): PlaybookReport => ({
+  works: [],
+  nodes: targets,
+  isStopped: false,
+  isDeclined: false,
+  isInterrupted: false,
+});
+
+/** Asks, writes the lock, runs exactly the plan that was shown, and plans again from what is seen then. */
+export async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): Promise<Round> {
+  const { cluster, targets, ways, consent } = context;
+  const { plan } = looked;
+  const isNews = !ways.isSimulated && cluster.additions.length > 0;
+  const report = nothingRun(targets);
+  const unchanged = { report, refusal: [], last: looked, isLockWritten: false };
+  if (run.signal.aborted) return { ...unchanged, report: { ...report, isInterrupted: true } };
+  const hasWork = hasMachineSteps(plan);
+  if ((hasWork || isNews) && !(await consent.give(plan, question(plan, context)))) {
+    return { ...unchanged, report: { ...report, isDeclined: true } };
+  }
+  const reached = Object.keys(plan.observed).filter((name) => targets.some((one) => one === name));
+  const lock = withIdentities(withNodes(cluster.lock, reached), seenIdentities(looked, reached));
+  const isLockWritten = await keepLock(cluster.lockPlace, lock, reached);
+  if (!hasWork) return { ...unchanged, isLockWritten };
+  const { fleet } = cluster;
+  const ended = await changeNodes(run, {
+    verb: 'apply',
+    playbook: shippedPlaybook('apply'),
+    scope: { desired: fleet, targets },
+    ways,
+    consent,
+    // The first plan was shown and agreed to: this is one that others have overtaken, or that a settled change left.
+    show: (next) => {
+      const about = { lock: { shown: cluster.lockPlace.shown, additions: [] }, budgets: undefined, next: [] };
+      showPlan(run, next, { isSimulated: ways.isSimulated, ...about });
+    },
+    apart: () => {
+      if (!run.options.json) run.console.out('\n');
+    },
+    question: (next) => question(next, context),
+    first: looked,
+  });
+  const last = await lastLook(ended.report, context, lock);
+  return { ...ended, isLockWritten, ...(last === undefined ? {} : { last }) };
+}
+
+/** Which Macs these nodes are, for the lock; nothing of one that is not the Mac of its file, or of two nodes. */
+function seenIdentities({ plan, observation }: LookedPlan, names: readonly string[]): Readonly<Record<string, Digest>> {
+  const doubted = new Set<string>(
+    plan.blockers.flatMap(({ resource, node, peers }) => (resource === 'identity' ? [node, ...peers] : [])),
+  );
+  const entries = names.flatMap((name) => {
+    const identity = observation.nodes[name]?.facts.identity;
+    return identity?.kind === 'known' && !doubted.has(name) ? [[name, identityDigest(identity.value)] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function question({ changes }: Plan, { cluster, ways }: ApplyContext): string {
+  const { additions, lockPlace } = cluster;
+  const isNews = !ways.isSimulated && additions.length > 0;
+  const change =
+    changes.length === 0
+      ? []
+      : [`apply ${changes.length === 1 ? 'this' : 'these'} ${counted(changes.length, 'change')}`];
+  const write = isNews ? [`write ${counted(additions.length, 'line')} to ${lockPlace.shown}`] : [];
+  const asked = [...change, ...write].join(' and ') || 'go on';
+  return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
+}
+
+/** The second plan; networks that nobody has an address of any more are free again. */
+async function lastLook(
+  { observation }: PlaybookReport,
+  { cluster, targets }: ApplyContext,
+  lock: ClusterLock,
+): Promise<LookedPlan | undefined> {
+  if (observation === undefined) return undefined;
+  const { fleet, lockPlace } = cluster;
+  const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
+  const vacant = vacantNetworks(lock, fleet, observation);
+  if (vacant.length > 0) await keepLock(lockPlace, withoutFormerNetworks(lock, vacant));
+  return { plan, observation };
+}
+
+/** The nodes at which hands are needed by a plan. */
+const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
+  blockers.filter(({ isHands }) => isHands).flatMap(({ node, peers }) => [node, ...peers]);
+
+/**
+ * Whether a manual step is still to be done, or somebody is at it: a Mac that is switched off for it is not observed.
+ *
+ * @param visited nodes that an earlier plan had a manual step for
+ */
+export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visited: ReadonlySet<NodeName>): boolean {
+  if (report.isDeclined || last === undefined) return false;
+  const { plan } = last;
+  return handsNodes(plan).length > 0 || [...visited].some((name) => !Object.hasOwn(plan.observed, name));
+}
+
+/** In looks of a gate: ten seconds at real Macs. */
+const looksBetween = 10;
+
+const actionsOf = ({ blockers }: Plan): string => blockers.map(({ action }) => plainText(action)).join('\n');
+
+/**
+ * Looks again and again until the hands have done their part, and goes on with what that allows; says what is left
+ * whenever that has changed.
+ */
+export async function waitForHands(run: Run, context: ApplyContext, first: Round): Promise<Round> {
+  const { cluster, targets, ways } = context;
+  const lock = { shown: cluster.lockPlace.shown, additions: [] };
+  let round = first;
+  let told = '';
+  const visited = new Set(first.report.works.flatMap(({ plan }) => (plan === undefined ? [] : handsNodes(plan))));
+  while (isWaiting(round, visited) && !run.signal.aborted) {
+    for (const name of round.last === undefined ? [] : handsNodes(round.last.plan)) visited.add(name);
+    const left = round.last === undefined ? '' : actionsOf(round.last.plan);
+    if (left !== told) run.console.err('waiting for the hands at the rack; Ctrl-C ends it\n');
+    told = left;
+    await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
+    if (run.signal.aborted) break;
+    const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
+    const isNew = actionsOf(looked.plan) !== told;
+    if (isNew || hasMachineSteps(looked.plan))
+      showPlan(run, looked.plan, { isSimulated: ways.isSimulated, lock, budgets: looked.budgets, next: [] });
+    round = joinRounds(round, await applyRound(run, context, looked));
+  }
+  return round;
+}
+
+function joinRounds(before: Round, after: Round): Round {
+  return {
+    ...after,
+    report: { ...after.report, works: [...before.report.works, ...after.report.works] },
+    refusal: [...before.refusal, ...after.refusal],
+    isLockWritten: before.isLockWritten || after.isLockWritten,
+  };
+}
+
+/** What came of all rounds together. */
+export const outcomeOf = ({ report, refusal, last }: Round, { cluster, targets }: ApplyContext): RunOutcome => ({
+  targets,
+  report,
+  refusal,
+  ...(last === undefined ? {} : { last: { goal: 'converge' as const, ...last, fleet: cluster.fleet, targets } }),
+});
+
+/**
+ * The former networks of which no node of the fleet has an address any more, live or kept, as `10.77.0.4/30`. Only a
+ * look at all nodes can say so: one that nobody has seen may have one still.
+ */
+export function vacantNetworks(
+  lock: ClusterLock,
+  fleet: DesiredFleet,
+  observation: FleetObservation,
+): readonly string[] {
+  const facts = fleet.nodes.map(({ name }) => observation.nodes[name]?.facts);
+  return Object.keys(lock.formerNetworks).filter((text) => {
+    const network = parseIpv4Network(text);
+    return network !== undefined && facts.every((one) => one !== undefined && isVacant(network, one));
+  });
+}
+
+function isVacant(network: Ipv4Network, facts: Facts): boolean {
+  const { interfaces, 'service-addresses': kept } = facts;
+  if (interfaces.kind === 'unknown' || kept.kind === 'unknown') return false;
+  const live = interfaces.value.flatMap(({ ipv4 }) => ipv4);
+  const held = [...live, ...kept.value.flatMap(({ address }) => address ?? [])];
+  return held.every(({ address }) => !isInside({ address, prefixLength: 32 }, network));
+}

@@ -9,10 +9,10 @@ import { prose } from '../../model/text/prose.ts';
 import { doorNodes } from '../../rack/endpoint/door-nodes.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
-import { amongApplied, namedPlacements } from '../cluster/placements.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { amongApplied, namedPlacements } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import type { Run, VerbBody } from '../verb.ts';
 import { actOn } from './act-on.ts';
 import { shippedPlaybook } from './shipped-playbooks.ts';
 

@@ -1,16 +1,14 @@
 import { listText } from '../../desired/did-you-mean.ts';
 import { withoutNode } from '../../desired/settle/lock-nodes.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
-import { changeLock, type LockPlace } from '../cluster/lock-file.ts';
+import { changeLock, type LockPlace, simLockName, simLockPath } from '../cluster/lock-file.ts';
 import { openCluster, readLock } from '../cluster/open-cluster.ts';
-import { simLockName, simLockPath } from '../cluster/sim-lock.ts';
+import { exitCode } from '../exit-codes.ts';
 import { shownPath } from '../files/read-file.ts';
 import { simFolder } from '../files/state-folder.ts';
 import { askYes } from '../terminal/ask.ts';
-import { showJson } from '../terminal/diagnostics-output.ts';
-import { exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { showJson } from '../terminal/console.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `forget NODE…`: takes nodes that left the file out of the lock; reaches none of them. */
 export const forget: VerbBody = async (run) => {

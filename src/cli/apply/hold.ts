@@ -5,10 +5,8 @@ import { targetedNodes } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
-import type { ExitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import { textOption } from '../verb/own-options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn } from './act-on.ts';
 
 const usualReason = 'no reason was given';

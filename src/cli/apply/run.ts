@@ -14,9 +14,8 @@ import { type SettledCluster, settleCluster, settleFromLock } from '../cluster/s
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
-import { showDiagnostics } from '../terminal/diagnostics-output.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { showDiagnostics } from '../terminal/console.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { type Action, actOn } from './act-on.ts';
 import { isShipped } from './shipped-playbooks.ts';
 

@@ -1,31 +1,37 @@
 import { leaseHeld } from '../../apply/lease/lease-ask.ts';
+import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import type { StepReport } from '../../apply/run-report.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { isHandsWork } from '../../diagnostics/manual-work.ts';
-import { proseText } from '../../diagnostics/prose-text.ts';
+import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Change, Step } from '../../model/step.ts';
 import { isSameSubject } from '../../model/subject.ts';
 import { findingLines } from '../../report/finding-lines.ts';
 import { fitLines } from '../../report/layout.ts';
 import { mergeFindings } from '../../report/merge-findings.ts';
 import type { Page } from '../../report/page.ts';
 import { blockerBlocks, neededFor } from '../../report/plan/blocker-lines.ts';
+import { type Pending, pendingJson } from '../../report/plan/pending-json.ts';
 import { waitingLines } from '../../report/plan/waiting-lines.ts';
 import { type RunCounts, type RunEnd, summaryText, uncheckedText } from '../../report/run/apply-text.ts';
 import { countRun, countUnchecked } from '../../report/run/run-counts.ts';
-import { logFindings, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { unreachedField } from '../../report/unreached.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { mendingText } from '../same-words.ts';
+import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { gatherAlike } from '../terminal/gather-alike.ts';
-import { pageFor } from '../terminal/paint.ts';
-import { type ExitCode, exitCode } from '../verb/exit-codes.ts';
-import { mendingText } from '../verb/same-options.ts';
-import type { Run } from '../verb/verb.ts';
-import { keptWork } from './kept-stops.ts';
-import { reportJson } from './report-json.ts';
+import type { Run } from '../verb.ts';
 import {
   exitOf,
+  exitsOf,
   type OutcomeSurroundings,
   plannedChanges,
   problemsOf,
   type RunOutcome,
   refusalsOf,
+  stepsOf,
 } from './run-outcome.ts';
 
 const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
@@ -115,4 +121,132 @@ function countsOf(outcome: RunOutcome): RunCounts {
   }
   const { plan, fleet, observation } = last;
   return countRun({ planned: plannedChanges(outcome), last: plan, desired: fleet, observation, targets });
+}
+
+/** What the document says besides the outcome. */
+interface ReportSurroundings extends OutcomeSurroundings {
+  readonly counts: RunCounts;
+  /** Problems of the run. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** How a run ended as programs read it (`schemas/report.schema.json`). */
+function reportJson(outcome: RunOutcome, about: ReportSurroundings): unknown {
+  const reader = { isSimulated: about.isSimulated };
+  const { report, last } = outcome;
+  const left = last?.plan ?? keptWork(report);
+  const runId = report.works.find(({ run }) => run !== undefined)?.run?.runId;
+  const { changed, failed, unchanged } = about.counts;
+  return {
+    formatVersion: 1,
+    cluster: about.cluster,
+    ...(about.isSimulated ? { simulated: true } : {}),
+    verb: about.verb,
+    ...(about.playbook === undefined ? {} : { playbook: about.playbook }),
+    ...(runId === undefined ? {} : { run: runId }),
+    exit: exitOf(outcome),
+    exits: [...new Set(exitsOf(outcome))],
+    counts: { changed, failed, unchanged, ...unreachedReason(about.counts, last !== undefined) },
+    ...unreachedField(last?.plan.unreached ?? report.works.findLast(({ plan }) => plan !== undefined)?.plan?.unreached),
+    steps: stepsOf(outcome).map((step) => stepJson(step, reader)),
+    ...(left === undefined ? {} : { remaining: pendingJson(left, reader) }),
+    refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
+    lock: about.lock,
+    diagnostics: diagnosticsJson(reader, [...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),
+  };
+}
+
+/** Why a count is null, where one is. */
+function unreachedReason({ changed, failed, unchanged, unseen }: RunCounts, isChecked: boolean): object {
+  if (![changed, failed, unchanged].includes(null)) return {};
+  return { reason: isChecked ? `${unseen.join(', ')} not reached` : 'the nodes were not checked again' };
+}
+
+const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport, reader: Reader): unknown => ({
+  id: step.id,
+  node: step.node,
+  resource: step.resource,
+  act: step.act.kind,
+  effect: step.effect.kind,
+  outcome,
+  ms,
+  ...(rescues === undefined ? {} : { rescues }),
+  diagnostics: diagnosticsJson(reader, diagnostics),
+});
+
+type Kept = Pick<Plan, 'waiting' | 'blockers'>;
+
+const firstOfEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] => {
+  const byKey = new Map<string, T>();
+  for (const one of all) if (!byKey.has(keyOf(one))) byKey.set(keyOf(one), one);
+  return [...byKey.values()];
+};
+
+/** What kept the works of these kinds from being done: what waits, and the work list of that, each once. */
+function keptBy(
+  works: PlaybookReport['works'],
+  isMeant: (kind: PlaybookReport['works'][number]['task']['kind']) => boolean,
+  first: readonly Kept[],
+): Kept | undefined {
+  const kept = works.flatMap(({ task, plan }) =>
+    isMeant(task.kind) && plan !== undefined && plan.waiting.length > 0 ? [plan] : [],
+  );
+  if (kept.length === 0) return undefined;
+  const all = [...first, ...kept];
+  return {
+    waiting: firstOfEach(
+      all.flatMap(({ waiting }) => waiting),
+      ({ node, resource }) => `${node} ${resource}`,
+    ),
+    blockers: firstOfEach(
+      all.flatMap(({ blockers }) => blockers),
+      ({ node, code, resource, property }) => [node, code, resource, property?.address ?? ''].join(' '),
+    ),
+  };
+}
+
+/** The placement whose rank a step stops or starts. */
+const rankOf = ({ act }: Step): string | undefined =>
+  act.kind === 'script' && (act.name === 'stop-rank' || act.name === 'kick-rank') ? act.args.placement : undefined;
+
+/** Stops of placements of which no rank was stopped, and none was started either. */
+function missedStops(works: PlaybookReport['works']): readonly Change[] {
+  const ranks = works.flatMap(({ run }) => run?.steps ?? []).filter(({ step }) => rankOf(step) !== undefined);
+  const touched = ranks.filter(({ outcome }) => outcome === 'changed' || outcome === 'unchanged');
+  const isMissed = (step: Step): boolean =>
+    rankOf(step) !== undefined && !touched.some((one) => rankOf(one.step) === rankOf(step));
+  return works.flatMap(({ task, plan, run }) => {
+    if (task.kind !== 'stop' || plan === undefined || run === undefined) return [];
+    const missed = run.steps.flatMap(({ step }) => (isMissed(step) ? step.changes : []));
+    return plan.changes.filter(({ id }) => missed.includes(id));
+  });
+}
+
+/**
+ * The plan of the last check after a restart or a reboot, with the stops that were not done: a placement that still
+ * serves was not restarted then, and that check alone cannot show it.
+ */
+export function withKeptStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
+  const changes = firstOfEach([...last.changes, ...missedStops(works)], ({ id }) => id);
+  return { ...last, changes, ...keptBy(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
+}
+
+/** What kept a run from its work, behind which nobody can look: Macs that were to be off. `undefined` when nothing did. */
+export function keptWork({ works }: Pick<PlaybookReport, 'works'>): Pending | undefined {
+  const kept = keptBy(works, () => true, []);
+  return kept === undefined ? undefined : { changes: [], ...kept };
+}
+
+/** Nodes that a run told to go off. One whose step failed or was cut off may be off all the same. */
+export function toldToGoOff({ works }: Pick<PlaybookReport, 'works'>): readonly NodeName[] {
+  const steps = works.flatMap(({ run }) => run?.steps ?? []);
+  const wereBegun = steps.filter(
+    ({ step, outcome, ms }) =>
+      step.act.kind === 'reboot' &&
+      step.act.to === 'off' &&
+      outcome !== 'skipped' &&
+      outcome !== 'blocked' &&
+      (outcome !== 'interrupted' || ms > 0),
+  );
+  return [...new Set(wereBegun.map(({ step }) => step.node))];
 }

@@ -8,22 +8,18 @@ import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
-import { prose } from '../../model/text/prose.ts';
+import { named, prose } from '../../model/text/prose.ts';
 import { type AnswerParts, answerParts } from '../../node/endpoint/answer-parts.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { judgeToken } from '../../node/endpoint/judge-token.ts';
-import { fleetAsItRuns } from '../apply/where-they-run.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { placementNamed } from '../cluster/placements.ts';
+import { placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
+import { exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/ask-nodes.ts';
-import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
-import { paintFor } from '../terminal/paint.ts';
-import { exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import { readCountOption } from '../verb/own-options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
-import { onlyThought } from './only-thought.ts';
+import { fleetAsItRuns } from '../ranks/where-they-run.ts';
+import { diagnosticsJson, logFindings, paintFor, showDiagnostics, showJson } from '../terminal/console.ts';
+import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
 
 const usualTokens = 256;
 
@@ -141,4 +137,28 @@ function show(run: Run, { placement, leader }: Question, answered: Answered, { i
     if (isSimulated) run.console.err(`(simulated: ${placement.name} on ${leader.name})\n`);
   }
   showDiagnostics(run.console, diagnostics);
+}
+
+/** What `--max-tokens` takes at most. */
+const mostTokens = 9_999;
+
+/** That a model spent all tokens of an answer on its thoughts, and what to do about that. */
+export function onlyThought({
+  placement,
+  node,
+  tokens,
+}: {
+  readonly placement: string;
+  readonly node: string;
+  readonly tokens: number;
+}): Diagnostic {
+  const more = Math.min(4 * tokens, mostTokens);
+  return diagnose('ask/no-answer', {
+    subject: placementSubject(placement),
+    detail: prose`${placement} on ${named(node)} thought aloud, and its ${tokens} tokens were over before it said anything.`,
+    hint:
+      more > tokens
+        ? `Give it more of them: --max-tokens ${more}`
+        : 'Those are as many as can be asked for: ask for something shorter.',
+  });
 }

@@ -1,17 +1,24 @@
+import { performance } from 'node:perf_hooks';
+import { pause } from '../../apply/pause.ts';
 import type { Session } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import { withQuestion } from '../../drivers/contract/chat-request.ts';
+import type { TokenRequest } from '../../drivers/contract/driver.ts';
+import { parsePower, powerScript } from '../../engine/scripts/power-sample.ts';
 import type { BenchLevel } from '../../model/bench.ts';
+import { exitText, isSuccess } from '../../model/exit.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
-import type { TimedAnswer } from '../../node/endpoint/read-stream.ts';
+import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
+import { streamCommand } from '../../node/endpoint/stream-endpoint.ts';
+import { mutatingCommand } from '../../node/root-script.ts';
+import { diagnoseSudo } from '../../remote/keys/sudo-answer.ts';
 import { type BenchRound, benchLevel } from '../../report/bench/bench-levels.ts';
-import { type PowerReading, samplePower } from './bench-power.ts';
-import { questionText } from './bench-question.ts';
-import { askStreamed, type BenchTarget } from './bench-request.ts';
 
 /** What is to be measured. */
-export interface BenchRun {
+interface BenchRun {
   readonly target: BenchTarget;
   /** All Macs of the placement: whose power is sampled. */
   readonly sessions: readonly Session[];
@@ -27,7 +34,7 @@ export interface BenchRun {
 }
 
 /** What was measured. */
-export interface BenchResult {
+interface BenchResult {
   readonly levels: readonly BenchLevel[];
   readonly isCounted: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -103,4 +110,142 @@ function diagnosticsOf({ target }: BenchRun, { failures, unpowered, asked }: Not
       diagnose('bench/no-power', { subject: nodeSubject(node), detail: prose`${labelled(node)}${reason}` }),
     ),
   ];
+}
+const words = ['cable', 'receptacle', 'rack', 'token', 'bridge', 'keeper', 'shelf', 'fan', 'window', 'river', 'lamp'];
+
+/**
+ * A question of about so many words whose beginning nobody has asked before: runtimes keep what they have read of a
+ * question, and would answer the second one of a kind faster than any client ever sees.
+ */
+function questionText(count: number, nonce: string): string {
+  const list = Array.from({ length: count }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]);
+  return `Number ${nonce}. Read these words: ${list.join(' ')}. Now tell a long story in which they occur.`;
+}
+
+/** What the Macs of a placement took while they were sampled, or why one of them could not say. */
+type PowerReading =
+  | { readonly kind: 'watts'; readonly watts: number }
+  | { readonly kind: 'unknown'; readonly node: string; readonly reason: string };
+
+/** Samples that go on until they are stopped. */
+interface PowerSampling {
+  readonly stop: () => Promise<PowerReading>;
+}
+
+const sampleMs = 1_000;
+const sampleDeadlineMs = 15_000;
+const powerMaxBytes = 262_144;
+
+/** Samples the power of all these Macs at once, a second each, until it is stopped: the means, added up. */
+function samplePower(sessions: readonly Session[]): PowerSampling {
+  const stopped = new AbortController();
+  const readings = Promise.all(sessions.map((session) => sampleNode(session, stopped.signal)));
+  return {
+    stop: async () => {
+      stopped.abort();
+      const all = await readings;
+      const unknown = all.find((one) => one.kind === 'unknown');
+      if (unknown !== undefined) return unknown;
+      return { kind: 'watts', watts: all.reduce((sum, one) => sum + (one.kind === 'watts' ? one.watts : 0), 0) };
+    },
+  };
+}
+
+async function sampleNode(session: Session, stopped: AbortSignal): Promise<PowerReading> {
+  const samples: number[] = [];
+  do {
+    const startedAtMs = performance.now();
+    const reading = await sampleOnce(session);
+    if (reading.kind === 'unknown') return reading;
+    samples.push(reading.watts);
+    // A tool that answers at once is not asked in a tight circle.
+    await pause(Math.max(0, sampleMs - (performance.now() - startedAtMs)), stopped);
+  } while (!stopped.aborted);
+  return { kind: 'watts', watts: samples.reduce((sum, one) => sum + one, 0) / samples.length };
+}
+
+async function sampleOnce(session: Session): Promise<PowerReading> {
+  const unknown = (reason: string): PowerReading => ({ kind: 'unknown', node: session.node, reason });
+  const asked = await session.ask((rootPrefix) => {
+    const script = powerScript(rootPrefix);
+    const command = mutatingCommand(rootPrefix);
+    return {
+      name: 'power-sample',
+      command,
+      script,
+      stdin: Buffer.from(script),
+      deadlineMs: sampleDeadlineMs,
+      maxBytes: powerMaxBytes,
+    };
+  });
+  if (asked.kind === 'unreached') return unknown(plainText(asked.diagnostics[0].detail));
+  const { exit, stdout, stderr } = asked.result;
+  const [said, problem] = [stdout, stderr].map((bytes) => Buffer.from(bytes).toString());
+  const sudo = diagnoseSudo(session.node, session.user, exit, problem ?? '');
+  if (sudo !== undefined) return unknown(plainText(sudo.detail));
+  const watts = isSuccess(exit) ? parsePower(said ?? '') : undefined;
+  if (watts !== undefined) return { kind: 'watts', watts };
+  return unknown(isSuccess(exit) ? 'powermetrics told no combined power' : `powermetrics: ${exitText(exit)}`);
+}
+
+/** Where and how long a placement is asked. */
+interface BenchTarget {
+  readonly session: Session;
+  readonly port: number;
+  /** What makes the endpoint give one token. */
+  readonly request: TokenRequest;
+  readonly deadlineMs: number;
+}
+
+/** One question. */
+interface BenchQuestion {
+  readonly text: string;
+  readonly maxTokens: number;
+}
+
+/** An answer is text; more than this is no answer of a model. */
+const maxBytes = 16_777_216;
+/** Beyond curl's own deadline, so that curl can say itself that it passed. */
+const graceMs = 5_000;
+
+/**
+ * The document that asks a question and wants the answer as a stream: a chat, or a prompt where the endpoint is the
+ * older one that takes no chat.
+ *
+ * @see OpenAI API reference, Chat Completions and Completions
+ */
+export function questionBody(request: TokenRequest, { text, maxTokens }: BenchQuestion) {
+  return {
+    ...withQuestion(request, text),
+    max_tokens: maxTokens,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/** Asks once, on the leader itself, and times the pieces of the answer as they arrive here. */
+async function askStreamed(target: BenchTarget, { text, maxTokens }: BenchQuestion): Promise<StreamReading> {
+  const { session, port, request, deadlineMs } = target;
+  const body = questionBody(request, { text, maxTokens });
+  const pieces: TimedPiece[] = [];
+  const decoder = new TextDecoder();
+  const asked = await session.ask((rootPrefix) => ({
+    name: 'bench',
+    command: streamCommand({ port, path: request.path, deadlineSeconds: deadlineMs / 1_000, rootPrefix }),
+    stdin: Buffer.from(JSON.stringify(body)),
+    deadlineMs: deadlineMs + graceMs,
+    maxBytes,
+    onOutput: (stream, piece) => {
+      if (stream === 'stdout') {
+        pieces.push({ atMs: performance.now(), text: decoder.decode(piece, { stream: true }) });
+      }
+    },
+  }));
+  if (asked.kind === 'unreached') return { kind: 'none', reason: plainText(asked.diagnostics[0].detail) };
+  const { exit } = asked.result;
+  const read = readStream(pieces);
+  // What curl says of the endpoint tells more than how curl ended.
+  return isSuccess(exit) || read.kind === 'none'
+    ? read
+    : { kind: 'none', reason: `curl ended early: ${exitText(exit)}` };
 }

@@ -8,21 +8,19 @@ import type { BenchLevel } from '../../model/bench.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { type BenchTextInput, benchText } from '../../report/bench/bench-text.ts';
 import { publishedFor } from '../../report/bench/published-speeds.ts';
-import { fleetAsItRuns } from '../apply/where-they-run.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { placementNamed } from '../cluster/placements.ts';
+import { placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { fleetAsItRuns } from '../ranks/where-they-run.ts';
+import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
-import { type ExitCode, exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import { readCountOption, textOption } from '../verb/own-options.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { useLimits } from '../use-limits.ts';
+import { type Run, readCountOption, textOption, usageError, type VerbBody } from '../verb.ts';
 import { runLevels } from './bench-levels.ts';
-import { showBench } from './bench-output.ts';
-import { type BenchWish, benchWish, beyondParallel } from './bench-wish.ts';
 
 /** sshd of macOS opens ten channels on one connection (MaxSessions of sshd_config), and power is sampled on one of them. */
 const mostAtOnce = 8;
@@ -168,4 +166,88 @@ const cutShort = ({ name }: DesiredPlacement): Diagnostic =>
 function codeFor(levels: readonly BenchLevel[]): ExitCode {
   if (levels.every(({ answered }) => answered === 0)) return exitCode.failed;
   return levels.some(({ failed }) => failed > 0) ? exitCode.partial : exitCode.done;
+}
+
+/** How a placement is to be measured. */
+export interface BenchWish {
+  readonly requests: readonly number[];
+  readonly runs: number;
+  readonly maxTokens: number;
+  readonly words: number;
+}
+
+/** What is measured, as far as it bounds a measurement. */
+export interface BenchSubject {
+  readonly placement: Pick<DesiredPlacement, 'name' | 'contextTokens' | 'parallel'>;
+  readonly driver: DesiredRuntime['driver'];
+}
+
+const usual = { requests: [1, 2, 4], runs: 3, maxTokens: 128, words: 400 } as const;
+/** Of the words of a question, on average; a tokenizer that makes more of them knows no English. */
+const tokensPerWord = 2;
+/** What stands around the words: the sentences of the question, and the template of a chat. */
+const frameTokens = 96;
+
+/**
+ * What was typed, and where nothing was typed what the memory of the placement was made for: not more requests at once
+ * than it answers at once, and not more tokens than its context.
+ * @throws FleetError `cli/usage` when the question and the answer that were typed do not fit in the context
+ */
+export function benchWish(typed: Partial<BenchWish>, { placement, driver }: BenchSubject): BenchWish {
+  const { name, contextTokens, parallel } = placement;
+  const most = hasParallel(driver) ? parallel : Number.POSITIVE_INFINITY;
+  const requests = typed.requests ?? usual.requests.filter((count) => count <= most);
+  const maxTokens = typed.maxTokens ?? Math.max(1, Math.min(usual.maxTokens, Math.floor(contextTokens / 4)));
+  const room = Math.floor((contextTokens - maxTokens - frameTokens) / tokensPerWord);
+  const words = typed.words ?? Math.max(1, Math.min(usual.words, room));
+  if (words > room) {
+    throw usageError(
+      `${words} words and an answer of ${maxTokens} tokens do not fit in the context of ${name}, ${contextTokens} tokens.`,
+      room < 1 ? 'Say fewer --max-tokens.' : `With this answer at most: --words ${room}`,
+    );
+  }
+  return { requests, runs: typed.runs ?? usual.runs, maxTokens, words };
+}
+
+/** What whoever typed more requests at once than the placement answers at once should know. */
+export function beyondParallel({ requests }: BenchWish, { placement, driver }: BenchSubject): readonly Diagnostic[] {
+  const { name, parallel } = placement;
+  const beyond = requests.filter((count) => count > parallel);
+  if (!hasParallel(driver) || beyond.length === 0) return [];
+  return [
+    diagnose('bench/beyond-parallel', {
+      subject: placementSubject(name),
+      detail: prose`${named(name)} answers ${parallel} at once (parallel: ${parallel}), and was asked ${beyond.join(' and ')} at once.`,
+    }),
+  ];
+}
+
+const hasParallel = (driver: BenchSubject['driver']): boolean =>
+  driverOf({ driver }).keys.ofPlacements.includes('parallel');
+
+/** What a measurement shows. */
+export interface BenchShown extends Omit<BenchTextInput, 'columns' | 'unicode' | 'paint'> {
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Shows a measurement as text, or as one JSON document. */
+export function showBench(run: Run, shown: BenchShown): void {
+  const { console } = run;
+  const { diagnostics, isSimulated, isCounted, words, maxTokens, levels, published, ...about } = shown;
+  logFindings(run, diagnostics);
+  if (run.options.json) {
+    showJson(console, {
+      formatVersion: 1,
+      ...(isSimulated ? { simulated: true } : {}),
+      ...about,
+      question: { words, maxTokens },
+      tokensAre: isCounted ? 'counted-by-runtime' : 'pieces-of-text',
+      levels: levels.length === 0 ? null : levels,
+      published: published.map(({ words: _words, ...one }) => one),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    });
+    return;
+  }
+  console.out(benchText({ ...shown, ...pageFor(console) }));
+  showDiagnostics(console, diagnostics);
 }

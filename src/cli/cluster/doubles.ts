@@ -8,7 +8,7 @@ import { fitLines } from '../../report/layout.ts';
 import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
 import { doubledPath } from '../../sim/hosts/doubled-programs.ts';
 import { simFolder } from '../files/state-folder.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 
 /** A program of the file that simulated Macs cannot have, so that its double runs there. */
 interface Doubled {

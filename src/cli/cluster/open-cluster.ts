@@ -14,8 +14,8 @@ import { meshwright } from '../../model/text/command.ts';
 import { findClusterFile, lockFileFor } from '../files/find-cluster.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from '../files/read-file.ts';
 import { withDoormanProgram } from '../sources/read-keys.ts';
-import { showDiagnostics } from '../terminal/diagnostics-output.ts';
-import type { Run } from '../verb/verb.ts';
+import { showDiagnostics } from '../terminal/console.ts';
+import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
 
 /** A cluster file that has been read and judged, with its lock. */

@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { namedSubject } from '../../model/subject.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 
 /**

@@ -16,11 +16,10 @@ import { missingPrograms } from '../sources/list-archive.ts';
 import { readKeys } from '../sources/read-keys.ts';
 import { readShapes } from '../sources/read-shapes.ts';
 import { readSources } from '../sources/read-sources.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
-import type { LockPlace } from './lock-file.ts';
+import { type LockPlace, simLockName, simLockPath } from './lock-file.ts';
 import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
-import { simLockName, simLockPath } from './sim-lock.ts';
 import { openWays } from './ways.ts';
 
 /** A cluster file whose every wish is resolved, and what its lock becomes by that. */

@@ -1,6 +1,97 @@
-import type { DesiredFleet } from '../../model/desired.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run } from '../verb/verb.ts';
+import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import { placementSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { readRun } from '../../sim/hosts/control/run-state.ts';
+import { simFolder } from '../files/state-folder.ts';
+import { type Run, usageError } from '../verb.ts';
+import type { SettledCluster } from './settle-cluster.ts';
+
+/** What the words of a verb are looked up in. */
+export interface NamedIn {
+  /** With the placements that were applied, for a verb that acts; else those of the file. */
+  readonly fleet: DesiredFleet;
+  /** The fleet of the file, where `fleet` has only what was applied. */
+  readonly declared?: DesiredFleet;
+  /** Whether a simulated fleet runs for the same file, and this run means the real Macs. */
+  readonly isRehearsed?: boolean;
+}
+
+/** What a verb names that acts on what was applied, with what may keep a word from being found there. */
+export async function amongApplied(run: Run, { fleet, opened }: SettledCluster): Promise<NamedIn> {
+  const isReal = run.options.sim !== true;
+  const isRehearsed = isReal && (await readRun(simFolder(run.env, opened.path))).kind === 'live';
+  return { fleet, declared: opened.fleet, isRehearsed };
+}
+
+/**
+ * The placements that the words or `--all` name, in the order of the fleet.
+ * @throws FleetError `cli/usage` when nothing is named, `select/unknown-placement` with what could be meant,
+ * `select/never-applied` for one that only the file has
+ */
+export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlacement[] {
+  const { fleet, declared = fleet } = among;
+  const wantsAll = run.own['all'] === true;
+  if (wantsAll && run.words.length > 0) {
+    throw usageError('Placements are named and --all is given.', 'Leave one of the two out.');
+  }
+  if (!wantsAll && run.words.length === 0) {
+    throw usageError('No placement is named.', whatThereIs(declared, 'Name placements', ', or say --all'));
+  }
+  const words = wantsAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
+  const problems = words.flatMap((word) => unknownPlacement(word, among, ', or say --all'));
+  const [first, ...others] = problems;
+  if (first) throw new FleetError([first, ...others]);
+  const named = fleet.placements.filter(({ name }) => wantsAll || run.words.includes(name));
+  if (named.length === 0) throw usageError('The file has no placements.', prose`See: ${meshwright('plan')}`);
+  return named;
+}
+
+/** One placement by its name. @throws FleetError `select/unknown-placement`, `select/never-applied` */
+export function placementNamed(among: NamedIn, word: string): DesiredPlacement {
+  const [problem] = unknownPlacement(word, among, '');
+  if (problem) throw new FleetError([problem]);
+  const found = among.fleet.placements.find(({ name }) => name === word);
+  if (found === undefined) throw new Error(`placement ${word} was judged to be there`);
+  return found;
+}
+
+function unknownPlacement(word: string, among: NamedIn, orAll: string): readonly Diagnostic[] {
+  const { fleet, declared = fleet } = among;
+  const names = declared.placements.map(({ name }) => name);
+  if (fleet.placements.some(({ name }) => name === word)) return [];
+  if (names.includes(word)) return [neverApplied(word, among.isRehearsed === true)];
+  const onNode = declared.placements.filter(({ nodes }) => nodes.some((node) => node === word));
+  const near = didYouMean(word, names);
+  const isNode = fleet.nodes.some(({ name }) => name === word);
+  const there =
+    onNode.length === 0 ? 'Nothing is placed on it.' : `On it: ${listText(onNode.map(({ name }) => name))}.`;
+  const hint = isNode
+    ? there
+    : near === undefined
+      ? whatThereIs(declared, 'Name one', orAll)
+      : `Did you mean \`${near}\`?`;
+  const detail = isNode ? `${word} is a node, and placements are named here.` : `There is no placement \`${word}\`.`;
+  return [diagnose('select/unknown-placement', { detail, hint, subject: placementSubject(word) })];
+}
+
+function neverApplied(name: string, isRehearsed: boolean): Diagnostic {
+  const apply = prose`Apply it first: ${meshwright('apply')}`;
+  return diagnose('select/never-applied', {
+    detail: prose`${named(name)} is in the file, but cluster.lock has no digest of its runtime or its model.`,
+    hint: isRehearsed ? prose`A simulated fleet runs for this file. Did you mean --sim?\nElse: ${apply}` : apply,
+    subject: placementSubject(name),
+  });
+}
+
+function whatThereIs({ placements }: DesiredFleet, ask: string, orAll: string): string {
+  const names = placements.map(({ name }) => name);
+  return names.length === 0 ? 'The file has no placements.' : `${ask} (${names.join(', ')})${orAll}.`;
+}
 
 /** Names that a hint lists; the rest is counted. */
 const mostNames = 8;

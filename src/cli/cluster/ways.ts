@@ -12,9 +12,9 @@ import { parseRunFile, type RunFile, type RunNode, runFileName } from '../../sim
 import { isSameProcess } from '../../sim/hosts/process/process-identity.ts';
 import { simFolder } from '../files/state-folder.ts';
 import { requireReadable } from '../sim/sim-control.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
+import { openSimLock } from './lock-file.ts';
 import type { OpenedCluster } from './open-cluster.ts';
-import { openSimLock } from './sim-lock.ts';
 
 /** A node's address and who it must be. */
 export interface Settled {

@@ -1,16 +1,27 @@
+import { dirname } from 'node:path';
 import { type AccessCheck, checkAccess } from '../../apply/access/enroll-node.ts';
-import type { Way } from '../../apply/reach/with-remote.ts';
+import { byPassword, type InstallResult, installAccess } from '../../apply/access/install-access.ts';
+import { sharedLogin } from '../../apply/reach/shared-login.ts';
+import type { LogIn, Way } from '../../apply/reach/with-remote.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import type { Secret, SecretSource } from '../../model/secret.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { prose } from '../../model/text/prose.ts';
+import { sudoRule } from '../../node/sudo-answer.ts';
 import type { AccessAnswer } from '../../rack/access/install-access.ts';
 import { lookupName } from '../../remote/address.ts';
 import { trustFor } from '../../remote/keys/host-key-trust.ts';
-import { authorizedKeysLines } from '../../remote/keys/identities.ts';
+import { authorizedKeysLines, type FirstKey, firstKey } from '../../remote/keys/identities.ts';
 import type { Target } from '../../remote/remote.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run } from '../verb/verb.ts';
-import { installMissing, type MissingAccess } from './enroll-install.ts';
+import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { findClusterFile } from '../files/find-cluster.ts';
+import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
+import { askYes } from '../terminal/ask.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run } from '../verb.ts';
 
 /** A way on which exactly one host key is trusted. */
 export type TrustedWay = Extract<Way, { kind: 'way' }>;
@@ -30,7 +41,7 @@ export interface Access extends AccessCheck {
 }
 
 /** Where it is looked; `isAgreed` when somebody has said yes to what is put there already. */
-export interface AccessWanted {
+interface AccessWanted {
   readonly node: DesiredNode;
   readonly way: TrustedWay;
   readonly isAgreed?: boolean;
@@ -71,3 +82,112 @@ async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnos
   if (line === undefined) return problem;
   return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n  ${line}` };
 }
+
+/** A node that was reached and where something is missing. */
+interface MissingAccess {
+  readonly node: DesiredNode;
+  readonly way: Extract<Way, { kind: 'way' }>;
+  readonly access: AccessCheck;
+  /** Whether somebody has said yes to what is written below already. */
+  readonly isAgreed?: boolean;
+  /** What speaks against putting anything on this Mac, asked with the login that installs it: nothing, or the reasons. */
+  readonly judge?: ((logIn: LogIn | undefined) => Promise<readonly Diagnostic[]>) | undefined;
+}
+
+/** What came of installing it: nothing was tried, with what to say about that, or what the node said. */
+type InstallOutcome =
+  | { readonly kind: 'not-tried'; readonly diagnostics: readonly Diagnostic[] }
+  | ({ readonly kind: 'tried' } & InstallResult);
+
+/** What a password would mend: a key that is not accepted, a rule of sudo that is not there. */
+const isMendable = ({ login, sudo, diagnostics }: AccessCheck): boolean =>
+  login === 'refused'
+    ? diagnostics.every((one) => one.code === 'ssh/authentication-failed')
+    : sudo === 'refused' && diagnostics.some((one) => one.code === 'ssh/sudo-needs-password');
+
+/**
+ * Puts the key and the rule of sudo on a node where they are missing: with a yes, and with the password of the account
+ * from the command line, the file or a person. Where none can be had, the missing lines are told as before.
+ */
+async function installMissing(run: Run, missing: MissingAccess): Promise<InstallOutcome | undefined> {
+  const { node, way, access } = missing;
+  if (!isMendable(access) || run.signal.aborted) return undefined;
+  const source: SecretSource | undefined =
+    typedPasswordSource(run) ?? node.password ?? (run.console.canAsk ? { kind: 'prompt' } : undefined);
+  if (source === undefined) return { kind: 'not-tried', diagnostics: access.diagnostics.map(withOptions) };
+  const key = access.login === 'refused' ? await firstKey(way.target) : undefined;
+  try {
+    if (missing.isAgreed !== true && !(await askYes(run, question(missing, key)))) return undefined;
+  } catch (error) {
+    if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
+    return { kind: 'not-tried', diagnostics: [...access.diagnostics, needsYes(missing, error.diagnostics[0])] };
+  }
+  const found = await password(run, missing, source);
+  if ('diagnostic' in found) return { kind: 'not-tried', diagnostics: [...access.diagnostics, found.diagnostic] };
+  return judgeAndInstall(run, missing, { password: found.secret, key });
+}
+
+/** Both with one login, so that the password is sent once. */
+async function judgeAndInstall(
+  run: Run,
+  { node, way, judge }: MissingAccess,
+  { password: secret, key }: { readonly password: Secret; readonly key: FirstKey | undefined },
+): Promise<InstallOutcome> {
+  const shared = key === undefined ? undefined : sharedLogin(byPassword(secret));
+  const end = (): void => shared?.end();
+  run.signal.addEventListener('abort', end, { once: true });
+  try {
+    const against = (await judge?.(shared?.logIn)) ?? [];
+    if (against.length > 0 || run.signal.aborted) return { kind: 'not-tried', diagnostics: against };
+    const byKey = key === undefined || shared === undefined ? {} : { key: key.line, logIn: shared.logIn };
+    const install = { node: node.name, way, password: secret, ...byKey };
+    return { kind: 'tried', ...(await installAccess(install, useLimits(run))) };
+  } finally {
+    run.signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
+async function password(
+  run: Run,
+  { node, way: { target } }: MissingAccess,
+  source: SecretSource,
+): Promise<{ readonly secret: Secret } | { readonly diagnostic: Diagnostic }> {
+  const file = findClusterFile(run.options.file, run.env, run.folder);
+  return resolveSecret(
+    source,
+    secretContext(run, {
+      subject: nodeSubject(node.name),
+      folder: file === undefined ? run.folder : dirname(file),
+      question: `Password of ${target.user} on ${target.label}`,
+    }),
+  );
+}
+
+/** Everything that will be written, before it is. */
+function question({ way: { target }, access }: MissingAccess, key: FirstKey | undefined): string {
+  const { label, user } = target;
+  const lacks = access.login === 'refused' ? 'accepts no key of yours' : 'wants a password for sudo';
+  const keyLines = key === undefined ? [] : [`  key        ${key.label}`, '             into ~/.ssh/authorized_keys'];
+  return [
+    `${label} ${lacks}.`,
+    `With the password of ${user}, which is used once, this is put on it:`,
+    ...keyLines,
+    `  sudo rule  ${sudoRule(user)}`,
+    '             into /etc/sudoers.d/meshwright, when visudo has found it right;',
+    '             whoever has your key is root there without a password',
+    'Put it there?',
+  ].join('\n');
+}
+
+const needsYes = ({ way }: MissingAccess, problem: Diagnostic): Diagnostic => ({
+  ...problem,
+  subject: nodeSubject(way.target.label),
+  detail: `Putting key and sudo rule on ${way.target.label} needs a yes.`,
+  hint: 'Say it beforehand: the same words, and --yes.',
+});
+
+const withOptions = (problem: Diagnostic): Diagnostic => ({
+  ...problem,
+  hint: prose`${problem.hint}\nOr let enroll do it with the password of the account: run it at a terminal, or with --password-env NAME or --password-file FILE.`,
+});

@@ -7,16 +7,14 @@ import { nodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { isHost, isTcpPort, isUser } from '../../remote/address.ts';
-import { createLockKeeper, type LockKeeper } from '../cluster/lock-keeper.ts';
+import { createLockKeeper, type LockKeeper, simLockName, simLockPath } from '../cluster/lock-file.ts';
 import { type OpenedCluster, openCluster, openLock, readLock, targetedNodes } from '../cluster/open-cluster.ts';
-import { simLockName, simLockPath } from '../cluster/sim-lock.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { findClusterFile } from '../files/find-cluster.ts';
 import { shownPath } from '../files/read-file.ts';
 import { simFolder } from '../files/state-folder.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run } from '../verb/verb.ts';
+import { type Run, usageError } from '../verb.ts';
 
 /** Who is to be enrolled, how they are reached, and where their pins go. */
 export interface EnrollSubjects {

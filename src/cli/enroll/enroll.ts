@@ -1,11 +1,13 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { enrollCard } from '../../engine/diagnose/enroll-card.ts';
 import { mapProse, type Part } from '../../model/text/prose.ts';
-import { logFindings, showJson } from '../terminal/diagnostics-output.ts';
-import { shownWord } from '../terminal/shown-word.ts';
-import { type ExitCode, exitCode, firstOf } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
-import { showCards } from './enroll-cards.ts';
+import { enrollCardJson, enrollCardText } from '../../report/doctor/enroll-card-text.ts';
+import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
+import { namedTargets } from '../cluster/targets.ts';
+import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
+import { shownWord } from '../same-words.ts';
+import { logFindings, showJson } from '../terminal/console.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { type Enrolled, enrollOne } from './enroll-one.ts';
 import { enrollSubjects } from './enroll-subjects.ts';
 import { codeOfEnrolled, enrolledJson, showEnrolled } from './show-enrolled.ts';
@@ -52,4 +54,33 @@ function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonl
 export function codeForEnrolled(codes: readonly ExitCode[]): ExitCode {
   const isGood = (code: ExitCode): boolean => code === exitCode.done || code === exitCode.handsNeeded;
   return codes.some(isGood) && !codes.every(isGood) ? exitCode.partial : firstOf(codes);
+}
+
+/** Options that mean something to whoever is connected to; a card connects to nobody. */
+const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEnv', 'passwordFile'];
+
+const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** A card is for a page of this width. */
+const pageColumns = 80;
+
+/** `enroll --card`: what a person has to do at each of these Macs, one page each, from the file alone. */
+export function showCards(run: Run): ExitCode {
+  const given = connecting.find((name) => run.own[name] !== undefined);
+  if (given !== undefined) {
+    throw usageError(`${flagOf(given)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
+  }
+  const { fleet } = openCluster(run);
+  const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
+  const cards = targetedNodes(run, fleet, words).map((node) => enrollCard(fleet, node));
+  if (run.options.json) {
+    showJson(run.console, { formatVersion: 1, cards: cards.map((card) => enrollCardJson(card, run.console)) });
+    return exitCode.done;
+  }
+  const { isSimulated } = run.console;
+  const columns = Math.min(pageColumns, run.console.columns);
+  // A printer begins a new page at a form feed; a terminal gets a line.
+  const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
+  run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
+  return exitCode.done;
 }

@@ -1,7 +1,7 @@
-import type { LockKeeper } from '../cluster/lock-keeper.ts';
-import { diagnosticsJson, showDiagnostics } from '../terminal/diagnostics-output.ts';
-import { type ExitCode, exitCode } from '../verb/exit-codes.ts';
-import type { Run } from '../verb/verb.ts';
+import type { LockKeeper } from '../cluster/lock-file.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { diagnosticsJson, showDiagnostics } from '../terminal/console.ts';
+import type { Run } from '../verb.ts';
 import type { Enrolled } from './enroll-one.ts';
 
 /** How it ended for one node. */

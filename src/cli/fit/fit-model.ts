@@ -1,21 +1,152 @@
 import { dirname } from 'node:path';
 import { contextTokens } from '../../desired/amounts.ts';
+import { requirementsName } from '../../desired/resolve-placements.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
+import { settlePackages } from '../../desired/settle/settle-packages.ts';
+import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/source-facts.ts';
+import { memoryLabelBytes } from '../../desired/size.ts';
 import { judgeModelFit } from '../../drivers/judge-model-fit.ts';
-import type { DriverName } from '../../model/desired.ts';
+import { isDriver } from '../../drivers/registry.ts';
+import type { DesiredFleet, DesiredNode, DesiredRuntime, DriverName, MlxRuntime } from '../../model/desired.ts';
 import type { FitFleet } from '../../model/fit/memory-fit.ts';
 import type { ModelFit } from '../../model/fit/model-fit.ts';
 import type { ModelShape } from '../../model/fit/model-shape.ts';
 import type { Link } from '../../model/link.ts';
+import { macModel } from '../../model/macs/mac-models.ts';
+import { nodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { usageError } from '../verb/options.ts';
-import { readCountOption, textOption } from '../verb/own-options.ts';
-import type { Run } from '../verb/verb.ts';
-import { type FitNode, isThoughtUp, moreLike, onWords, readMacs } from './fit-macs.ts';
-import { type FitFile, type FitRuntime, readRuntime } from './fit-runtime.ts';
+import { readArchive } from '../sources/read-sources.ts';
+import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
 import { type FitSubject, isPlace, subjectAt, subjectInFile, withShapes } from './fit-subject.ts';
+
+/** With what a model is to be run. */
+interface FitRuntime {
+  /** Absent where it follows from the format of the model. */
+  readonly driver?: DriverName;
+  /** The version of mlx-lm, where somebody said it. */
+  readonly mlxLm?: string;
+}
+
+/** The file that a question is about. */
+interface FitFile {
+  readonly fleet: DesiredFleet;
+  readonly baseFolder: string;
+}
+
+/** What `--runtime` and `--mlx-lm` say, else the runtime of the placement that has the model. @throws FleetError `cli/usage` */
+async function readRuntime(run: Run, model: string, file: FitFile | undefined): Promise<FitRuntime> {
+  const word = textOption(run, 'runtime');
+  const ofModel = file?.fleet.placements.find((placement) => placement.model === model)?.runtime;
+  const runtime = file?.fleet.runtimes.find(({ name }) => name === (word ?? ofModel));
+  if (word !== undefined && runtime === undefined && !isDriver(word)) {
+    throw usageError(`"${word}" is no runtime.`, 'Say mlx, exo, llamacpp-rpc or command, or a runtime of the file.');
+  }
+  const driver = runtime?.driver ?? (word !== undefined && isDriver(word) ? word : undefined);
+  const mlxLm = versionOption(run) ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
+  return { ...(driver === undefined ? {} : { driver }), ...(mlxLm === undefined ? {} : { mlxLm }) };
+}
+
+function versionOption(run: Run): string | undefined {
+  const version = textOption(run, 'mlxLm');
+  if (version === undefined || /^\d{1,4}(?:\.\d{1,4}){1,3}(?:\.?[a-z]{1,8}\d{0,4})?$/.test(version)) return version;
+  throw usageError(`"${version}" is no version of mlx-lm.`, 'Say one such as 0.31.3.');
+}
+
+/** The version that the locked list of a runtime of mlx has, where it lies here. */
+async function lockedMlxLm(
+  run: Run,
+  runtime: DesiredRuntime | undefined,
+  { baseFolder }: FitFile,
+): Promise<string | undefined> {
+  if (runtime?.driver !== 'mlx') return undefined;
+  const lists = runtime.extras.filter(({ name }) => name === requirementsName);
+  const read = lists.map(async ({ name, source }): Promise<readonly [string, ArchiveFact]> => {
+    return [extraName(runtime.name, name), await readArchive(absolutePath(baseFolder, source), run.signal)];
+  });
+  const archives = Object.fromEntries(await Promise.all(read));
+  return packagesOf(settlePackages(runtime, { archives, folders: {} }).runtime)?.['mlx-lm'];
+}
+
+const packagesOf = (runtime: DesiredRuntime): MlxRuntime['packages'] =>
+  runtime.driver === 'mlx' ? runtime.packages : undefined;
+
+/** A Mac that a model is put on: of the file, or thought up. */
+type FitNode = Pick<DesiredNode, 'name' | 'hardware'>;
+
+/** More than a placement has. */
+const mostNodes = 16;
+
+const exampleMacs =
+  'Name nodes of the file, or Macs with their memory: --on studio-1,studio-2 or --on 2xMac15,14:512GB';
+
+const thoughtUp = /^(?:([1-9][0-9]{0,2})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}):([0-9]+(?:GB|GiB))$/;
+
+/** The words of `--on`, one for each node or kind of Mac: a comma inside of an identifier parts nothing. */
+const onWords = (words: readonly string[]): readonly string[] =>
+  words
+    .flatMap((word) => word.split(/\+|,(?![0-9]{1,3}(?::|$))/))
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+
+/** Whether a word is about Macs that are in no file. */
+const isThoughtUp = (word: string): boolean => /^(?:[0-9]+x)?[A-Z]/.test(word);
+
+/**
+ * The Macs that `--on` names, in rank order.
+ *
+ * @param fleet of the file; undefined where no word names a node of it
+ * @throws FleetError `cli/usage`
+ */
+export function readMacs(words: readonly string[], fleet: DesiredFleet | undefined): readonly FitNode[] {
+  const counts = new Map<string, number>();
+  const nodes = words.flatMap((word) => (isThoughtUp(word) ? thinkUp(word, counts, fleet) : [declared(word, fleet)]));
+  if (nodes.length === 0) throw usageError('--on is missing.', exampleMacs);
+  if (nodes.length > mostNodes) throw usageError(`A placement has at most ${mostNodes} nodes.`, exampleMacs);
+  const twice = nodes.find(({ name }, index) => nodes.findIndex((other) => other.name === name) < index);
+  if (twice !== undefined) throw usageError(`${twice.name} is named twice.`, exampleMacs);
+  return nodes;
+}
+
+function declared(word: string, fleet: DesiredFleet | undefined): FitNode {
+  const node = fleet?.nodes.find(({ name }) => name === word);
+  if (node === undefined) throw usageError(`The file has no node ${JSON.stringify(word)}.`, exampleMacs);
+  if (node.hardware.memoryBytes === undefined) {
+    throw usageError(`The file does not say the memory of ${word}.`, `Add it: hardware: { memory: 512GB } at ${word}.`);
+  }
+  return node;
+}
+
+/** Macs of one kind, numbered on over all words. */
+function thinkUp(word: string, counts: Map<string, number>, fleet: DesiredFleet | undefined): readonly FitNode[] {
+  const [, count = '1', model = '', memory = ''] = thoughtUp.exec(word) ?? [];
+  const memoryBytes = memoryLabelBytes(memory);
+  if (memoryBytes === undefined)
+    throw usageError(`${JSON.stringify(word)} is no number of Macs with memory.`, exampleMacs);
+  const short = (macModel(model)?.name.split(' ')[1] ?? 'mac').toLowerCase();
+  return Array.from({ length: Number(count) }, () => {
+    const number = (counts.get(short) ?? 0) + 1;
+    counts.set(short, number);
+    const name = `${short}-${number}`;
+    const isTaken = fleet?.nodes.some((node) => node.name === name) ?? false;
+    return { name: nodeName(isTaken ? `new-${name}` : name), hardware: { model, memoryBytes } };
+  });
+}
+
+/** As many Macs like these as a placement may have besides them, under further names; none where they are unequal. */
+export function moreLike(macs: readonly FitNode[]): readonly FitNode[] {
+  const last = macs.at(-1);
+  const isAlike = ({ hardware: { model, memoryBytes } }: FitNode): boolean =>
+    model === last?.hardware.model && memoryBytes === last?.hardware.memoryBytes;
+  if (!macs.every(isAlike)) return [];
+  const [, stem = '', number = '0'] = /^(.*?)-([0-9]+)$/.exec(last?.name ?? '') ?? [];
+  if (last === undefined || stem === '') return [];
+  return Array.from({ length: mostNodes - macs.length }, (_, index) => ({
+    name: nodeName(`${stem}-${Number(number) + 1 + index}`),
+    hardware: last.hardware,
+  }));
+}
 
 const example = prose`For example: ${meshwright('fit', './models/tiny', '--on', '2xMac15,14:512GB')}`;
 const usualContext = '8k';

@@ -11,9 +11,8 @@ import { modelSubject } from '../../model/subject.ts';
 import { membersOf } from '../../rack/artifacts/shapes/config-fields.ts';
 import { jsonEntries } from '../../rack/artifacts/shapes/safetensors.ts';
 import { type ByteSource, folderSource, urlSource } from '../sources/byte-source.ts';
-import { readShape, readText } from '../sources/read-shape.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run } from '../verb/verb.ts';
+import { readShape, readText } from '../sources/read-shapes.ts';
+import { type Run, usageError } from '../verb.ts';
 
 /** A model that is to be fitted. */
 export interface FitSubject {

@@ -13,11 +13,9 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { fitText } from '../../report/fit/fit-text.ts';
 import { modelFitText } from '../../report/fit/model-fit-text.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
-import { pageFor } from '../terminal/paint.ts';
-import { type ExitCode, exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { fitModel } from './fit-model.ts';
 
 /** As many Macs as a cluster file can have. */

@@ -4,10 +4,10 @@ import type { DesiredNode } from '../../model/desired.ts';
 import { isSuccess } from '../../model/exit.ts';
 import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import type { Ways } from '../cluster/ways.ts';
+import type { NodeVerdict } from '../exit-codes.ts';
 import { showProgress } from '../terminal/progress.ts';
-import type { NodeVerdict } from '../verb/exit-codes.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run } from '../verb/verb.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run } from '../verb.ts';
 import { verdictOf } from './facts.ts';
 
 /** Of the answer of one node; what these commands print is short. */

@@ -5,12 +5,10 @@ import { rdmaSwitches } from '../../rack/rdma/rdma-switch-steps.ts';
 import { doctorJson } from '../../report/doctor/doctor-json.ts';
 import { doctorText } from '../../report/doctor/doctor-text.ts';
 import { unreachedField } from '../../report/unreached.ts';
-import { showJson } from '../terminal/diagnostics-output.ts';
-import { pageFor } from '../terminal/paint.ts';
-import { codeForNodes } from '../verb/exit-codes.ts';
-import type { VerbBody } from '../verb/verb.ts';
-import { lookForFindings } from './look-for-findings.ts';
-import { nodeVerdict } from './node-verdict.ts';
+import { codeForNodes } from '../exit-codes.ts';
+import { pageFor, showJson } from '../terminal/console.ts';
+import type { VerbBody } from '../verb.ts';
+import { lookForFindings, nodeVerdict } from './look-for-findings.ts';
 
 /** `doctor [NODE…]`: one cause, one action and the evidence for each broken thing, in the order of the walk. */
 export const doctor: VerbBody = async (run) => {

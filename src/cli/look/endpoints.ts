@@ -11,10 +11,10 @@ import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/de
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { type EndpointAccess, type EndpointSettings, endpointsText } from '../../report/status/endpoints-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { placementNamed } from '../cluster/placements.ts';
-import { showJson } from '../terminal/diagnostics-output.ts';
-import { exitCode } from '../verb/exit-codes.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { placementNamed } from '../cluster/targets.ts';
+import { exitCode } from '../exit-codes.ts';
+import { showJson } from '../terminal/console.ts';
+import type { Run, VerbBody } from '../verb.ts';
 
 /** `endpoints [PLACEMENT…]`: what clients have to be told, ready to be copied. No node is asked, no key is read. */
 export const endpoints: VerbBody = (run) => {

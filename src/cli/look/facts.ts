@@ -8,13 +8,10 @@ import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { factsText } from '../../report/facts/facts-text.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
-import type { Console } from '../terminal/console.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { type Console, diagnosticsJson, paintFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { gatherAlike } from '../terminal/gather-alike.ts';
-import { paintFor } from '../terminal/paint.ts';
-import { codeForNodes, type NodeVerdict } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
 /** What was asked for and what was seen. */

@@ -14,14 +14,12 @@ import { alarmText, type GraphPicture, graphSummary, moveLines } from '../../rep
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
+import { codeForNodes, type ExitCode, exitCode } from '../exit-codes.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
 import { gatherAlike } from '../terminal/gather-alike.ts';
-import { codeForNodes, type ExitCode, exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import { textOption } from '../verb/own-options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { verdictOf } from './facts.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 

@@ -1,5 +1,230 @@
+import { newRunId } from '../../apply/journal/journal.ts';
+import { claimOf, thisController } from '../../apply/lease/controller.ts';
+import { type Released, releaseDeadLease, releaseLeaseOf } from '../../apply/lease/release-lease.ts';
+import { openSession } from '../../apply/reach/session.ts';
+import type { NodeWay } from '../../apply/reach/with-remote.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { unreachedOf } from '../../engine/plan/unreached.ts';
 import type { Known } from '../../model/known.ts';
+import type { NodeName } from '../../model/node.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { labelled, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { counted } from '../../report/counted.ts';
+import { headLines } from '../../report/head-lines.ts';
+import { hang } from '../../report/layout.ts';
+import { plainPaint } from '../../report/page.ts';
+import { unreachedField } from '../../report/unreached.ts';
+import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
+import { namedTargets } from '../cluster/targets.ts';
+import { openWays } from '../cluster/ways.ts';
+import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
+import { askYes } from '../terminal/ask.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
+import { gatherAlike } from '../terminal/gather-alike.ts';
+import { showProgress } from '../terminal/progress.ts';
+import { timingFor } from '../terminal/timing.ts';
+import { useLimits } from '../use-limits.ts';
+import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
+import { observeNodes, shownOnly } from './observe-fleet.ts';
+
+/** `lease status [NODE…]`: which run holds which node. */
+export const leaseStatus: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, run.words).map(({ name }) => name);
+  const ways = openWays(run, cluster);
+  const { isSimulated } = ways;
+  const asked = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
+  const observation = await observeNodes(run, asked, ways, shownOnly(run));
+  const said = nodes.flatMap((name) => observation.failures[name] ?? []);
+  const diagnostics = said;
+  const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
+  const holds = nodes.map((name) => ({ name, hold: holdOn(observation, name) }));
+  if (run.options.json) {
+    showJson(run.console, {
+      formatVersion: 1,
+      ...(isSimulated ? { simulated: true } : {}),
+      nodes: Object.fromEntries(
+        holds.map(({ name, hold }) => {
+          if (hold.kind === 'unknown') return [name, { held: null, reason: hold.detail }];
+          const { token: _token, ...shown } = hold.value ?? {};
+          return [name, { held: hold.value !== undefined, ...shown }];
+        }),
+      ),
+      ...unreachedField(unreachedOf(lost, observation)),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    });
+  } else {
+    const { columns, hasUnicode: unicode } = run.console;
+    const page = { columns, unicode, paint: plainPaint, isSimulated };
+    const held = holds.filter(({ hold }) => hold.kind === 'known' && hold.value !== undefined).length;
+    const known = holds.filter(({ hold }) => hold.kind === 'known').length;
+    const seen = known === holds.length ? '' : `${known} of ${counted(holds.length, 'node')} seen, `;
+    const about = `${seen}${held === 0 ? 'no leases' : counted(held, 'lease')}`;
+    const width = Math.max(0, ...nodes.map((name) => name.length));
+    const lines = holds.flatMap(({ name, hold }) => {
+      const text = hold.kind === 'unknown' ? 'unknown' : hold.value === undefined ? 'free' : holdText(hold.value, name);
+      return hang(`  ${name.padEnd(width)}   `, escapeText(text), columns);
+    });
+    const head = headLines({ name: cluster.fleet.name, about, isSimulated }, page);
+    run.console.out(`${[...head, '', ...lines].join('\n')}\n`);
+    showDiagnostics(run.console, gatherAlike(diagnostics));
+  }
+  return codeForNodes(holds.map(({ hold }): NodeVerdict => (hold.kind === 'known' ? 'fine' : 'unjudged')));
+};
+
+/** What became of the lease of one node. */
+export interface Freed {
+  readonly node: NodeName;
+  readonly isFree: boolean;
+  readonly isReleased: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** `lease release NODE…|--all [--run ID]`: gives a lease back whose run is dead, or which is named by its id. */
+export const leaseRelease: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const wanted = textOption(run, 'run');
+  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet));
+  if (wanted !== undefined && nodes.length === 0) throw usageError('--run is for named nodes.', 'Name the node.');
+  const ways = openWays(run, cluster);
+  const observation = await observeNodes(run, nodes, ways);
+  const holds = nodes.map(({ name }) => ({ node: name, hold: holdOn(observation, name) }));
+  const held = holds.flatMap(({ node, hold }) =>
+    hold.kind === 'known' && hold.value ? [{ node, seen: hold.value }] : [],
+  );
+  if (held.length > 0 && !(await askYes(run, questionFor(held)))) return exitCode.nothingChanged;
+  const all = await ways.toAll(nodes);
+  const progress = showProgress(
+    run.console,
+    'watching',
+    held.map(({ node }) => node),
+  );
+  const freed = await Promise.all(
+    holds.map(async ({ node, hold }) => {
+      const way = all.find((one) => one.node === node);
+      const one = await freeOne(run, { node, hold, wanted, way, failures: observation.failures[node] ?? [] });
+      progress.done(node);
+      return one;
+    }),
+  ).finally(() => progress.stop());
+  show(run, freed, ways.isSimulated);
+  return codeForNodes(freed.map(({ isFree }): NodeVerdict => (isFree ? 'fine' : 'wrong')));
+};
+
+function questionFor(held: readonly { readonly node: NodeName; readonly seen: SeenHold }[]): string {
+  return [
+    'These leases are held:',
+    ...held.map(({ node, seen }) => `  ${node}   ${holdText(seen)}`),
+    'Release them?',
+  ].join('\n');
+}
+
+interface Freeing {
+  readonly node: NodeName;
+  readonly hold: Known<SeenHold | undefined>;
+  readonly wanted: string | undefined;
+  readonly way: NodeWay | undefined;
+  readonly failures: readonly Diagnostic[];
+}
+
+async function freeOne(run: Run, { node, hold, wanted, way, failures }: Freeing): Promise<Freed> {
+  if (hold.kind === 'unknown' || way === undefined)
+    return { node, isFree: false, isReleased: false, diagnostics: failures };
+  if (hold.value === undefined) return { node, isFree: true, isReleased: false, diagnostics: [] };
+  const { run: holder, token } = hold.value;
+  if (wanted !== undefined && wanted !== holder) return notFreed(node, otherRun(node, hold.value, wanted));
+  const limits = useLimits(run);
+  const timing = timingFor(run);
+  const session = openSession(way, { ...limits, retryMs: timing.retryMs });
+  try {
+    const released =
+      wanted !== undefined && token !== undefined
+        ? await releaseLeaseOf(session, { run: wanted, token }, limits.deadlineMs)
+        : await releaseDead(run, session);
+    return freedBy(node, hold.value, released);
+  } finally {
+    session.close();
+  }
+}
+
+async function releaseDead(run: Run, session: ReturnType<typeof openSession>): Promise<Released> {
+  const controller = await thisController();
+  const now = new Date();
+  const about = { run: newRunId(now), verb: 'lease release', phase: 'releasing', since: now.toISOString() };
+  const claim = claimOf(controller, about);
+  const askMs = useLimits(run).deadlineMs;
+  return releaseDeadLease(session, { claim, controller, timing: timingFor(run), askMs, signal: run.signal });
+}
+
+/** What is told of a lease that was to be released. */
+export function freedBy(node: NodeName, seen: SeenHold, released: Released): Freed {
+  switch (released.kind) {
+    case 'released':
+    case 'free':
+      return { node, isFree: true, isReleased: released.kind === 'released', diagnostics: [] };
+    case 'alive':
+      return notFreed(node, alive(node, released.holder));
+    case 'not-this-run':
+      return notFreed(node, otherRun(node, seen, seen.run ?? ''));
+    case 'unheard':
+      return notFreed(node, unheard(node));
+    case 'interrupted':
+      return { node, isFree: false, isReleased: false, diagnostics: [] };
+    case 'failed':
+      return { node, isFree: false, isReleased: false, diagnostics: released.diagnostics };
+  }
+}
+
+const notFreed = (node: NodeName, problem: Diagnostic): Freed => ({
+  node,
+  isFree: false,
+  isReleased: false,
+  diagnostics: [problem],
+});
+
+const alive = (node: NodeName, holder: SeenHold): Diagnostic =>
+  diagnose('lease/alive', {
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${holdText(holder)}; it renewed its lease just now.`,
+    hint: prose`Let it end, or end it where it runs. If you are sure: ${meshwright('lease release', node, '--run', holder.run ?? '')}`,
+  });
+
+const otherRun = (node: NodeName, seen: SeenHold, wanted: string): Diagnostic =>
+  diagnose('lease/other-run', {
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${holdText(seen)}, and ${wanted} was named.`,
+  });
+
+const unheard = (node: NodeName): Diagnostic =>
+  diagnose('lease/not-released', {
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}whether the lease was released is not known: no answer came back.`,
+  });
+
+function show(run: Run, freed: readonly Freed[], isSimulated: boolean): void {
+  const said = freed.flatMap(({ diagnostics }) => diagnostics);
+  logFindings(run, said);
+  const diagnostics = said;
+  if (run.options.json) {
+    const nodes = freed.map(({ node, isFree, isReleased }) => [node, { held: !isFree, released: isReleased }]);
+    showJson(run.console, {
+      formatVersion: 1,
+      ...(isSimulated ? { simulated: true } : {}),
+      nodes: Object.fromEntries(nodes),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    });
+    return;
+  }
+  for (const { node, isFree, isReleased } of freed) {
+    const text = isReleased ? 'released' : isFree ? 'was free' : 'not released';
+    run.console.out(`${isSimulated ? 'simulated ' : ''}${node}   ${text}\n`);
+  }
+  showDiagnostics(run.console, gatherAlike(diagnostics));
+}
 
 /** The lease of one node as it was seen; without `run` when its owner died before he had signed it. */
 export interface SeenHold {

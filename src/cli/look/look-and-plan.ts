@@ -8,7 +8,7 @@ import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import type { Ways } from '../cluster/ways.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
 
 /** What is to be brought about, where, and how the nodes are reached. */

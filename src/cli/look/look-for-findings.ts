@@ -1,10 +1,18 @@
+import { journalFolder } from '../../apply/journal/journal.ts';
+import { type RecordedRun, readJournals } from '../../apply/journal/read-journals.ts';
 import { layoutsOf } from '../../desired/fallback.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { isHandsWork } from '../../diagnostics/manual-work.ts';
 import { fleetFindings } from '../../engine/diagnose/stop-first.ts';
 import { withoutConsequences } from '../../engine/diagnose/troubles.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import { subjectNodes } from '../../model/subject.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
+import { utcText } from '../../model/text/utc-text.ts';
 import { type ClientCounts, clientCounts } from '../../rack/endpoint/client-counts.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { placementFindings } from '../../rack/placement/check/placement-findings.ts';
@@ -13,10 +21,39 @@ import { launchBudgets, type NodeBudget } from '../../rack/placement/start/launc
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
-import { logFindings } from '../terminal/diagnostics-output.ts';
-import type { Run } from '../verb/verb.ts';
+import type { NodeVerdict } from '../exit-codes.ts';
+import { journalName, stateFolder } from '../files/state-folder.ts';
+import { logFindings } from '../terminal/console.ts';
+import type { Run } from '../verb.ts';
+import { verdictOf } from './facts.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
-import { withShutdowns } from './switched-off.ts';
+
+/** What the verdict on a node is made from. */
+interface Judged {
+  readonly observation: FleetObservation;
+  readonly findings: readonly Diagnostic[];
+  readonly placements: readonly PlacementSurvey[];
+}
+
+/** How a node came out of a look at it: work for hands alone, wrong, or not to be judged. */
+export function nodeVerdict(name: NodeName, { observation, findings, placements }: Judged): NodeVerdict {
+  const unseen = verdictOf(observation.failures[name] ?? []);
+  if (unseen !== 'fine') return unseen;
+  const about = findings.filter((one) => subjectNodes(one.subject).includes(name));
+  const errors = about.filter((one) => one.severity === 'error');
+  const own = placements.filter((one) => one.nodes.includes(name));
+  // A placement that is not as the file says is wrong on every member, wherever its fault lies.
+  if (own.some(({ standing }) => standing === 'differs')) return 'wrong';
+  if (errors.some((one) => !isHandsWork(one))) return 'wrong';
+  // What is unknown could not be judged, so nobody can say that the node is as the file says.
+  if (about.some((one) => one.code === 'fact/unknown')) return 'unjudged';
+  if (own.some((one) => one.standing === 'unknown' && !hasUnseen(one, observation))) return 'unjudged';
+  return errors.length > 0 ? 'hands' : 'fine';
+}
+
+/** What nobody knows of a placement because a node was not seen counts for that node, which is not fine itself. */
+const hasUnseen = ({ nodes }: PlacementSurvey, { failures }: FleetObservation): boolean =>
+  nodes.some((node) => (failures[node]?.length ?? 0) > 0);
 
 /** One look at the nodes of a command line, with what is wrong there. */
 export interface FoundLook {
@@ -38,7 +75,7 @@ export interface FoundLook {
 }
 
 /** The Macs that have been seen so far, while tokens and silent Macs are waited for. */
-export type SeenSoFar = Pick<FoundLook, 'desired' | 'observation'>;
+type SeenSoFar = Pick<FoundLook, 'desired' | 'observation'>;
 
 /**
  * Observes the nodes that the words of a verb name, all without words, and judges what it sees.
@@ -88,3 +125,54 @@ const emptyObservation = (): {
   readonly nodes: Record<string, FleetObservation['nodes'][string]>;
   readonly failures: Record<string, readonly Diagnostic[]>;
 } => ({ nodes: Object.create(null), failures: Object.create(null) });
+
+/** What a Mac that is off looks like from here: nothing listens, or nothing answers. */
+const looksOff = ['ssh/unreachable', 'ssh/refused', 'ssh/timed-out'];
+
+/**
+ * The same observation, where a Mac gives no answer with the time at which this computer switched it off, as far as its
+ * journals say so. A run that changed that Mac later has seen it again, and then nothing is said.
+ */
+function withShutdowns(
+  run: Run,
+  { cluster, isSimulated }: { readonly cluster: string; readonly isSimulated: boolean },
+  observation: FleetObservation,
+): FleetObservation {
+  const isOff = ({ code }: Diagnostic): boolean => looksOff.includes(code);
+  const silent = Object.entries(observation.failures).filter(([, found]) => found.some(isOff));
+  if (silent.length === 0) return observation;
+  const journals = journalsOf(run, journalName(cluster, isSimulated));
+  // Without a prototype, as it was: `constructor` is a good name for a node.
+  const failures: Record<string, readonly Diagnostic[]> = Object.assign(Object.create(null), observation.failures);
+  for (const [node, found] of silent) {
+    const words = shutdownOf(journals, node);
+    if (words === undefined) continue;
+    const hint = isSimulated ? prose`Switch it on: ${meshwright('sim power-on', node)}` : 'Press its power button.';
+    failures[node] = found.map((one) => (isOff(one) ? { ...one, detail: prose`${one.detail} ${words}`, hint } : one));
+  }
+  return { ...observation, failures };
+}
+
+/** None where they cannot be read: a look needs them for one sentence only. */
+function journalsOf({ env }: Run, name: string): readonly RecordedRun[] {
+  try {
+    return readJournals(journalFolder(stateFolder(env), name)).runs;
+  } catch {
+    return [];
+  }
+}
+
+/** In words when the newest run that had to do with a node switched it off. @param journals newest first */
+export function shutdownOf(journals: readonly RecordedRun[], node: string): Prose | undefined {
+  const last = journals.find(({ records }) => records.some((one) => 'node' in one && one.node === node));
+  if (last === undefined) return undefined;
+  const by = last.records.find((one) => one.phase === 'run')?.controller ?? 'this computer';
+  const steps = last.records.flatMap((one) =>
+    one.phase === 'intent' && one.node === node && one.effect === 'shutdown' ? [one.step] : [],
+  );
+  const done = last.records.findLast(
+    (one) => one.phase === 'outcome' && steps.includes(one.step) && one.outcome === 'changed',
+  );
+  if (done === undefined) return undefined;
+  return prose`It was switched off by ${escapeText(by)} (${aside(meshwright('shutdown'))}) at ${utcText(Math.floor(Date.parse(done.at) / 1_000))}.`;
+}

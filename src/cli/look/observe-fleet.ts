@@ -4,8 +4,8 @@ import type { DesiredNode } from '../../model/desired.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run } from '../verb/verb.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run } from '../verb.ts';
 
 /** What of an observation differs from verb to verb. */
 export type ObserveExtent = Pick<ObserveOptions, 'facts' | 'firstByteMs' | 'tokensOf' | 'onSeen'>;

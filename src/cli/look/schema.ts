@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { didYouMean } from '../../desired/did-you-mean.ts';
-import { showJsonText } from '../terminal/diagnostics-output.ts';
-import { exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import type { VerbBody } from '../verb/verb.ts';
+import { exitCode } from '../exit-codes.ts';
+import { showJsonText } from '../terminal/console.ts';
+import { usageError, type VerbBody } from '../verb.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 

@@ -6,7 +6,7 @@ import type { NodeName } from '../../model/node.ts';
 import { areNetworksSeen, officeNetworks } from '../../rack/addresses/office-networks.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 import { type LookedPlan, lookAndPlan, type PlanWish, planFrom } from './look-and-plan.ts';
 
 /**

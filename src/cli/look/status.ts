@@ -3,13 +3,10 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { statusJson } from '../../report/status/status-json.ts';
 import { seenLines, statusText } from '../../report/status/status-text.ts';
-import { showJson } from '../terminal/diagnostics-output.ts';
-import { isLive, liveBlock } from '../terminal/live-block.ts';
-import { pageFor } from '../terminal/paint.ts';
-import { codeForNodes } from '../verb/exit-codes.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
-import { type FoundLook, lookForFindings } from './look-for-findings.ts';
-import { nodeVerdict } from './node-verdict.ts';
+import { codeForNodes } from '../exit-codes.ts';
+import { isLive, liveBlock, pageFor, showJson } from '../terminal/console.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { type FoundLook, lookForFindings, nodeVerdict } from './look-for-findings.ts';
 
 /** The cures of what is broken are for real Macs; nobody needs a power button here. */
 const mending = prose`\n  This rack is simulated: ${aside(meshwright('sim fault', '--clear'))} mends what was broken.\n`;

@@ -1,14 +1,17 @@
 import { dirname } from 'node:path';
-import { sourcesToRead } from '../../desired/settle/source-facts.ts';
+import { pointerTo } from '../../config/document/pointer.ts';
+import { settleFleet } from '../../desired/settle/settle.ts';
+import { type SourceFacts, sourcesToRead } from '../../desired/settle/source-facts.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { judgeFiles } from '../cluster/open-cluster.ts';
-import { placementProblems } from '../cluster/placement-problems.ts';
+import { hasErrors } from '../../diagnostics/severity.ts';
+import type { PlacementFinding } from '../../drivers/contract/placement-check.ts';
+import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
+import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
+import { exitCode } from '../exit-codes.ts';
 import { missingPrograms } from '../sources/list-archive.ts';
-import { missingSources, seeSources } from '../sources/see-sources.ts';
-import { answerDiagnostics, diagnosticsJson, showJson } from '../terminal/diagnostics-output.ts';
-import { exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { missingSources, seeSources } from '../sources/read-sources.ts';
+import { answerDiagnostics, diagnosticsJson, showJson } from '../terminal/console.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `validate`: every problem of the cluster file and its lock at once; reaches no node. */
 export const validate: VerbBody = async (run) => {
@@ -53,3 +56,28 @@ function showVerdict(run: Run, shown: string, diagnostics: readonly Diagnostic[]
 }
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+/**
+ * What speaks against the placements of a good file, from it, its lock and lists of packages. What nobody can know without looking
+ * is left to the plan; nothing is said of a file with errors.
+ */
+export function placementProblems(
+  { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,
+  sources: SourceFacts,
+): readonly Diagnostic[] {
+  if (fleet === undefined || hasErrors(diagnostics)) return [];
+  const { fleet: settled } = settleFleet(fleet, lock, sources, dirname(path));
+  return settled.placements
+    .filter(({ state }) => state === 'serving')
+    .flatMap((placement) => {
+      const pointer = pointerTo('/placements', placement.name);
+      const told = (findings: readonly PlacementFinding[], at: string): readonly Diagnostic[] => {
+        const where = whereIs?.(at);
+        return findings
+          .filter(({ severity }) => severity !== 'notice')
+          .map((finding) => ({ ...checkDiagnostic(placement, finding), ...(where === undefined ? {} : { where }) }));
+      };
+      const there = told(checkFallback(placement, settled), `${pointer}/fallback`);
+      return [...told(checkPlacement(placement, settled), pointer), ...there];
+    });
+}

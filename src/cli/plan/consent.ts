@@ -8,9 +8,7 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { joinProse, type Prose, prose } from '../../model/text/prose.ts';
 import { effectTexts } from '../../report/plan/effect-lines.ts';
 import { askPerson } from '../terminal/ask.ts';
-import { usageError } from '../verb/options.ts';
-import { textOption } from '../verb/own-options.ts';
-import type { Run } from '../verb/verb.ts';
+import { type Run, textOption, usageError } from '../verb.ts';
 
 /** Effects that somebody has to agree to by name; a plan may start things and set the network by itself. */
 const guarded = ['rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];

@@ -3,17 +3,16 @@ import { prose } from '../../model/text/prose.ts';
 import { driftText } from '../../report/plan/drift-text.ts';
 import { pendingJson } from '../../report/plan/pending-json.ts';
 import { unreachedField } from '../../report/unreached.ts';
+import { codeForPending } from '../apply/run-outcome.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
 import { lookAndSettle } from '../look/settle-around.ts';
-import { diagnosticsJson, showJson } from '../terminal/diagnostics-output.ts';
-import { pageFor } from '../terminal/paint.ts';
-import { sameWords } from '../verb/same-options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
-import { codeForPending } from './plan-verdicts.ts';
+import { sameWords } from '../same-words.ts';
+import { diagnosticsJson, pageFor, showJson } from '../terminal/console.ts';
+import type { Run, VerbBody } from '../verb.ts';
 
 /** `drift [NODE…]`: whether nodes are as the file says; for a job that runs every night. */
 export const drift: VerbBody = async (run) => {

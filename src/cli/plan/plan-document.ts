@@ -1,14 +1,85 @@
+import { resolve } from 'node:path';
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import { jsonText } from '../../diagnostics/escape.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { planJson } from '../../engine/plan/plan-json.ts';
 import type { StepScript } from '../../engine/scripts/step-scripts.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import { canonicalJson } from '../../model/digest.ts';
 import type { Json } from '../../model/json.ts';
+import { namedSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { launchesJson } from '../../report/status/status-json.ts';
+import { refuseOpenToOthers } from '../cluster/open-cluster.ts';
+import { readFile, shownPath } from '../files/read-file.ts';
+import { type Run, usageError } from '../verb.ts';
+
+/** A plan that was saved. */
+interface SavedPlan {
+  /** How its file is called in text. */
+  readonly shown: string;
+  readonly text: string;
+  /** The nodes that it is about; absent for all of the file. */
+  readonly targets?: readonly string[];
+}
+
+/**
+ * What the words of `apply` name: nodes, or the file of a saved plan.
+ * @throws FleetError `cli/usage`, `cli/cannot-read`, `plan/unreadable`
+ */
+export function readApplyWords(
+  run: Run,
+  fleet: DesiredFleet,
+): { readonly nodes: readonly string[]; readonly saved?: SavedPlan } {
+  const isNode = (word: string): boolean => fleet.nodes.some(({ name }) => name === word);
+  // What looks like no file is a name, and wrong names are told with what was meant.
+  const file = run.words.find((word) => !isNode(word) && /[./]/.test(word));
+  if (file === undefined) return { nodes: run.words };
+  const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
+  if (run.words.length > 1 || isNarrowed) {
+    throw usageError(
+      'A saved plan is named, and nodes or another file beside it.',
+      'Name the plan alone: it knows its nodes.',
+    );
+  }
+  return { nodes: [], saved: readSaved(run, file) };
+}
+
+function readSaved(run: Run, file: string): SavedPlan {
+  const path = resolve(run.folder, file);
+  const shown = shownPath(run.folder, path);
+  const read = readFile(path, shown);
+  refuseOpenToOthers(run, shown, read);
+  const { text } = read;
+  const targets = targetsIn(text);
+  if (targets === undefined) {
+    const format = formatIn(text);
+    const why =
+      format === undefined
+        ? 'holds no plan'
+        : `has the plan format ${format}, and this version of meshwright reads format ${planFormat}`;
+    throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} ${why}.`, subject: namedSubject(shown) })]);
+  }
+  return { shown, text, ...(targets === 'all' ? {} : { targets }) };
+}
+
+/** @throws FleetError `plan/stale` unless the document is what the saved plan says */
+export function requireSame({ shown, text }: SavedPlan, document: string): void {
+  if (isSamePlan(text, document) === true) return;
+  throw new FleetError([
+    diagnose('plan/stale', {
+      subject: namedSubject(shown),
+      detail: [`What would be done now is not what ${shown} says.`, ...planDifferences(text, document)].join('\n'),
+      hint: prose`Look at the difference: ${meshwright('plan', '--out', 'new.json')}. Then apply that.`,
+    }),
+  ]);
+}
 
 /** What a plan document says besides the plan. */
-export interface PlanSurroundings {
+interface PlanSurroundings {
   readonly isSimulated: boolean;
   /** What the lock has not got yet. */
   readonly additions: readonly string[];
@@ -43,10 +114,10 @@ const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
 /** The format of the plans that are read and written here. */
-export const planFormat = 1;
+const planFormat = 1;
 
 /** The format of a saved plan; undefined when the text is no plan at all. */
-export function formatIn(saved: string): number | undefined {
+function formatIn(saved: string): number | undefined {
   const { steps, formatVersion } = parsed(saved) ?? {};
   return steps !== undefined && typeof formatVersion === 'number' ? formatVersion : undefined;
 }

@@ -6,6 +6,7 @@ import { type StepScript, stepScripts } from '../../engine/scripts/step-scripts.
 import type { DesiredFleet } from '../../model/desired.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import { codeForLook, codeForPending } from '../apply/run-outcome.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { settleCluster } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
@@ -13,11 +14,10 @@ import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
 import { lookAndSettle } from '../look/settle-around.ts';
-import { showJsonText } from '../terminal/diagnostics-output.ts';
-import { mendingText, sameWords } from '../verb/same-options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { mendingText, sameWords } from '../same-words.ts';
+import { showJsonText } from '../terminal/console.ts';
+import type { Run, VerbBody } from '../verb.ts';
 import { planDocument } from './plan-document.ts';
-import { codeForLook, codeForPending } from './plan-verdicts.ts';
 import { showPlan, showScripts } from './show-plan.ts';
 
 /** `plan [NODE…]`: what apply would do and what keeps it from doing more; changes nothing, here or on any node. */

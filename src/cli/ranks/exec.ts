@@ -1,21 +1,25 @@
 import { type CommandOutcome, runCommand } from '../../apply/reach/run-command.ts';
 import { selectNodes } from '../../desired/select.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeLines, jsonText } from '../../diagnostics/escape.ts';
+import type { Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { isSuccess } from '../../model/exit.ts';
+import { exitText, isSuccess } from '../../model/exit.ts';
 import { meshwright, withTail } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { quote } from '../../node/quote.ts';
+import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
+import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { verdictOf as verdictOfFailures } from '../look/facts.ts';
+import { shownWord } from '../same-words.ts';
+import { type Console, diagnosticsJson, outputWritten, showDiagnostics, showJsonText } from '../terminal/console.ts';
+import { gatherAlike } from '../terminal/gather-alike.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { shownWord } from '../terminal/shown-word.ts';
-import { codeForNodes, type NodeVerdict } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
-import { maxBytesPerNode, showOutcomes, showOutcomesJson } from './exec-output.ts';
+import { useLimits } from '../use-limits.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `exec NODE… -- WORD…`: one command on nodes, its words unchanged, its output behind the node's name. */
 export const exec: VerbBody = async (run) => {
@@ -57,4 +61,111 @@ function wantedCommand(run: Run, fleet: DesiredFleet): string {
 function verdictOf(outcome: CommandOutcome): NodeVerdict {
   if (outcome.kind === 'unreached') return verdictOfFailures(outcome.diagnostics);
   return isSuccess(outcome.result.exit) && !outcome.result.isTruncated ? 'fine' : 'wrong';
+}
+
+const mebibyte = 1024 * 1024;
+
+/** How much of the output of one node is kept: 16 MiB, and less when there are so many that all would be 128 MiB. */
+export const maxBytesPerNode = (nodes: number): number =>
+  Math.max(mebibyte, Math.min(16 * mebibyte, Math.floor((128 * mebibyte) / Math.max(1, nodes))));
+
+/** Every line costs the name of its node: lines without end would be shown as twenty times what was sent. */
+const maxLines = 100_000;
+/** What is gathered before it is written; then the reader is waited for. */
+const chunkChars = 64 * 1024;
+
+/** What is shown besides the outcomes. */
+export interface ExecShown {
+  readonly isSimulated: boolean;
+  /** How much was kept of each node. */
+  readonly maxBytes: number;
+}
+
+const decoder = new TextDecoder();
+
+/** Shows output and errors of every node line by line behind its name, at the pace of the reader. */
+export async function showOutcomes(
+  console: Console,
+  outcomes: readonly CommandOutcome[],
+  { isSimulated, maxBytes }: ExecShown,
+): Promise<void> {
+  const width = Math.max(0, ...outcomes.map(({ node }) => node.length));
+  for (const outcome of outcomes) {
+    if (outcome.kind === 'unreached') continue;
+    const { result, node } = outcome;
+    const name = `${isSimulated ? 'simulated ' : ''}${node.padEnd(width)}`;
+    const cut = [
+      ...(await writeLines((text) => console.out(text), `${name} | `, result.stdout)),
+      ...(await writeLines((text) => console.err(text), `${name} ! `, result.stderr)),
+    ];
+    const notes = [
+      ...cut,
+      ...(result.isTruncated ? [`cut after ${maxBytes / mebibyte} MiB; the command was ended`] : []),
+      ...(isSuccess(result.exit) ? [] : [exitText(result.exit)]),
+    ];
+    console.err(notes.map((note) => `${name} ! ${note}\n`).join(''));
+  }
+  showDiagnostics(console, gatherAlike(outcomes.flatMap(diagnosticsOf)));
+}
+
+/** Why a node was not reached, or why nobody knows how the command ended. Too much output is said by itself. */
+function diagnosticsOf(outcome: CommandOutcome): readonly Diagnostic[] {
+  if (outcome.kind === 'unreached') return outcome.diagnostics;
+  if (outcome.result.isTruncated) return [];
+  const broken = diagnoseExit(outcome.node, outcome.result.exit);
+  return broken === undefined ? [] : [broken];
+}
+
+/** Writes at most so many lines; gives what is to be said about the others. */
+async function writeLines(
+  write: (text: string) => void,
+  prefix: string,
+  bytes: Uint8Array,
+): Promise<readonly string[]> {
+  const text = decoder.decode(bytes);
+  let chunk = '';
+  let at = 0;
+  for (let lines = 0; at < text.length && lines < maxLines; lines += 1) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length : end + 1;
+    // A tab is layout that a terminal may obey; everything else it would obey is shown instead.
+    chunk += `${prefix}${escapeLines(line)}\n`;
+    if (chunk.length < chunkChars) continue;
+    write(chunk);
+    chunk = '';
+    await outputWritten();
+  }
+  if (chunk !== '') write(chunk);
+  const left = text.length - at;
+  return left > 0 ? [`${left} more characters are not shown after ${maxLines} lines; --json has them all`] : [];
+}
+
+/** Shows one JSON document, node by node, so that no text is longer than what one node gave. */
+export async function showOutcomesJson(
+  console: Console,
+  outcomes: readonly CommandOutcome[],
+  { isSimulated }: ExecShown,
+): Promise<void> {
+  const head = isSimulated ? '{\n  "formatVersion": 1,\n  "simulated": true,\n' : '{\n  "formatVersion": 1,\n';
+  showJsonText(console, `${head}  "nodes": {`);
+  for (const [at, outcome] of outcomes.entries()) {
+    const value = jsonText(outcomeJson(outcome, { isSimulated })).replaceAll('\n', '\n    ');
+    showJsonText(console, `${at === 0 ? '' : ','}\n    ${jsonText(outcome.node)}: ${value}`);
+    await outputWritten();
+  }
+  showJsonText(console, `${outcomes.length === 0 ? '' : '\n  '}}\n}\n`);
+}
+
+function outcomeJson(outcome: CommandOutcome, reader: Reader): unknown {
+  const diagnostics = diagnosticsOf(outcome);
+  if (outcome.kind === 'unreached') return { diagnostics: diagnosticsJson(reader, diagnostics) };
+  const { exit, stdout, stderr, isTruncated } = outcome.result;
+  return {
+    exit,
+    stdout: decoder.decode(stdout),
+    stderr: decoder.decode(stderr),
+    truncated: isTruncated,
+    ...(diagnostics.length === 0 ? {} : { diagnostics: diagnosticsJson(reader, diagnostics) }),
+  };
 }

@@ -18,13 +18,11 @@ import {
 } from '../../rack/placement/observed/rank-log.ts';
 import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
-import { waitingBytes } from '../terminal/console.ts';
-import { showDiagnostics } from '../terminal/diagnostics-output.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { showDiagnostics, waitingBytes } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
-import { type ExitCode, exitCode } from '../verb/exit-codes.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run } from '../verb/verb.ts';
-import { type LineReader, lineReader } from './log-lines.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run } from '../verb.ts';
 
 /** Between two looks at a node that answers. */
 const pauseMs = 1_000;
@@ -36,13 +34,13 @@ const mostWaitingBytes = 1_048_576;
 const answerBytes = mostPartBytes * 2;
 
 /** A node with the placements whose logs are wanted of it. */
-export interface FollowedNode {
+interface FollowedNode {
   readonly way: NodeWay;
   readonly placements: readonly string[];
 }
 
 /** How a line of a rank is shown. */
-export interface FollowView {
+interface FollowView {
   readonly isSimulated: boolean;
   /** How many lines of each log come first. */
   readonly lines: number;
@@ -181,4 +179,41 @@ function show(view: FollowView, { placement, node }: From, lines: readonly strin
 function tellMissing({ kind, placement }: LogPart, node: NodeName, { console }: Run): void {
   if (kind === 'none') console.err(`${node}: ${placement} has no log; it is waited for\n`);
   else showDiagnostics(console, [cannotRead(node, `the log of ${placement} is no file that this user may read`)]);
+}
+/** Longer lines than this are cut in two: a rank may print without end. */
+const longestLine = 65_536;
+
+/** Makes lines of bytes that come in pieces. */
+interface LineReader {
+  /** The lines that these bytes end. */
+  readonly add: (bytes: Uint8Array) => readonly string[];
+  /** What stands behind the last line break, when no more will come. The next bytes begin anew. */
+  readonly end: () => readonly string[];
+}
+
+/** A reader of UTF-8, whose characters may be torn between two pieces. */
+export function lineReader(): LineReader {
+  let decoder = new TextDecoder();
+  let rest = '';
+  return {
+    add: (bytes) => {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+      const last = lines.pop() ?? '';
+      const whole = Math.floor(last.length / longestLine) * longestLine;
+      rest = last.slice(whole);
+      const long = whole === 0 ? [] : cut(last.slice(0, whole));
+      return [...lines.flatMap(cut), ...long].map((line) => line.replace(/\r$/, ''));
+    },
+    end: () => {
+      const left = rest + decoder.decode();
+      decoder = new TextDecoder();
+      rest = '';
+      return left === '' ? [] : [left];
+    },
+  };
+}
+
+function cut(line: string): readonly string[] {
+  const count = Math.max(1, Math.ceil(line.length / longestLine));
+  return Array.from({ length: count }, (_, at) => line.slice(at * longestLine, (at + 1) * longestLine));
 }

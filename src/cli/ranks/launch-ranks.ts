@@ -1,5 +1,6 @@
 import type { Session } from '../../apply/reach/session.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { LaunchGroup } from '../../drivers/launch-group.ts';
 import { type Exit, exitText } from '../../model/exit.ts';
@@ -7,10 +8,36 @@ import type { NodePath } from '../../model/node-path.ts';
 import { renderPath } from '../../node/paths/node-paths.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
 import { type LaunchAccount, launchRankCommand, launchRankScript } from '../../rack/placement/start/launch-rank.ts';
-import type { Console } from '../terminal/console.ts';
+import { type Console, showDiagnostics } from '../terminal/console.ts';
+
+/** How the ranks of one's own program came out; a bug is kept until what was stopped for them runs again. */
+export type RanksEnd =
+  | { readonly kind: 'ended'; readonly status: number }
+  | { readonly kind: 'bug'; readonly error: unknown };
+
+/** The status where nobody knows, as ssh has it. */
+const unknownStatus = 255;
+
+/** Runs ranks and never rejects: a problem is shown, and its status, as that of ranks whose lease was lost, is 255. */
+export async function endOfRanks(
+  console: Console,
+  lost: AbortSignal,
+  ranks: (ending: AbortSignal) => Promise<number>,
+): Promise<RanksEnd> {
+  try {
+    const status = await ranks(lost);
+    if (!lost.aborted) return { kind: 'ended', status };
+    console.err('launch: another run took the lease of a Mac; the ranks are ended\n');
+    return { kind: 'ended', status: unknownStatus };
+  } catch (error) {
+    if (!(error instanceof FleetError)) return { kind: 'bug', error };
+    showDiagnostics(console, error.diagnostics);
+    return { kind: 'ended', status: unknownStatus };
+  }
+}
 
 /** Ranks that are to run together. */
-export interface LaunchRun {
+interface LaunchRun {
   /** In rank order. */
   readonly sessions: readonly Session[];
   readonly group: LaunchGroup;

@@ -4,6 +4,8 @@ import type { CommandOutcome } from '../../apply/reach/run-command.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import { type FailingRank, firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import { requestPatternOf } from '../../drivers/request-pattern.ts';
 import { unreachedOf } from '../../engine/plan/unreached.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -11,21 +13,19 @@ import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { rankLogCommand } from '../../rack/placement/observed/rank-log.ts';
+import { parseRankReport, rankReportCommand } from '../../rack/placement/observed/rank-report.ts';
+import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
 import { unreachedField } from '../../report/unreached.ts';
-import { fleetAsItRuns } from '../apply/where-they-run.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
+import { codeForNodes, type ExitCode, type NodeVerdict } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/ask-nodes.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
 import { gatherAlike } from '../terminal/gather-alike.ts';
-import { codeForNodes, type ExitCode, type NodeVerdict } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import { readCountOption } from '../verb/own-options.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
-import { type FoundRank, findFailingRank } from './failing-rank.ts';
+import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
 import { followLogs } from './follow-logs.ts';
-import { type ElsewhereRank, findElsewhere } from './ranks-elsewhere.ts';
-import { mayRunAnywhere, type WantedRanks, wantedRanks } from './wanted-ranks.ts';
+import { type ElsewhereRank, findElsewhere, mayRunAnywhere, type WantedRanks, wantedRanks } from './wanted-ranks.ts';
+import { fleetAsItRuns } from './where-they-run.ts';
 
 const usualLines = 40;
 /** What the command ends with where there is no log. */
@@ -196,4 +196,47 @@ function diagnosticsOf(tail: RankTail, elsewhere: readonly ElsewhereRank[]): rea
 
 function codeOf(tails: readonly RankTail[]): ExitCode {
   return codeForNodes(tails.map(({ outcome }): NodeVerdict => (isAnswered(outcome) ? 'fine' : 'unjudged')));
+}
+
+/** Lines of a log in which a failure is looked for. */
+const readLines = 200;
+
+/** The rank of one placement that failed first, and how that is told. */
+export interface FoundRank {
+  readonly placement: string;
+  readonly failing: FailingRank;
+  readonly finding: Diagnostic;
+}
+
+/**
+ * Asks all nodes of a placement how their ranks ended and what they said since the last start; nothing where no rank
+ * failed, or where not every node answers: then another one may have failed first.
+ */
+export async function findFailingRank(
+  run: Run,
+  { desired, ways }: { readonly desired: DesiredFleet; readonly ways: Ways },
+  name: string,
+): Promise<FoundRank | undefined> {
+  const placement = desired.placements.find((one) => one.name === name);
+  const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
+  if (placement === undefined || runtime === undefined) return undefined;
+  const nodes = placement.nodes.flatMap((node) => desired.nodes.filter((one) => one.name === node));
+  const { signatures, requestPattern } = driverOf(runtime);
+  const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
+    name: 'rank-report',
+    command: rankReportCommand({ placement: name, lines: readLines, requestPattern, rootPrefix }),
+  }));
+  const answered = outcomes.filter(isAnswered);
+  if (answered.length < placement.nodes.length) return undefined;
+  const ranks = answered.map(
+    (outcome): RankSaid => ({
+      node: outcome.node,
+      rank: placement.nodes.indexOf(outcome.node),
+      ...parseRankReport(answerText(outcome)),
+    }),
+  );
+  const failing = firstFailingRank(signatures, ranks);
+  return failing === undefined
+    ? undefined
+    : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks, desired) };
 }

@@ -8,7 +8,7 @@ import type { RunFile } from '../../sim/hosts/control/run-file.ts';
 import { readRun } from '../../sim/hosts/control/run-state.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
 import { simFolder } from '../files/state-folder.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 
 const controlDeadlineMs = 10_000;
 /** Whoever presses a button waits until the Mac has started. */

@@ -4,9 +4,8 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { readSavedState } from '../../sim/hosts/control/saved-state.ts';
 import { superviseUntilStopped } from '../../sim/hosts/control/supervisor.ts';
 import { modelledFleet } from '../../sim/hosts/modelled-fleet.ts';
-import { exitCode } from '../verb/exit-codes.ts';
-import { usageError } from '../verb/options.ts';
-import type { VerbBody } from '../verb/verb.ts';
+import { exitCode } from '../exit-codes.ts';
+import { usageError, type VerbBody } from '../verb.ts';
 
 /** The file in which `sim up` leaves the resolved fleet for the simulator. */
 export const fleetFileName = 'fleet.json';

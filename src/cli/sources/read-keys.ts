@@ -1,16 +1,47 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { everyNode } from '../../desired/fallback.ts';
 import { doormanFile } from '../../desired/resolve-placements.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { doormanKeyDomain } from '../../model/gateway.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import type { NodeName } from '../../model/node.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 import { secretContext } from './secrets.ts';
+
+/** One source of a key of a published endpoint, and whether it gives one. */
+export interface KeySourceRow {
+  readonly placement: string;
+  readonly source: string;
+  readonly kind: SecretSource['kind'];
+  readonly state: 'resolves' | 'missing';
+  /** Why it gives none. */
+  readonly why?: string;
+}
+
+/** Tries every source of a key of the placements that have one of these nodes, their fallbacks included. No key is kept. */
+export async function keySourceRows(
+  run: Run,
+  { placements }: Pick<DesiredFleet, 'placements'>,
+  { folder, nodes }: { readonly folder: string; readonly nodes: readonly NodeName[] },
+): Promise<readonly KeySourceRow[]> {
+  const rows: KeySourceRow[] = [];
+  for (const one of placements) {
+    const { name, publication } = one;
+    if (publication?.apiKeys === undefined || !everyNode(one).some((node) => nodes.includes(node))) continue;
+    for (const { source, hash } of await readKeysOf(run, publication.apiKeys, { name, folder })) {
+      const base = { placement: name, source: secretSourceText(source), kind: source.kind };
+      const missing = hash.kind === 'unknown' ? ({ state: 'missing', why: hash.detail } as const) : undefined;
+      rows.push({ ...base, ...(missing ?? { state: 'resolves' }) });
+    }
+  }
+  return rows;
+}
 
 /** The bundled doorman of this very meshwright, as the build leaves it. */
 const doormanProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
@@ -27,7 +58,7 @@ export function withDoormanProgram(fleet: DesiredFleet): DesiredFleet {
 const strongKey = /^[!-~]{20,1024}$/;
 
 /** The hash of one key, or why there is none; no reason holds any of the key. */
-export interface ReadKey {
+interface ReadKey {
   readonly source: SecretSource;
   readonly hash: Known<Digest>;
 }
@@ -50,7 +81,7 @@ export async function readKeys(
 }
 
 /** Each key of one placement, in the order of the file: the second of two that are the same is refused. */
-export async function readKeysOf(
+async function readKeysOf(
   run: Run,
   sources: readonly SecretSource[],
   about: { readonly name: string; readonly folder: string },

@@ -1,15 +1,27 @@
+import { createHash } from 'node:crypto';
+import { forEachLimited } from '../../apply/for-each-limited.ts';
+import { type NodeWay, type UseLimits, withRemote } from '../../apply/reach/with-remote.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle-shapes.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';
+import { exitText, isSuccess } from '../../model/exit.ts';
 import type { ShapeFact } from '../../model/fit/model-shape.ts';
+import type { TreeFile } from '../../model/node-script.ts';
+import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
+import { nodePath } from '../../node/paths/node-paths.ts';
 import { isReader } from '../../rack/artifacts/model-resource.ts';
+import type { Header, TensorBytes } from '../../rack/artifacts/shapes/file-header.ts';
+import { type GgufHeader, ggufHeader } from '../../rack/artifacts/shapes/gguf.ts';
+import { ggufShape } from '../../rack/artifacts/shapes/gguf-shape.ts';
+import { safetensorsHeader, utf8 } from '../../rack/artifacts/shapes/safetensors.ts';
+import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.ts';
+import { shapeFiles } from '../../rack/artifacts/shapes/shape-files.ts';
+import type { Remote } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run } from '../verb/verb.ts';
-import { folderSource, urlSource } from './byte-source.ts';
-import { readNodeShape } from './node-source.ts';
-import { readShape } from './read-shape.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run } from '../verb.ts';
+import { type ByteSource, folderSource, type ReadBytes, urlSource } from './byte-source.ts';
 
 /** As many nodes are tried for the files of a model that lie there. */
 const mostTries = 2;
@@ -76,5 +88,181 @@ function shapeOf(run: Run, { source, files }: DesiredModel): Promise<ShapeFact> 
       return run.options.sim
         ? { kind: 'unknown', why: 'a rehearsal reads nothing from its server' }
         : readShape(urlSource(source.base, run.signal), paths);
+  }
+}
+
+/** Where files of a model lie on a node, and what the cluster file says of them. */
+interface NodeFolder {
+  readonly folder: string;
+  readonly files: readonly TreeFile[];
+}
+
+const failed = (why: string): ReadBytes => ({ kind: 'failed', why });
+
+/**
+ * A folder of a node, over a connection that is there. A file that is not the declared one, by its size or, where all of
+ * it was read, by its sha256, cannot be read: its shape would be kept as that of the declared files.
+ *
+ * @param deadlineMs in which each piece has to move
+ */
+export const nodeSource = (remote: Remote, { folder, files }: NodeFolder, deadlineMs: number): ByteSource => ({
+  read: async (path, from, to) => {
+    const wish = { path: nodePath(`/${`${folder}/${path}`.replace(/^\/+/, '')}`), from, to };
+    const { exit, stdout, isTruncated } = await remote.exec(nodeBytesCommand(wish, remote.rootPrefix), {
+      name: 'read-file',
+      deadlineMs,
+      isDeadlineIdle: true,
+      maxBytes: nodeBytesLimit(wish),
+    });
+    if (!isSuccess(exit)) return failed(`cannot be read (${exitText(exit)})`);
+    const found = isTruncated ? undefined : parseNodeBytes(Buffer.from(stdout).toString('latin1'), wish);
+    if (found === undefined) return failed('came in another form than was asked for');
+    if (found.kind !== 'read') return failed(found.kind === 'none' ? 'is not there' : 'may not be read');
+    const wrong = differenceTo(
+      files.find((file) => file.path === path),
+      found,
+      from,
+    );
+    return wrong === undefined ? found : failed(wrong);
+  },
+});
+
+function differenceTo(
+  declared: TreeFile | undefined,
+  { bytes, fileBytes }: Extract<ReadBytes, { kind: 'read' }>,
+  from: number,
+): string | undefined {
+  if (declared === undefined) return undefined;
+  if (fileBytes !== declared.sizeBytes) return `has ${fileBytes} bytes instead of ${declared.sizeBytes}`;
+  const isWhole = from === 0 && bytes.length === fileBytes;
+  const isOther = isWhole && createHash('sha256').update(bytes).digest('hex') !== declared.sha256;
+  return isOther ? 'has another sha256 than the cluster file says' : undefined;
+}
+
+/** The shape of a model whose files lie on the nodes, from the first of these nodes that can be reached. */
+export async function readNodeShape(
+  ways: readonly NodeWay[],
+  { source, files }: DesiredModel,
+  limits: UseLimits,
+): Promise<ShapeFact> {
+  const paths = files.map(({ path }) => path);
+  if (source.kind !== 'node') return { kind: 'unknown', why: 'its files do not lie on the nodes' };
+  const { folder } = source;
+  const lost: string[] = [];
+  for (const way of ways) {
+    const reached = await withRemote(way, limits, (remote) =>
+      readShape(nodeSource(remote, { folder, files }, limits.deadlineMs), paths),
+    );
+    if (reached.kind === 'unreached') {
+      lost.push(way.node);
+      continue;
+    }
+    const { value } = reached;
+    if (value.kind === 'known') return value;
+    return { kind: 'unknown', why: [`${value.why} on ${way.node}`, ...unreachedText(lost)].join('; ') };
+  }
+  const [why = 'no node that this run may ask reads it'] = unreachedText(lost);
+  return { kind: 'unknown', why };
+}
+
+const unreachedText = (names: readonly string[]): readonly string[] =>
+  names.length === 0 ? [] : [`${names.join(' and ')} cannot be reached`];
+
+/** Read first of each file: the header of most parts fits. */
+const firstBytes = 131_072;
+const mostConfigBytes = 4 * 2 ** 20;
+/** Files whose headers are read at once. */
+const atOnce = 8;
+/** All headers of one model together: those of the largest take some tens of megabytes. */
+const mostBytes = 512 * 2 ** 20;
+
+const unknown = (why: string): ShapeFact => ({ kind: 'unknown', why });
+
+/** The shape of a model from the headers of its files: nothing else of them is read. Rejects only when aborted. */
+export async function readShape(source: ByteSource, paths: readonly string[]): Promise<ShapeFact> {
+  const files = shapeFiles(paths);
+  switch (files.kind) {
+    case 'none':
+      return unknown(files.why);
+    case 'gguf':
+      return readGguf(source, files.weights);
+    case 'safetensors': {
+      const config = await readText(source, files.config);
+      if (config.kind === 'unknown') return config;
+      const headers = await readHeaders(source, files.weights, safetensorsHeader);
+      return headers.kind === 'unknown'
+        ? headers
+        : safetensorsShape(
+            config.text,
+            headers.all.flatMap(({ tensors }) => tensors),
+          );
+    }
+  }
+}
+
+async function readGguf(source: ByteSource, weights: readonly string[]): Promise<ShapeFact> {
+  const headers = await readHeaders<GgufHeader>(source, weights, ggufHeader);
+  if (headers.kind === 'unknown') return headers;
+  const [first] = headers.all;
+  const metadata: GgufHeader['metadata'] = first?.metadata ?? new Map();
+  return ggufShape(
+    metadata,
+    headers.all.flatMap(({ tensors }) => tensors),
+  );
+}
+
+type Unknown = Extract<ShapeFact, { kind: 'unknown' }>;
+
+/** A whole text of at most so many bytes: 4 MiB unless said. */
+export async function readText(
+  source: ByteSource,
+  path: string,
+  most = mostConfigBytes,
+): Promise<{ readonly kind: 'text'; readonly text: string } | Unknown> {
+  const found = await source.read(path, 0, most);
+  if (found.kind === 'failed') return { kind: 'unknown', why: `${path} ${found.why}` };
+  if (found.fileBytes > most) return { kind: 'unknown', why: `${path} has more than ${most / 2 ** 20} MiB` };
+  const text = utf8(found.bytes);
+  return text === undefined ? { kind: 'unknown', why: `${path} is not UTF-8` } : { kind: 'text', text };
+}
+
+type ReadHeader<Read> = (start: Uint8Array, fileBytes: number) => Header<Read>;
+
+/** The headers of all files, in their order; the first that cannot be had says why. */
+async function readHeaders<Read extends { readonly tensors: readonly TensorBytes[] }>(
+  source: ByteSource,
+  paths: readonly string[],
+  parse: ReadHeader<Read>,
+): Promise<{ readonly kind: 'known'; readonly all: readonly Read[] } | Unknown> {
+  const found = new Map<string, Read>();
+  let problem: Unknown | undefined;
+  let left = mostBytes;
+  await forEachLimited(paths, atOnce, async (path) => {
+    if (problem !== undefined) return;
+    const header = await readHeader(source, path, parse);
+    left -= header.kind === 'known' ? header.bytes : 0;
+    if (header.kind === 'unknown') problem ??= header;
+    else if (left < 0) problem ??= { kind: 'unknown', why: 'its headers have more than 512 MiB together' };
+    else found.set(path, header.header);
+  });
+  return problem ?? { kind: 'known', all: paths.flatMap((path) => found.get(path) ?? []) };
+}
+
+async function readHeader<Read>(
+  source: ByteSource,
+  path: string,
+  parse: ReadHeader<Read>,
+): Promise<{ readonly kind: 'known'; readonly header: Read; readonly bytes: number } | Unknown> {
+  let start = new Uint8Array();
+  let wanted = firstBytes;
+  for (;;) {
+    const piece = await source.read(path, start.length, wanted);
+    if (piece.kind === 'failed') return { kind: 'unknown', why: `${path} ${piece.why}` };
+    start = Buffer.concat([start, piece.bytes]);
+    const header = parse(start, piece.fileBytes);
+    if (header.kind === 'known') return { kind: 'known', header, bytes: start.length };
+    if (header.kind === 'damaged') return { kind: 'unknown', why: `the header of ${path} ${header.why}` };
+    // Twice as much each time: a vocabulary is asked for a few times, and not once for each of its words.
+    wanted = Math.max(header.bytes, 2 * start.length);
   }
 }

@@ -4,9 +4,7 @@ import type { SecretSource } from '../../model/secret.ts';
 import type { Subject } from '../../model/subject.ts';
 import { askHidden } from '../../secrets/ask-hidden.ts';
 import type { SecretContext } from '../../secrets/resolve-secret.ts';
-import { usageError } from '../verb/options.ts';
-import { textOption } from '../verb/own-options.ts';
-import type { Run } from '../verb/verb.ts';
+import { type Run, textOption, usageError } from '../verb.ts';
 
 /** The source that the command line names; undefined when it names none. @throws FleetError `cli/usage` */
 export function typedPasswordSource(run: Run): SecretSource | undefined {

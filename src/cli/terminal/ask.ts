@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 
 /**
  * Asks a yes-or-no question on the terminal; `--yes` answers it, and anything but y or yes is no.

@@ -1,7 +1,112 @@
 import { setMaxListeners } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { jsonText } from '../../diagnostics/escape.ts';
+import { diagnosticJson } from '../../diagnostics/json.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
-import { asciiText } from './ascii.ts';
+import { renderDiagnostics } from '../../diagnostics/render.ts';
+import type { Page } from '../../report/page.ts';
+import type { RunLog } from '../files/run-log.ts';
+
+/** Writes diagnostics for people to the error stream; `sources` are file texts by file name, for the underlined line. */
+export function showDiagnostics(
+  console: Console,
+  diagnostics: readonly Diagnostic[],
+  sources: Readonly<Record<string, string>> = {},
+): void {
+  if (diagnostics.length === 0) return;
+  const { columns, hasErrColor: color, isSimulated } = console;
+  const options = { sources: new Map(Object.entries(sources)), columns, color, isSimulated };
+  console.err(renderDiagnostics(diagnostics, options));
+}
+
+/** Writes what a verb reports as wrong into its log, if it has one. */
+export function logFindings({ log }: { readonly log?: RunLog | undefined }, diagnostics: readonly Diagnostic[]): void {
+  for (const diagnostic of diagnostics) log?.write({ kind: 'finding', diagnostic });
+}
+
+/** Writes diagnostics where they are the answer itself, as those of a judged file are. */
+export function answerDiagnostics(
+  console: Console,
+  diagnostics: readonly Diagnostic[],
+  sources: Readonly<Record<string, string>>,
+): void {
+  if (diagnostics.length === 0) return;
+  const { columns, hasColor: color, isSimulated } = console;
+  const options = { sources: new Map(Object.entries(sources)), columns, color, isSimulated };
+  console.out(renderDiagnostics(diagnostics, options));
+}
+
+/** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
+export function showJson(console: Console, value: unknown): void {
+  showJsonText(console, `${jsonText(value)}\n`);
+}
+
+/** Writes a text that is JSON already. */
+export function showJsonText(console: Console, text: string): void {
+  console.out(console.hasUnicode ? text : asciiJson(text));
+}
+
+/** Diagnostics as they stand in every JSON answer. */
+export const diagnosticsJson = (reader: Reader, diagnostics: readonly Diagnostic[]): readonly unknown[] =>
+  diagnostics.map((one) => diagnosticJson(one, reader));
+
+/** Lines that stay, with a block below them that is written over when it changes; on a terminal only. */
+export interface LiveBlock {
+  /** Writes lines that stay, then the block; without a terminal the lines only. */
+  readonly show: (lines: readonly string[], block: readonly string[]) => void;
+}
+
+/** Moves the cursor up to the first line of the block, and clears from there on. */
+const over = (height: number): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);
+
+/** Whether a block can be written over on this console. */
+export const isLive = ({ isOutTty, canRewrite }: Console): boolean => isOutTty && canRewrite;
+
+/** A block on the answer's own stream. */
+export function liveBlock(console: Console): LiveBlock {
+  let height = 0;
+  let shown = '';
+  const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+  return {
+    show: (lines, block) => {
+      if (!isLive(console)) {
+        console.out(text(lines));
+        return;
+      }
+      const next = text(block);
+      if (lines.length === 0 && next === shown) return;
+      console.out(`${over(height)}${text(lines)}${next}`);
+      height = block.length;
+      shown = next;
+    },
+  };
+}
+
+/** How a piece of text is meant; colour only repeats what the words already say. */
+export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
+
+const sgr: Readonly<Record<Tone, readonly [number, number]>> = {
+  good: [32, 39],
+  bad: [31, 39],
+  warn: [33, 39],
+  dim: [2, 22],
+  strong: [1, 22],
+};
+
+/** A painter for the terminal, or one that leaves every text as it is. */
+export function paintFor(hasColor: boolean): (tone: Tone, text: string) => string {
+  if (!hasColor) return (_tone, text) => text;
+  return (tone, text) => `\u001b[${sgr[tone][0]}m${text}\u001b[${sgr[tone][1]}m`;
+}
+
+/** The page of an answer on this console. */
+export const pageFor = ({ columns, hasUnicode, hasColor, isSimulated }: Console): Page => ({
+  columns,
+  unicode: hasUnicode,
+  paint: paintFor(hasColor),
+  isSimulated,
+});
 
 /** Where a verb writes and what it may assume about the reader; tests give their own. */
 export interface Console extends Reader {
@@ -115,4 +220,25 @@ export async function outputWritten(): Promise<void> {
   for (const stream of [stdout, stderr]) {
     if (stream.writableLength > 0) await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
+}
+const substitutes: Readonly<Record<string, string>> = { '·': '.', '→': '->', '±': '+-', '…': '...', '✔': 'ok' };
+
+/**
+ * Text for a terminal that is not UTF-8: our own signs have a form in ASCII, and every other character stands as its
+ * code, as in `\u{fc}`.
+ */
+export function asciiText(text: string): string {
+  return text.replace(
+    /\P{ASCII}/gu,
+    (found) => substitutes[found] ?? `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+/** A JSON document in ASCII; the same document for every reader of JSON. */
+export function asciiJson(text: string): string {
+  return text.replace(/[^\p{ASCII}]/gu, (found) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  );
 }

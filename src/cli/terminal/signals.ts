@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { type ExitCode, exitCode } from '../verb/exit-codes.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
 import type { Console } from './console.ts';
 
 /** The exit code that the signal asks for which has aborted this; undefined while nothing has. */

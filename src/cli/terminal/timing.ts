@@ -1,5 +1,5 @@
 import { type RunTiming, realTiming, scaledTiming } from '../../apply/run-timing.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 
 /** How fast the clocks of simulated Macs run unless `MESHWRIGHT_SIM_SCALE` says otherwise: twenty times. */
 const usualScale = 0.05;

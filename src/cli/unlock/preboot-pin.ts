@@ -11,9 +11,9 @@ import { lookupName } from '../../remote/address.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
 import { diagnoseHostKey } from '../../remote/keys/host-key-diagnostics.ts';
 import type { Target } from '../../remote/remote.ts';
-import type { LockKeeper } from '../cluster/lock-keeper.ts';
+import type { LockKeeper } from '../cluster/lock-file.ts';
 import { askYes } from '../terminal/ask.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 
 type OpenWay = Extract<Way, { kind: 'way' }>;
 

@@ -15,14 +15,14 @@ import { unreachedField } from '../../report/unreached.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
-import { type KeySourceRow, keySourceRows } from '../sources/key-sources.ts';
+import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { type KeySourceRow, keySourceRows } from '../sources/read-keys.ts';
 import { secretContext } from '../sources/secrets.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/diagnostics-output.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
 import { gatherAlike } from '../terminal/gather-alike.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { codeForNodes, type NodeVerdict } from '../verb/exit-codes.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run, VerbBody } from '../verb/verb.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run, VerbBody } from '../verb.ts';
 
 /** What a node needs its password for, as far as anybody could see. */
 type Need = 'unlock' | 'enroll' | 'after-restart' | 'nothing' | 'unknown';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWaiting } from '../../../src/cli/apply/apply-round.ts';
+import { isWaiting } from '../../../src/cli/apply/apply.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { questionBody } from '../../../src/cli/bench/bench-request.ts';
-import { type BenchSubject, benchWish, beyondParallel } from '../../../src/cli/bench/bench-wish.ts';
+import { type BenchSubject, benchWish, beyondParallel } from '../../../src/cli/bench/bench.ts';
+import { questionBody } from '../../../src/cli/bench/bench-levels.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { chatRequest } from '../../../src/drivers/contract/chat-request.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import type { StepReport } from '../../../src/apply/run-report.ts';
-import { closedDoorLines } from '../../../src/cli/apply/closed-doors.ts';
+import { closedDoorLines } from '../../../src/cli/apply/act-on.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';

@@ -1,5 +1,5 @@
 import type { Console } from '../../../src/cli/terminal/console.ts';
-import type { Run } from '../../../src/cli/verb/verb.ts';
+import type { Run } from '../../../src/cli/verb.ts';
 
 /** What a run wrote, and what it was started with. */
 export interface FakeRun {

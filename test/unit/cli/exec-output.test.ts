@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CommandOutcome } from '../../../src/apply/reach/run-command.ts';
-import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../../../src/cli/ranks/exec-output.ts';
+import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../../../src/cli/ranks/exec.ts';
 import type { Console } from '../../../src/cli/terminal/console.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { unknownExit } from '../../../src/remote/exit-reasons.ts';

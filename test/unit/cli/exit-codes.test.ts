@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { codeForEnrolled } from '../../../src/cli/enroll/enroll.ts';
-import { codeFor, codeForNodes, exitCode, firstOf } from '../../../src/cli/verb/exit-codes.ts';
+import { codeFor, codeForNodes, exitCode, firstOf } from '../../../src/cli/exit-codes.ts';
 import { codes, type DiagnosticCode } from '../../../src/engine/codes.ts';
 
 describe('the exit code', () => {

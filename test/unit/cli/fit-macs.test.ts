@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moreLike, readMacs } from '../../../src/cli/fit/fit-macs.ts';
+import { moreLike, readMacs } from '../../../src/cli/fit/fit-model.ts';
 import { judgeModelFit } from '../../../src/drivers/judge-model-fit.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCommandLine } from '../../../src/cli/command-line.ts';
-import { meantCommand } from '../../../src/cli/verb/foreign-words.ts';
+import { meantCommand, parseCommandLine } from '../../../src/cli/command-line.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';

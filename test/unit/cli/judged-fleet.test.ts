@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenedCluster } from '../../../src/cli/cluster/open-cluster.ts';
 import { judgedFleet } from '../../../src/cli/cluster/settle-cluster.ts';
-import type { Run } from '../../../src/cli/verb/verb.ts';
+import type { Run } from '../../../src/cli/verb.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { launchRefusals } from '../../../src/cli/ranks/launch-refusals.ts';
+import { launchRefusals } from '../../../src/cli/ranks/launch.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Released } from '../../../src/apply/lease/release-lease.ts';
-import { freedBy } from '../../../src/cli/look/lease-release.ts';
-import { holdText } from '../../../src/cli/look/leases.ts';
+import { freedBy, holdText } from '../../../src/cli/look/leases.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { asText } from '../as-text.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord } from '../../../src/apply/journal/journal-record.ts';
-import { mergeHistory } from '../../../src/cli/look/merge-history.ts';
+import { mergeHistory } from '../../../src/cli/look/history.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
 import type { HistoryEntry } from '../../../src/node/history.ts';
 import { historyText } from '../../../src/report/run/history-text.ts';

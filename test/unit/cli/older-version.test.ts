@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { olderVersion } from '../../../src/cli/apply/older-version.ts';
+import { olderVersion } from '../../../src/cli/apply/rollback.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredRuntime } from '../../../src/model/desired.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onlyThought } from '../../../src/cli/bench/only-thought.ts';
+import { onlyThought } from '../../../src/cli/bench/ask-verb.ts';
 
 const hintFor = (tokens: number) => onlyThought({ placement: 'kimi', node: 'studio-1', tokens }).hint;
 

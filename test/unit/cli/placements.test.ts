@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { namedPlacements, placementNamed } from '../../../src/cli/cluster/placements.ts';
-import type { Run } from '../../../src/cli/verb/verb.ts';
+import { namedPlacements, placementNamed } from '../../../src/cli/cluster/targets.ts';
+import type { Run } from '../../../src/cli/verb.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { rack } from '../playbooks/rack.ts';

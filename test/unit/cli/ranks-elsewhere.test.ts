@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { elsewhereWords } from '../../../src/cli/ranks/ranks-elsewhere.ts';
+import { elsewhereWords } from '../../../src/cli/ranks/wanted-ranks.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type MeshRack, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { fleet, kimi } from '../plan/rack-with-fallback.ts';

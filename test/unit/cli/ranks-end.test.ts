@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOfRanks } from '../../../src/cli/ranks/ranks-end.ts';
+import { endOfRanks } from '../../../src/cli/ranks/launch-ranks.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';

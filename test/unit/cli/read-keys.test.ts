@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keySourceRows } from '../../../src/cli/sources/key-sources.ts';
-import { readKeys } from '../../../src/cli/sources/read-keys.ts';
-import type { Run } from '../../../src/cli/verb/verb.ts';
+import { keySourceRows, readKeys } from '../../../src/cli/sources/read-keys.ts';
+import type { Run } from '../../../src/cli/verb.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { SecretSource } from '../../../src/model/secret.ts';

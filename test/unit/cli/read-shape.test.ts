@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ByteSource, folderSource, nextAddress, urlSource } from '../../../src/cli/sources/byte-source.ts';
-import { readShape } from '../../../src/cli/sources/read-shape.ts';
+import { readShape } from '../../../src/cli/sources/read-shapes.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../models/headers.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'mw-shape-'));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readNodeShape } from '../../../src/cli/sources/node-source.ts';
-import { readersOf } from '../../../src/cli/sources/read-shapes.ts';
+import { readersOf, readNodeShape } from '../../../src/cli/sources/read-shapes.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { DesiredRuntime } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';

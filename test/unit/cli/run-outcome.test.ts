@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookReport, PlaybookWork } from '../../../src/apply/playbook-report.ts';
 import type { RunReport, StepReport } from '../../../src/apply/run-report.ts';
-import { exitOf, exitsOf, type RunOutcome } from '../../../src/cli/apply/run-outcome.ts';
-import type { JudgedPlan } from '../../../src/cli/plan/plan-verdicts.ts';
-import { codeForLook, codeForPending, codeForPlan } from '../../../src/cli/plan/plan-verdicts.ts';
+import {
+  codeForLook,
+  codeForPending,
+  codeForPlan,
+  exitOf,
+  exitsOf,
+  type JudgedPlan,
+  type RunOutcome,
+} from '../../../src/cli/apply/run-outcome.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { known } from '../../../src/model/known.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Enrolled } from '../../../src/cli/enroll/enroll-one.ts';
 import { codeOfEnrolled } from '../../../src/cli/enroll/show-enrolled.ts';
-import { exitCode } from '../../../src/cli/verb/exit-codes.ts';
+import { exitCode } from '../../../src/cli/exit-codes.ts';
 
 const refused: Enrolled = {
   label: 'studio-2',

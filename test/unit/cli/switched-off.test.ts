@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../src/apply/journal/journal-record.ts';
-import { shutdownOf as shutdownItself } from '../../../src/cli/look/switched-off.ts';
+import { shutdownOf as shutdownItself } from '../../../src/cli/look/look-for-findings.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { EffectKind, StepOutcome } from '../../../src/model/step.ts';
 

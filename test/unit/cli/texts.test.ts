@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sentence } from '../../../src/cli/program.ts';
-import { asciiJson, asciiText } from '../../../src/cli/terminal/ascii.ts';
-import { showDiagnostics } from '../../../src/cli/terminal/diagnostics-output.ts';
+import { sentence } from '../../../src/cli/command-line.ts';
+import { shownWord } from '../../../src/cli/same-words.ts';
+import { asciiJson, asciiText, showDiagnostics } from '../../../src/cli/terminal/console.ts';
 import { gatherAlike } from '../../../src/cli/terminal/gather-alike.ts';
-import { parseDuration } from '../../../src/cli/terminal/parse-duration.ts';
 import { progressLine } from '../../../src/cli/terminal/progress.ts';
-import { shownWord } from '../../../src/cli/terminal/shown-word.ts';
+import { parseDuration } from '../../../src/cli/verb.ts';
 import { wrap } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeSubject, nodesSubject } from '../../../src/model/subject.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planSeen, type UninstallCall, uninstallationOf } from '../../../src/cli/apply/uninstallation.ts';
+import { planSeen, type UninstallCall, uninstallationOf } from '../../../src/cli/apply/uninstall.ts';
 import { type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { fleet, nodes, onTheFallback, own } from '../plan/rack-with-fallback.ts';
 import { settledFacts } from '../resources/settled-rack.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { goneBefore, type Uninstallation } from '../../../src/cli/apply/uninstallation.ts';
+import { goneBefore, type Uninstallation } from '../../../src/cli/apply/uninstall.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { type KeptAttempts, openUnlockAttempts } from '../../../src/cli/unlock/unlock-attempts.ts';
+import { type KeptAttempts, openUnlockAttempts } from '../../../src/cli/unlock/unlock-by-itself.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-attempts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

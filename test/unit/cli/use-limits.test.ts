@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { useLimits } from '../../../src/cli/verb/use-limits.ts';
-import type { Run } from '../../../src/cli/verb/verb.ts';
+import { useLimits } from '../../../src/cli/use-limits.ts';
+import type { Run } from '../../../src/cli/verb.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-record-'));

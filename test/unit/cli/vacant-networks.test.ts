@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { vacantNetworks } from '../../../src/cli/cluster/vacant-networks.ts';
+import { vacantNetworks } from '../../../src/cli/apply/apply.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
 import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';

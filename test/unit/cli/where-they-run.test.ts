@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findFallbacks } from '../../../src/cli/apply/where-they-run.ts';
+import { findFallbacks } from '../../../src/cli/ranks/where-they-run.ts';
 import { type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { fleet, nodes, onTheFallback, own } from '../plan/rack-with-fallback.ts';
 

@@ -2,16 +2,35 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { pause } from '../../apply/pause.ts';
 import { type FleetWatch, watchFleet } from '../../apply/reach/watch-fleet.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { proseText } from '../../diagnostics/prose-text.ts';
 import { isHalfSeen } from '../../engine/cables/cable-events.ts';
 import { type CableWork, cableFacts, cableWork } from '../../engine/cables/cable-work.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { hang } from '../../report/layout.ts';
+import type { Page } from '../../report/page.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { timingFor } from '../terminal/timing.ts';
-import { useLimits } from '../verb/use-limits.ts';
-import type { Run } from '../verb/verb.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run } from '../verb.ts';
+
+/** Which nodes do not answer any more, and why, and which of them answer again. */
+export function lostLines(sight: Sight, before: Sight | undefined, page: Page): readonly string[] {
+  const earlier = before?.lost ?? [];
+  return [
+    ...sight.lost
+      .filter((name) => !earlier.includes(name))
+      .flatMap((name) => {
+        const [problem] = sight.observation.failures[name] ?? [];
+        const why = escapeText(proseText(problem?.detail ?? problem?.summary ?? '', page));
+        return hang(`${name} cannot be seen: `, `${why} It is tried again.`, page.columns);
+      }),
+    ...earlier.filter((name) => !sight.lost.includes(name)).map((name) => `${name} answers again`),
+  ];
+}
 
 /** One look at the rack, with what hands have to do as it is now. */
 export interface Sight {
@@ -26,7 +45,7 @@ export interface Sight {
 }
 
 /** What is watched, and who is told of it. */
-export interface CableWatch {
+interface CableWatch {
   readonly cluster: OpenedCluster;
   readonly ways: Ways;
   /** Told of every look that can be trusted, with the one before it; true ends the watch. */

@@ -1,5 +1,5 @@
-import { fileCodes } from '../../diagnostics/codes/file/codes-file.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { fileCodes } from '../diagnostics/codes/file/codes-file.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 
 /** Every exit code there is, by what it means (docs: the table in README). When several hold, {@link firstOf} decides. */
 export const exitCode = {

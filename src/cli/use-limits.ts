@@ -1,7 +1,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { UseLimits } from '../../apply/reach/with-remote.ts';
-import { cannotWrite } from '../files/write-file.ts';
+import type { UseLimits } from '../apply/reach/with-remote.ts';
+import { cannotWrite } from './files/write-file.ts';
 import type { Run } from './verb.ts';
 
 /** The bounds that the command line sets for every use of a connection, with the record of what is sent and the log. */

@@ -9,7 +9,7 @@ import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
-import type { Run } from '../verb/verb.ts';
+import type { Run } from '../verb.ts';
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 
@@ -40,7 +40,7 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways
 }
 
 /** Which placements are on their fallback, by name, and of which nobody can tell because no node of that was seen. */
-export interface FoundFallbacks {
+interface FoundFallbacks {
   readonly there: readonly string[];
   readonly unseen: readonly { readonly name: string; readonly nodes: readonly NodeName[] }[];
 }

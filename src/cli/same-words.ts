@@ -1,7 +1,10 @@
-import { aside, meshwright } from '../../model/text/command.ts';
-import { prose } from '../../model/text/prose.ts';
-import { shownWord } from '../terminal/shown-word.ts';
-import type { GlobalOptions } from './options.ts';
+import { aside, meshwright } from '../model/text/command.ts';
+import { prose } from '../model/text/prose.ts';
+import { quote } from '../node/quote.ts';
+import type { GlobalOptions } from './verb.ts';
+
+/** A word of a command as a person types it into a shell: quoted only where it must be. */
+export const shownWord = (word: string): string => (/^[\w.,/=:@+-]+$/.test(word) ? word : quote(word));
 
 /** What chooses the file and nodes on this command line, to be typed again behind another verb. */
 export function sameWords(

@@ -1,0 +1,194 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import { cableEvents, plugChanges } from '../../engine/cables/cable-events.ts';
+import { linkVerdict } from '../../engine/cables/cable-verdict.ts';
+import { type CableWork, cableFacts, cableWork } from '../../engine/cables/cable-work.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import { subjectNodes, subjectText } from '../../model/subject.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { cablesJson } from '../../report/cables/cables-json.ts';
+import { cablesText } from '../../report/cables/cables-text.ts';
+import { doneLine, eventLines, identifyLines, watchParagraphs } from '../../report/cables/watch-text.ts';
+import { findingLines } from '../../report/finding-lines.ts';
+import { mergeFindings } from '../../report/merge-findings.ts';
+import type { Page } from '../../report/page.ts';
+import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
+import { openWays, type Ways } from '../cluster/ways.ts';
+import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from '../exit-codes.ts';
+import { isLive, type LiveBlock, liveBlock, pageFor, showJson } from '../terminal/console.ts';
+import { exitOfSignal } from '../terminal/signals.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { verdictOf } from './facts.ts';
+import { observeNodes, shownOnly } from './observe-fleet.ts';
+import { lostLines, type Sight, watchCables } from './watch-cables.ts';
+
+/** `cables`: every cable that is declared or seen, and what hands have to do about them; live with its options. */
+export const cables: VerbBody = async (run) => {
+  const isWatch = run.own['watch'] === true;
+  const isIdentify = run.own['identify'] === true;
+  if (isWatch && isIdentify) throw usageError('--watch and --identify are two ways to look.', 'Leave one out.');
+  if (isIdentify && run.options.json === true) {
+    throw usageError('--identify has no end, and --json is one document.', 'Leave one of the two out.');
+  }
+  const cluster = openCluster(run);
+  const ways = openWays(run, cluster);
+  if (isWatch) return guideHands(run, cluster, ways);
+  if (isIdentify) return identifyPlugs(run, cluster, ways);
+  const observation = await lookAtCables(run, cluster, ways);
+  const work = cableWork(cluster.fleet, observation);
+  showCables(run, { cluster, work, isSimulated: ways.isSimulated });
+  return codeForCables(cluster.fleet, observation, work);
+};
+
+const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<FleetObservation> =>
+  observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
+
+/** Says which receptacle somebody has just plugged into or pulled out of, until the run is interrupted. */
+export async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
+  const page = pageFor(run.console);
+  await watchCables(run, {
+    cluster,
+    ways,
+    onSight: (sight, before) => {
+      for (const line of lostLines(sight, before, page)) run.console.err(`${line}\n`);
+      if (before === undefined) {
+        run.console.err('Plug a cable in, or pull one out; the receptacle is told here, until Ctrl-C.\n');
+        return false;
+      }
+      const [was, is] = [before, sight].map(({ work }) => work.examination.cabling.rack);
+      if (was === undefined || is === undefined) return false;
+      const { plugged, unplugged } = plugChanges(was, is);
+      const lines = [
+        ...unplugged.flatMap((plug) => identifyLines(plug, false, page)),
+        ...plugged.flatMap((plug) => identifyLines(plug, true, page)),
+      ];
+      for (const line of lines) run.console.out(`${line}\n`);
+      return false;
+    },
+  });
+  return exitOfSignal(run.signal) ?? exitCode.done;
+}
+
+/**
+ * Guides the hands at the rack until every link is as declared. On a terminal the last lines are written over; elsewhere
+ * every change is a line, and with `--json` only the last look is told, as one document.
+ */
+export async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
+  const { isSimulated } = ways;
+  const guide = { cluster, page: pageFor(run.console) };
+  const stageOf = ({ observation, work, isWhole }: Sight): Stage => {
+    if (codeForCables(cluster.fleet, observation, work) !== exitCode.done) return 'open';
+    return isWhole ? 'done' : 'to-confirm';
+  };
+  const tell = run.options.json === true ? () => undefined : teller(run, guide);
+  const last = await watchCables(run, {
+    cluster,
+    ways,
+    onSight: (sight, before) => {
+      const stage = stageOf(sight);
+      tell(sight, before, stage);
+      return stage === 'done';
+    },
+  });
+  if (last === undefined) return exitOfSignal(run.signal) ?? exitCode.failed;
+  const { observation, work } = last;
+  if (run.options.json === true) showCables(run, { cluster, work, isSimulated });
+  return exitOfSignal(run.signal) ?? codeForCables(cluster.fleet, observation, work);
+}
+
+interface Guide {
+  readonly cluster: OpenedCluster;
+  readonly page: Page;
+}
+
+/** `to-confirm` is done as far as the receptacles show; the next look asks for all that cables are judged by. */
+type Stage = 'open' | 'to-confirm' | 'done';
+
+type Tell = (sight: Sight, before: Sight | undefined, stage: Stage) => void;
+
+/** Tells what has changed since the last look, and below it what is to be done next. */
+function teller({ console }: Run, { cluster, page }: Guide): Tell {
+  const block: LiveBlock = liveBlock(console);
+  let shown: readonly (readonly string[])[] = [];
+  return (sight, before, stage) => {
+    const { work, lost } = sight;
+    const news = [
+      ...lostLines(sight, before, page),
+      ...newFindings(sight, before).flatMap((one) => [...findingLines(one, page), '']),
+      ...(before === undefined ? [] : cableEvents(before.work, work).flatMap((event) => eventLines(event, page))),
+    ];
+    const done = [[doneLine(cluster.fleet.thunderbolt.links.length, page)]];
+    const open = (): typeof shown => watchParagraphs({ work, lost }, page);
+    const paragraphs = { done: () => done, 'to-confirm': () => shown, open }[stage]();
+    const isShown = (lines: readonly string[]): boolean => shown.some((one) => one.join('\n') === lines.join('\n'));
+    if (isLive(console)) block.show(news, paragraphs.flat());
+    else block.show([...news, ...paragraphs.filter((lines) => !isShown(lines)).flat()], []);
+    shown = paragraphs;
+  };
+}
+
+/** What no act puts right and was not told before; why a node cannot be seen is told with its name. */
+function newFindings(sight: Sight, before: Sight | undefined) {
+  const failures = Object.values(sight.observation.failures).flat();
+  const keyOf = ({ code, subject, detail }: Diagnostic): string =>
+    [code, subjectText(subject), plainText(detail)].join('\n');
+  const told = new Set([...(before?.work.findings ?? []), ...failures].map(keyOf));
+  const isNew = (one: Diagnostic): boolean => !told.has(keyOf(one)) && !failures.some(({ code }) => code === one.code);
+  return mergeFindings(sight.work.findings.filter(isNew));
+}
+
+/** One look at the cables of a rack. */
+export interface ShownCables {
+  readonly cluster: OpenedCluster;
+  readonly work: CableWork;
+  readonly isSimulated: boolean;
+}
+
+/** Writes the answer of `cables`: a page, or one JSON document. */
+export function showCables(run: Run, { cluster, work, isSimulated }: ShownCables): void {
+  const shown = { desired: cluster.fleet, work, isSimulated };
+  if (run.options.json) {
+    const diagnostics = [...cluster.warnings, ...work.loops, ...work.findings];
+    showJson(run.console, cablesJson({ ...shown, diagnostics }));
+    return;
+  }
+  run.console.out(cablesText({ ...shown, ...pageFor(run.console) }));
+}
+
+const gravity: readonly NodeVerdict[] = ['wrong', 'unjudged', 'hands', 'fine'];
+
+function nodeVerdict(
+  desired: DesiredFleet,
+  observation: FleetObservation,
+  work: CableWork,
+  name: NodeName,
+): NodeVerdict {
+  const { cabling } = work.examination;
+  const failures = observation.failures[name] ?? [];
+  const links = cabling.links.filter(({ link }) => link.ends.some(({ node }) => node === name));
+  const isMoved = work.acts.some(({ ends }) => ends.some(({ node }) => node === name));
+  const isRing = work.loops.some(({ subject }) => subjectNodes(subject).includes(name));
+  const isStranger = work.findings.some(
+    ({ code, subject }) => code.startsWith('identity/') && subjectNodes(subject).includes(name),
+  );
+  const verdicts: readonly NodeVerdict[] = [
+    ...links.map((judged) => linkVerdict(desired, judged)),
+    ...(isMoved || isRing ? (['hands'] as const) : []),
+    ...(isStranger ? (['wrong'] as const) : []),
+    verdictOf(failures),
+  ];
+  return gravity.find((verdict) => verdicts.includes(verdict)) ?? 'fine';
+}
+
+/**
+ * 0 when every declared link is met and nothing has to be moved, 3 when hands can put the rest right, 4 when some of
+ * it is unknown or cannot be mended by hands, 1 when no node was seen.
+ */
+export function codeForCables(desired: DesiredFleet, observation: FleetObservation, work: CableWork): ExitCode {
+  const names = desired.nodes.map((node) => node.name);
+  const verdicts = names.map((name) => nodeVerdict(desired, observation, work, name));
+  const isUnseen = names.length > 0 && names.every((name) => (observation.failures[name] ?? []).length > 0);
+  const code = codeForNodes(verdicts);
+  return code === exitCode.failed && !isUnseen ? exitCode.partial : code;
+}
