@@ -1,19 +1,45 @@
 /**
- * Prints how the sources are grained, without generated files: lines of code, files, the fullest folders, and exports that one
- * other file imports. Lines are those with code: imports count, comments and blank lines do not.
+ * Counts how the sources are grained, without generated files, and fails when a figure is beyond its bar and not among the
+ * exceptions. Lines are those with code: imports count, comments and blank lines do not.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
+
+/** What a figure may be at most; an exception says what it is today, and why it is not there yet. */
+const bars = {
+  lines: { bar: 71_000 },
+  files: { bar: 850 },
+  folder: { bar: 25 },
+  file: { bar: 500 },
+  exports: { bar: 500 },
+  crossings: { bar: 10 },
+};
+
+/** Lists name each of their members, so they import much that nothing else imports. */
+const lists = [
+  'cli/verbs-act cli/verbs-change cli/verbs-look cli/verbs-own cli/verbs-set-up desired/rules/registry diagnostics/codes',
+  'engine/codes engine/diagnose/rules engine/observe/facts engine/plan/resources engine/scripts/registry',
+  'sim/faults/faults sim/hosts/base-tools/all-base-tools sim/tools/registry',
+]
+  .join(' ')
+  .split(' ')
+  .map((name) => `src/${name}.ts`);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const kinds = ['.ts', '.sh', '.pl', '.json', '.yaml'];
 
-const paths = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && kinds.includes(extname(entry.name)) && !entry.name.includes('.generated.'))
-  .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-  .sort();
-const files = paths.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const filesBelow = (folder) =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && kinds.includes(extname(entry.name)) && !entry.name.includes('.generated.'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+const files = filesBelow('src');
 
 /** The text without comments; strings that hold `//` or `/*` count as code, which a line count can bear. */
 const withoutComments = ({ path, text }) =>
@@ -26,46 +52,78 @@ const linesOf = (file) =>
     .split('\n')
     .filter((line) => line.trim() !== '').length;
 
-function fullest() {
+/** How often each key stands in a list, the most frequent first. */
+function counted(keys) {
   const counts = new Map();
-  for (const path of paths) {
-    const folder = path.slice(0, path.lastIndexOf('/'));
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-/** Exports by name and file, with the number of files that import them by that name from there. */
-function exportUses() {
+/** Every import of a file of ours: who, what file, which name (none for all of it), and whether only a type. */
+const imports = [...files, ...filesBelow('test')].flatMap(({ path, text }) =>
+  [...text.matchAll(/^(?:import|export) (type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']*)'/gm)].flatMap(
+    ([, isType, names, from]) =>
+      names.split(',').flatMap((part) => {
+        const [, type, name] = part.trim().match(/^(type )?(\w+)/) ?? [];
+        if (name === undefined) return [];
+        return [{ path, from: join(path, '..', from), name, isType: (isType ?? type) !== undefined }];
+      }),
+  ),
+);
+
+/** Exports that one other file imports, tests included, where that file is no list: each with that file. */
+function exportsOfOne() {
   const importers = new Map();
-  for (const { path, text } of files) {
-    for (const [, names, from] of text.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from '(\.[^']*)'/gm)) {
-      const target = join(path, '..', from);
-      for (const name of names.split(',')) {
-        const own = name
-          .trim()
-          .replace(/^type /, '')
-          .split(' as ')[0];
-        if (own !== '') importers.set(`${target} ${own}`, [...(importers.get(`${target} ${own}`) ?? []), path]);
-      }
-    }
+  for (const { path, from, name } of imports) {
+    const key = `${from} ${name}`;
+    importers.set(key, new Set(importers.get(key)).add(path));
   }
   const exported = files.flatMap(({ path, text }) =>
     [...text.matchAll(/^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm)].map(
-      ([, name]) => `${path} ${name}`,
+      ([, name]) => importers.get(`${path} ${name}`) ?? new Set(),
     ),
   );
-  return exported.map((key) => importers.get(key)?.length ?? 0);
+  return exported.flatMap((from) => (from.size === 1 && !lists.includes([...from][0]) ? [...from] : []));
 }
 
-const uses = exportUses();
-const rows = [
-  ['lines of code', files.reduce((sum, file) => sum + linesOf(file), 0)],
-  ['files', files.length],
-  ['most files in one folder', fullest()[0]?.[1] ?? 0],
-  ['folders with more than 25 files', fullest().filter(([, count]) => count > 25).length],
-  ['exports with one importer', uses.filter((count) => count === 1).length],
-  ['exports', uses.length],
-];
-for (const [name, value] of rows) process.stdout.write(`${String(value).padStart(7)}  ${name}\n`);
-for (const [folder, count] of fullest().slice(0, 5)) process.stdout.write(`         ${folder}: ${count} files\n`);
+/** The role of a file of the rack: `rack/fact` and the like. */
+const roleOf = (path) =>
+  Object.entries(parts).find(
+    ([part, { files: patterns }]) =>
+      part.startsWith('rack/') && patterns.some((pattern) => new RegExp(`^(?:${pattern})`).test(path)),
+  )?.[0];
+
+const subjectOf = (path) => (path.split('/').length === 3 ? contract : path.split('/')[2]);
+
+/** Imports from one subject of the rack to another that read no fact, no reading and no type. */
+const crossings = () =>
+  imports
+    .filter(({ path, from, isType }) => !isType && path.startsWith('src/rack/') && from.startsWith('src/rack/'))
+    .filter(({ path, from }) => new Set([subjectOf(path), subjectOf(from), contract]).size === 3)
+    .filter(({ from }) => !['rack/fact', 'rack/reading'].includes(roleOf(from)))
+    .map(({ path, from }) => `${path} to ${from}`);
+
+const sizes = files.map((file) => [file.path, linesOf(file)]).sort(([, a], [, b]) => b - a);
+const folders = counted(files.map(({ path }) => path.slice(0, path.lastIndexOf('/'))));
+const ofOne = exportsOfOne();
+const crossed = counted(crossings());
+const figures = {
+  lines: ['lines of code', sizes.reduce((sum, [, lines]) => sum + lines, 0), []],
+  files: ['files', files.length, counted(files.map(({ path }) => path.split('/').slice(0, 2).join('/')))],
+  folder: ['most files in one folder', folders[0]?.[1] ?? 0, folders],
+  file: ['most lines in one file', sizes[0]?.[1] ?? 0, sizes],
+  exports: ['exports that one file imports', ofOne.length, counted(ofOne)],
+  crossings: ['imports across subjects of the rack, no fact, reading or type', crossed.length, crossed],
+};
+
+const shownOffenders = Number(process.argv[2] ?? 3);
+for (const [key, [name, value, offenders]] of Object.entries(figures)) {
+  const { bar, today, reason } = bars[key];
+  const beyond = value > (today ?? bar);
+  const note = today === undefined ? '' : `, ${today} until then: ${reason}`;
+  process.stdout.write(`${String(value).padStart(7)}  ${name} (bar ${bar}${note})${beyond ? '  BEYOND' : ''}\n`);
+  for (const [offender, count] of offenders.slice(0, shownOffenders)) {
+    process.stdout.write(`         ${count}  ${offender}\n`);
+  }
+  if (beyond) process.exitCode = 1;
+}
