@@ -116,7 +116,23 @@ export interface Resource {
   readonly gaps?: (view: View) => readonly Gap[];
   /** What is only worth telling. */
   readonly notices?: (view: View) => readonly Diagnostic[];
+  /** Set where every goal needs it: what it blocks, or cannot see, keeps all else on the node waiting. */
+  readonly isPrecondition?: true;
+  /** What is different about it while Macs are uninstalled; absent where that is not its matter. */
+  readonly onUninstall?: (uninstallation: Uninstallation) => Partial<Resource>;
 }
+
+/** The Macs that are to be as they were before meshwright, and the placements that are stopped for it. */
+export interface Uninstallation {
+  readonly nodes: readonly NodeName[];
+  readonly placements: readonly string[];
+}
+
+/** Those properties of a resource that lie on these nodes. */
+export const propertiesOn =
+  ({ properties }: Pick<Resource, 'properties'>, nodes: readonly NodeName[]): Resource['properties'] =>
+  (view) =>
+    properties(view).filter(({ node }) => nodes.includes(node));
 
 /** Steps of a resource, with what cleans up when a group of them fails. */
 export interface ResourceSteps {

@@ -1,19 +1,9 @@
-import type { Gap, Resource, View } from './resource.ts';
-import type { ResourceKind } from './resource-kind.ts';
-
-/** What distinguishes one thing that is only looked at from another. */
-export interface VerifyOnly {
-  readonly kind: ResourceKind;
-  readonly after: readonly ResourceKind[];
-  readonly gaps: (view: View) => readonly Gap[];
-}
+import type { Resource } from './resource.ts';
 
 /** A resource that no program can bring to its desired state: it has no properties, only blockers and unknowns. */
-export const verifyOnly = ({ kind, after, gaps }: VerifyOnly): Resource => ({
-  kind,
-  after,
+export const verifyOnly = (one: Pick<Resource, 'kind' | 'after' | 'gaps' | 'isPrecondition'>): Resource => ({
+  ...one,
   properties: () => [],
   steps: () => ({ steps: [], rescues: [] }),
-  blockers: ({ findingBlockers }) => findingBlockers(kind),
-  gaps,
+  blockers: ({ findingBlockers }) => findingBlockers(one.kind),
 });

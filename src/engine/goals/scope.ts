@@ -9,11 +9,11 @@ import { identity } from '../../rack/identity/resource.ts';
 import { toComeBack } from '../../rack/placement/state/placement-properties.ts';
 import type { Property, Resource, View } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
+import { uninstall } from '../../rack/uninstall/resource.ts';
 import { nodesOf } from '../plan/nodes-of.ts';
 import { resources } from '../plan/resources.ts';
 import type { Goal } from './goal.ts';
 import { restarts } from './restarts.ts';
-import { uninstallResources } from './uninstall-resources.ts';
 
 /** What a goal makes of the file and of the registry. */
 export interface Scope {
@@ -29,7 +29,8 @@ export interface Scope {
   readonly isTold?: (finding: Diagnostic, view: View) => boolean;
 }
 
-const always: readonly ResourceKind[] = ['hold', 'identity', 'sudo', 'rollback'];
+const preconditions = resources.filter(({ isPrecondition }) => isPrecondition);
+const always: readonly ResourceKind[] = preconditions.map(({ kind }) => kind);
 const allKinds = (): readonly ResourceKind[] => resources.map(({ kind }) => kind);
 
 function withState(
@@ -92,6 +93,13 @@ function restartScope(goal: Extract<Goal, { kind: 'reboot' | 'shutdown' }>, desi
   };
 }
 
+/** What an uninstallation is about, on its nodes alone: what was set up last goes first. */
+function uninstallResources(goal: Extract<Goal, { kind: 'uninstall' }>): readonly Resource[] {
+  const changed = (one: Resource): Resource => ({ ...one, ...one.onUninstall?.(goal) });
+  const gone = resources.filter(({ isPrecondition, onUninstall }) => isPrecondition === undefined && onUninstall);
+  return [...preconditions.map(changed), ...gone.toReversed().map(changed), uninstall(goal)];
+}
+
 /** Which part of the fleet a goal is about. */
 export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
   switch (goal.kind) {
@@ -114,7 +122,7 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
     case 'drain':
       return {
         desired,
-        resources: [...resources.filter(({ kind }) => always.includes(kind)), drainDoors(goal)],
+        resources: [...preconditions, drainDoors(goal)],
         barring: [...always, 'doorman'],
         isMeant: (kind) => kind === 'rollback' || kind === 'doorman',
         isTold: ({ code, subject }, { asked }) =>

@@ -5,6 +5,7 @@ import { verifyOnly } from '../verify-only.ts';
 export const sudo: Resource = verifyOnly({
   kind: 'sudo',
   after: ['identity'],
+  isPrecondition: true,
   gaps: ({ targets }) =>
     targets.flatMap(({ desired: { name: node }, facts }) =>
       facts.sudo.kind === 'unknown' ? [{ node, resource: 'sudo', text: 'whether sudo may be used' }] : [],

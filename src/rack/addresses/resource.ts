@@ -4,7 +4,7 @@ import { gateStep, transactionStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
 import { keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { connectionBlockers } from '../network/transaction/connection.ts';
-import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { type ObservedTarget, type Property, propertiesOn, type Resource } from '../resource.ts';
 import { expectedGids, linkGidSights } from './link-address-gid.ts';
 import {
   linkAddressProperties,
@@ -125,6 +125,15 @@ function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property
 export const linkAddress: Resource = {
   kind: 'link-address',
   after: ['identity', 'sudo', 'thunderbolt-bridge'],
+  // What runs over the cables goes before their addresses.
+  onUninstall: ({ nodes }) => ({
+    after: ['identity', 'sudo', 'placement', 'keeper'],
+    properties: propertiesOn(linkAddress, nodes),
+    blockers: (view) =>
+      linkAddress
+        .blockers(view)
+        .filter(({ code, node }) => code === 'network/carries-connection' && nodes.includes(node)),
+  }),
   properties: linkAddressProperties,
   sights: linkGidSights,
   steps: (changes, { desired, targets }) => ({

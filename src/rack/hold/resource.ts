@@ -35,6 +35,7 @@ function blockersOf({ observation }: View, desired: ObservedTarget['desired']): 
 export const hold: Resource = {
   kind: 'hold',
   after: [],
+  isPrecondition: true,
   properties: () => [],
   steps: () => ({ steps: [], rescues: [] }),
   blockers: (view) =>

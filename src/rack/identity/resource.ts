@@ -5,6 +5,7 @@ import { verifyOnly } from '../verify-only.ts';
 export const identity: Resource = verifyOnly({
   kind: 'identity',
   after: [],
+  isPrecondition: true,
   gaps: ({ targets }) =>
     targets.flatMap(({ desired: { name: node, hardware, identity: recorded }, facts }) => {
       const isOpen =

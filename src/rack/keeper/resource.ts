@@ -15,7 +15,7 @@ import {
 import { textDigest } from '../../node/put-file.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
-import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { type ObservedTarget, type Property, propertiesOn, type Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { keeperWish } from './keeper-wish.ts';
 import { keepText } from './program.ts';
@@ -152,6 +152,8 @@ function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Pr
 export const keeper: Resource = {
   kind: 'keeper',
   after: ['identity', 'sudo', 'thunderbolt-bridge', 'link-address', 'wired-limit'],
+  // It would put addresses back that an uninstallation takes away.
+  onUninstall: ({ nodes }) => ({ after: ['identity', 'sudo'], properties: propertiesOn(keeper, nodes) }),
   properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
   steps: (changes, { desired, targets }) => ({
     steps: targets.flatMap((target) =>

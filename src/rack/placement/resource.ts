@@ -45,6 +45,13 @@ export const placement: Resource = {
     'runtime',
     'model',
   ],
+  onUninstall: ({ nodes, placements }) => ({
+    after: ['identity', 'sudo'],
+    properties: (view) =>
+      placementProperties(view).filter(({ node, about: { placement: name, part } }) =>
+        name === undefined ? nodes.includes(node) : part === undefined && placements.includes(name),
+      ),
+  }),
   properties: placementProperties,
   sights,
   steps: placementSteps,

@@ -3,7 +3,7 @@ import type { NodeRollback } from '../../../model/facts/node-records.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { scriptStep } from '../../build-step.ts';
 import { changedProperties } from '../../change.ts';
-import type { ObservedTarget, Property, Resource } from '../../resource.ts';
+import { type ObservedTarget, type Property, propertiesOn, type Resource } from '../../resource.ts';
 import { knownWords } from '../../seen-fact.ts';
 
 const own = addressed({ kind: 'rollback' });
@@ -40,6 +40,8 @@ function propertyOf({ desired: { name: node }, facts: { rollbacks } }: ObservedT
 export const rollback: Resource = {
   kind: 'rollback',
   after: ['identity', 'sudo'],
+  isPrecondition: true,
+  onUninstall: ({ nodes }) => ({ properties: propertiesOn(rollback, nodes) }),
   properties: ({ targets }) => targets.map(propertyOf),
   steps: (changes, { targets }) => ({
     steps: targets.flatMap((target) => {
