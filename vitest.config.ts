@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -68,6 +69,9 @@ class LongestFirst extends BaseSequencer {
     return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 }
+
+// Writes modules of src: the texts of the node scripts.
+execFileSync(process.execPath, ['scripts/generate-node-scripts.mjs'], { cwd: import.meta.dirname, stdio: 'inherit' });
 
 const memory = await inMemory();
 if (memory !== undefined) process.env['TMPDIR'] = memory;

@@ -69,6 +69,9 @@ const copied = [
   ...['python.pl', 'server.pl', 'uv.pl'].map((name) => join('sim', 'doubles', 'mlx', name)),
 ];
 
+// Writes modules of src.
+await import('./generate-node-scripts.mjs');
+
 const digest = sourceDigest();
 const stamps = isQuick ? [`checked ${digest}\n`, `quick ${digest}\n`] : [];
 const stamp = existsSync(join(dist, stampName)) ? readFileSync(join(dist, stampName), 'utf8') : '';

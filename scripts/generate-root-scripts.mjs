@@ -2,7 +2,7 @@
  * Lists in `docs/security.md`, between two marks, every script that can run as root: the named ones of the registry and
  * those around them, each with the first sentence of its docs. With `--check` it only compares.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import ts from 'typescript';
 import { isScript } from './layers.cjs';
@@ -38,12 +38,21 @@ const daemons = [
 
 const parsed = (file) => ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2023, true);
 
-/** What the docs of an export say first. */
+/** What the header of a `.sh` file, or the docs of an export, say first. */
 function firstSentence(file, name) {
+  if (file.endsWith('.sh')) {
+    const [header] = readFileSync(file, 'utf8').split('\n#\n');
+    return sentenceOf(header.replaceAll(/^# /gm, ''));
+  }
   const statement = parsed(file).statements.find((one) => namesOf(one).includes(name));
   const [docs] = statement === undefined ? [] : (ts.getJSDocCommentsAndTags(statement) ?? []);
-  const text = ts.getTextOfJSDocComment(docs?.comment)?.replaceAll(/\s+/g, ' ').trim();
+  const text = ts.getTextOfJSDocComment(docs?.comment);
   if (!text) throw new Error(`${file}: ${name} has no docs`);
+  return sentenceOf(text);
+}
+
+function sentenceOf(lines) {
+  const text = lines.replaceAll(/\s+/g, ' ').trim();
   return (/^.*?[.:;](?= |$)/.exec(text)?.[0] ?? text).replace(/[:;]$/, '.').replaceAll('|', '\\|');
 }
 
@@ -70,8 +79,10 @@ function entriesOf(source, table) {
     .flatMap((one) => [...one.declarationList.declarations]);
   const { initializer } = declarations.find(({ name }) => name.text === table);
   return initializer.properties.map(({ name, initializer: made }) => {
-    // Of a setting, the function that it names as its script.
+    // The text itself where it is a file, and of a setting the function that it names as its script.
     const file = imports.get(made.expression?.text ?? made.text);
+    const text = posix.join(posix.dirname(file), `${name.text}.sh`);
+    if (existsSync(text)) return [`\`${name.text}\``, text, made.text];
     const of = made.text ?? /\bscript: (\w+)/.exec(readFileSync(file, 'utf8'))?.[1];
     return [`\`${name.text}\``, file, of];
   });

@@ -137,10 +137,9 @@ const roles = {
     access: 'install-access',
     accounts: 'check-account make-account',
     addresses: 'clear-link-address set-link-address',
-    artifacts: [
-      'build-python clear-staging fetch-model library-digests prepare-staging publish-tree',
-      'remove-runtime-versions sealed-tree staged-tree switch-runtime unpack-runtime verify-model',
-    ].join(' '),
+    artifacts: ['build-python fetch-model library-digests staged-tree tree-scripts unpack-runtime verify-model'].join(
+      ' ',
+    ),
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     clock: 'set-clock',
@@ -173,6 +172,7 @@ function roleFiles(role) {
   const listed = Object.entries(roles[role] ?? {}).flatMap(([subject, names]) =>
     names.split(' ').map((name) => `src/rack/${subject === contract ? '' : `${subject}/`}${name}\\.ts$`),
   );
+  if (role === 'script') return [...listed, 'src/rack/.*/scripts\\.generated\\.ts$', 'src/rack/.*\\.sh$'];
   return ['fact', 'rule', 'resource'].includes(role)
     ? [...listed, `src/rack/[^/]+/(?:${role}|.*[-/]${role})\\.ts$`]
     : listed;

@@ -1,5 +1,5 @@
-import { mustFunction } from './must.ts';
 import { pathWord, tool } from './paths/node-paths.ts';
+import { sh } from './shell/scripts.generated.ts';
 
 /**
  * The beginning of every job, whose own folder `d` is that of its file `run`. `failed SLUG TEXT` and `end EXIT` are the
@@ -28,7 +28,7 @@ failed() {
   put failure "$m \${2%%"$N"*}"
   end 1
 }
-${mustFunction}
+${sh.must({})}
 progress() {
   put progress "$1 $2"
 }

@@ -1,6 +1,6 @@
-import { mustFunction } from './must.ts';
 import { pathWord, place, renderPath, rootLine, tool } from './paths/node-paths.ts';
 import { quote } from './quote.ts';
+import { sh } from './shell/scripts.generated.ts';
 
 /** The right of one run to change a node: the run and the token under which it holds the lease there. */
 export interface Fence {
@@ -36,41 +36,13 @@ export function mutatingCommand(rootPrefix: string): string {
   return `export LC_ALL=C; exec ${sudo} -n ${sh} -s`;
 }
 
-/**
- * `changed` and `unchanged` end a body well, `failed SLUG TEXT` ends it badly with the first line of TEXT, and
- * `must SLUG COMMAND …` runs a tool, see {@link mustFunction}; `write FILE TEXT` puts a file in its place by a rename.
- * `o` is what a tool said, `N` a line end.
- */
-const verdicts = `N='
-'
-changed() {
-  printf '@changed\\n'
-  exit 0
-}
-unchanged() {
-  printf '@unchanged\\n'
-  exit 0
-}
-failed() {
-  case $2 in
-    (*'No space left on device'*) printf '@failed disk-full %s\\n' "\${2%%"$N"*}" >&2 ;;
-    (*) printf '@failed %s %s\\n' "$1" "\${2%%"$N"*}" >&2 ;;
-  esac
-  exit 1
-}
-${mustFunction}
-write() {
-  o=$({ printf '%s' "$2" >"$1.$$"; } 2>&1) || failed write "\${o:-$1 could not be written}"
-  must write ${pathWord(tool.mv)} -f "$1.$$" "$1"
-}`;
-
 const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}
 export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
 umask 022
 b=${pathWord(place.ours)}
-${verdicts}
+${sh.write({})}
 trap '' HUP PIPE`;
 
 /**

@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../src/engine/observe/facts.ts';
 import { jobNames, scriptNames } from '../../src/engine/scripts/registry.ts';
 import { observeCommand, observeScript } from '../../src/node/observe-script.ts';
+import { tool } from '../../src/node/paths/node-paths.ts';
 import { lintNodeScript } from '../lint/node-script-lint.ts';
 import { everyText } from '../unit/script/script-examples.ts';
 import { scriptShells } from '../unit/script/shells.ts';
+import { filesBelow, textOf } from './sources.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
 
@@ -42,6 +45,47 @@ const isShellcheckRequired = process.env['MESHWRIGHT_SHELLCHECK'] === 'required'
  * deadline of its own).
  */
 const notTakenOver = 'SC2016,SC2034,SC2043,SC2046,SC2094,SC2317,SC3045';
+
+const files = filesBelow('src').filter((path) => path.endsWith('.sh'));
+
+/** The files that a header names, and what those use. */
+const usedBy = (file: string): readonly string[] =>
+  [...textOf(file).matchAll(/^# Uses (\S+)/gm)].flatMap(([, name = '']) => {
+    const used = posix.join(posix.dirname(file), name);
+    return [...usedBy(used), used];
+  });
+
+describe('the files of node scripts', () => {
+  it.skipIf(!hasShellcheck && !isShellcheckRequired).each(files)(
+    '%s passes shellcheck with what its header says',
+    (file) => {
+      const texts = [...new Set(['src/node/shell/write.sh', file].flatMap((one) => [...usedBy(one), one]))].map(textOf);
+      const needed = texts.flatMap((text) =>
+        [...text.matchAll(/^# Needs (\w+): ./gm)].map(([, name]) => `${name}=''\n`),
+      );
+      const input = `R='' b='' d=''\n${needed.join('')}${texts.join('')}`;
+      const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', notTakenOver, '-'], { input, timeout: 60_000 });
+      expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
+    },
+  );
+
+  it.each(files)('%s names no path of a Mac but tools', (file) => {
+    const tools = Object.values(tool).map(({ path }) => path);
+    const named = [...textOf(file).matchAll(/\$R(\/[\w ./-]+)/g)].map(([, path = '']) => path);
+    expect(named.filter((path) => !tools.includes(path))).toEqual([]);
+  });
+
+  it('are all used', () => {
+    const used = new Set(files.flatMap(usedBy));
+    const code = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.includes('.generated.'));
+    const words = new Set(
+      code.flatMap((path) => [...textOf(path).matchAll(/\b(?:sh|shared)\.(\w+)\(/g)].map(([, one]) => one)),
+    );
+    const nameOf = (file: string) =>
+      posix.basename(file, '.sh').replaceAll(/-(\w)/g, (one) => one.slice(1).toUpperCase());
+    expect(files.filter((file) => !used.has(file) && !words.has(nameOf(file)))).toEqual([]);
+  });
+});
 
 describe('node scripts', () => {
   it('are all found', () => {

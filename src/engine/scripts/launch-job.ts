@@ -1,11 +1,11 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { JobCall } from '../../model/node-script.ts';
-import { jobFolderFunctions } from '../../node/job-folders.ts';
 import { jobPrologue } from '../../node/job-prologue.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { stagedTree, treeFolder, verifiedMark } from '../../node/paths/tree-paths.ts';
 import { quote } from '../../node/quote.ts';
-import { sealedTreeFunctions } from '../../rack/artifacts/sealed-tree.ts';
+import { sh as shared } from '../../node/shell/scripts.generated.ts';
+import { sh } from '../../rack/artifacts/scripts.generated.ts';
 import { jobBody } from './registry.ts';
 
 /** A job by the key of what it makes. */
@@ -37,8 +37,8 @@ export function launchBody({ key, call }: LaunchRequest): string {
   const { tree } = call.args;
   const mark = pathWord(verifiedMark(tree));
   const folder = pathWord(jobFolder(key));
-  return `${sealedTreeFunctions}
-${jobFolderFunctions}
+  return `${sh.sealedTree({})}
+${shared.jobFolders({})}
 d=${folder}
 isdone() {
   intact ${pathWord(treeFolder(tree))} ${tree.digest} && return

@@ -5,12 +5,14 @@ import { makeAccount, removeAccounts } from '../../rack/accounts/make-account.ts
 import { clearLinkAddress } from '../../rack/addresses/clear-link-address.ts';
 import { setLinkAddress } from '../../rack/addresses/set-link-address.ts';
 import { buildPython } from '../../rack/artifacts/build-python.ts';
-import { clearStaging } from '../../rack/artifacts/clear-staging.ts';
 import { fetchModel } from '../../rack/artifacts/fetch-model.ts';
-import { prepareStaging } from '../../rack/artifacts/prepare-staging.ts';
-import { publishTree } from '../../rack/artifacts/publish-tree.ts';
-import { removeRuntimeVersions } from '../../rack/artifacts/remove-runtime-versions.ts';
-import { switchRuntime } from '../../rack/artifacts/switch-runtime.ts';
+import {
+  clearStaging,
+  prepareStaging,
+  publishTree,
+  removeRuntimeVersions,
+  switchRuntime,
+} from '../../rack/artifacts/tree-scripts.ts';
 import { unpackRuntime } from '../../rack/artifacts/unpack-runtime.ts';
 import { verifyModel } from '../../rack/artifacts/verify-model.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge.ts';

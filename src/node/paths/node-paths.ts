@@ -143,7 +143,7 @@ export function pathWord(path: NodePath): string {
 }
 
 /** One word of a command line inside a node script. */
-const scriptWord = (word: Word): string => (typeof word === 'string' ? plainOrQuoted(word) : pathWord(word));
+export const scriptWord = (word: Word): string => (typeof word === 'string' ? plainOrQuoted(word) : pathWord(word));
 
 /** A whole command line inside a node script. */
 export const scriptCommand = (words: readonly Word[]): string => words.map(scriptWord).join(' ');

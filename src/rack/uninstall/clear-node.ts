@@ -1,7 +1,7 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { jobFolderFunctions } from '../../node/job-folders.ts';
 import { doormanEndSeconds, serviceFunctions } from '../../node/launchd-service.ts';
 import { below, nodePath, pathWord, place, tool } from '../../node/paths/node-paths.ts';
+import { sh } from '../../node/shell/scripts.generated.ts';
 
 /** @throws Error when it is none of ours, which is our own value: its service is unloaded and its file deleted */
 function ownLabel(label: string): string {
@@ -41,7 +41,7 @@ fi`;
  * runtimes and staging folders, and with `models` the models too.
  */
 export function clearNode({ labels, models: isWhole }: ScriptArgs['clear-node']): string {
-  return `${jobFolderFunctions}
+  return `${sh.jobFolders({})}
 ${serviceFunctions('dev.meshwright.none', doormanEndSeconds)}
 y=''
 ${isTree}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { quote } from '../../../src/node/quote.ts';
 import { sampleOf } from '../../sample.ts';
 import { type Shell, scriptShells } from './shells.ts';
 import { changedTexts, keepTexts, nodeTexts, runOnMac, textsBefore } from './texts-before.ts';
@@ -20,6 +21,10 @@ const both = (name: string, ...texts: readonly [string, string]) =>
  */
 const unsteady = new Set(['launch of a job', 'observation']);
 
+/** A text without that of the job that it launches, which is run by itself. */
+const withoutJob = (texts: Readonly<Record<string, string>>, name: string) =>
+  texts[name]?.replace(quote(texts['job verify-model'] ?? ''), 'the text of the job');
+
 describe('the texts that nodes are sent', () => {
   const { changed, gone, added } = changedTexts(before, now);
 
@@ -28,7 +33,12 @@ describe('the texts that nodes are sent', () => {
   });
 
   it.each(changed.map((name) => [name] as const))('%s: does the same as before', async (name) => {
-    if (unsteady.has(name)) expect.fail(`the text of "${name}" has changed, and running it would not compare it`);
+    if (unsteady.has(name)) {
+      expect(withoutJob(now, name), 'the text has changed, and running it would not compare it').toBe(
+        withoutJob(before, name),
+      );
+      return;
+    }
     const [old, fresh] = await both(name, before[name] ?? '', now[name] ?? '');
     expect(fresh).toEqual(old);
   });

@@ -1,9 +1,9 @@
 import type { NodePath } from '../../../model/node-path.ts';
-import { mustFunction } from '../../../node/must.ts';
 import { accountFolders, refuseRoot } from '../../../node/owner-word.ts';
 import { accountEnvironment } from '../../../node/paths/account-paths.ts';
 import { pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
 import { quote } from '../../../node/quote.ts';
+import { sh } from '../../../node/shell/scripts.generated.ts';
 
 /** One rank of a person's own program. */
 export interface LaunchedRank {
@@ -129,7 +129,7 @@ failed() {
   printf '%s\\n' "$2" >&2
   exit ${cannotCreate}
 }
-${mustFunction}
+${sh.must({})}
 ${refuseRoot(name)}${isOfRanks ? accountFolders(name) : ''}${makeFolder(rank)}
 # The folder stays root's: what root writes into it, the account must not be able to lead elsewhere.
 must chown ${pathWord(tool.chown)} ${quote(name)} ${Object.keys(rank.files)

@@ -1,0 +1,52 @@
+/**
+ * Makes a `scripts.generated.ts` beside the `.sh` files of each folder of `src`: their texts as functions of the variables
+ * that their headers name (docs/adr/0020-node-scripts-are-files.md). Each is written when it is missing or old, also with
+ * `--check`: it need not be in git. Needs nothing but Node.
+ */
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, posix, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const module = 'scripts.generated.ts';
+const paths = readdirSync(join(root, 'src'), { recursive: true }).map((name) => join(root, 'src', name));
+
+/** The file itself and all that it uses, each once, behind what it uses itself. */
+function withUsed(path, found = new Map()) {
+  if (found.has(path)) return found;
+  const [header] = /^(?:#.*\n)+/.exec(readFileSync(path, 'utf8')) ?? [''];
+  if (!/^# Prints/m.test(header)) throw new Error(`${relative(root, path)} begins without a header`);
+  for (const [, used] of header.matchAll(/^# Uses (\S+)/gm)) withUsed(join(dirname(path), used), found);
+  const needs = [...header.matchAll(/^# Needs (\w+)/gm)].map(([, name]) => name);
+  return found.set(path, { needs, text: readFileSync(path, 'utf8').slice(header.length).trim() });
+}
+
+/** `publish-tree.sh` as a member of the object of its folder. */
+function member(path) {
+  const all = [...withUsed(path).values()];
+  const needs = [...new Set(all.flatMap((one) => one.needs))].map((name) => `'${name}'`);
+  const name = basename(path, '.sh').replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase());
+  const text = JSON.stringify(all.map((one) => one.text).join('\n'));
+  return `  ${name}: shellScript<${needs.join(' | ') || 'never'}>(\n    ${text},\n  ),\n`;
+}
+
+function moduleOf(folder, scripts) {
+  const from = posix.relative(folder, join(root, 'src/node/shell/shell-script.ts'));
+  return [
+    '// Generated from the .sh files of this folder by scripts/generate-node-scripts.mjs; never edited by hand.',
+    `import { shellScript } from '${from.startsWith('.') ? from : `./${from}`}';\n`,
+    `/** The scripts of this folder. */\nexport const sh = {\n${scripts.map(member).join('')}};\n`,
+  ].join('\n');
+}
+
+const folders = new Map();
+for (const path of paths.filter((one) => one.endsWith('.sh')).sort()) {
+  folders.set(dirname(path), [...(folders.get(dirname(path)) ?? []), path]);
+}
+for (const [folder, scripts] of folders) {
+  const [path, text] = [join(folder, module), moduleOf(folder, scripts)];
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
+  writeFileSync(`${path}.${process.pid}`, text);
+  renameSync(`${path}.${process.pid}`, path);
+}
+for (const path of paths) if (basename(path) === module && !folders.has(dirname(path))) rmSync(path);

@@ -1,0 +1,15 @@
+# `isrunning FOLDER` says whether the process of a job lives, by its number and its command line, and leaves the number
+# in `p`. `cleared KEY` takes the folder of a job away whose process has ended, or has nothing left to do but to end.
+#
+# Prints: nothing
+isrunning() {
+  p=''
+  [ -e "$1/pid" ] && IFS= read -r p <"$1/pid"
+  case $p in ('' | *[!0-9]*) return 1 ;; esac
+  case $("$R/bin/ps" -ww -o command= -p "$p") in (*"/${1##*/}/run"*) ;; (*) return 1 ;; esac
+}
+cleared() {
+  [ -d "$b/ops/$1" ] || return 1
+  [ -e "$b/ops/$1/rc" ] || ! isrunning "$b/ops/$1" || return 1
+  "$R/bin/rm" -rf "$b/ops/$1"
+}

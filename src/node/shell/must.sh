@@ -1,0 +1,26 @@
+# `must SLUG COMMAND …` runs a tool and fails with SLUG unless the tool exits with 0. An exit of 0 is not enough for
+# tools that change files: `tookeffect` checks that rm, rmdir, mv, mkdir, ln, cp and chmod with a number did it. The owner
+# that chown sets is not checked, since a rehearsal has one account only. `o` is the output of the tool. Whoever uses it
+# has a function `failed`.
+#
+# Prints: nothing
+tookeffect() {
+  c=${1##*/} m=$2 p=''
+  shift
+  for q in "$@"; do
+    case $c$m$p:$q in
+      (rm-*:/* | rmdir/*:/* | mv-f:/* | mv-fh:/*) [ ! -e "$q" ] && [ ! -h "$q" ] ;;
+      (mkdir*:/*) [ -d "$q" ] ;;
+      (chmod[0-7]*:/*) [ "$("$R/usr/bin/stat" -f %Lp "$q")" = "$m" ] ;;
+    esac || return
+    case $q in (/*) p=/ ;; esac
+  done
+  case $c in (ln | cp) [ -e "$q" ] || [ -h "$q" ] ;; esac
+}
+must() {
+  m=$1
+  shift
+  o=$({ "$@" && { tookeffect "$@" || { printf '%s reported success and changed nothing: %s' "${1##*/}" "$q"; false; }; }; } 2>&1) && return
+  x=$?
+  failed "$m" "${o:-${1##*/} ended with $x}"
+}

@@ -1,0 +1,21 @@
+# The ends of a script of root: `changed` and `unchanged` end it well, `failed SLUG TEXT` ends it badly with the first line
+# of TEXT. `N` is a line end.
+#
+# Prints: the verdict; a failure goes to stderr, with exit 1
+N='
+'
+changed() {
+  printf '@changed\n'
+  exit 0
+}
+unchanged() {
+  printf '@unchanged\n'
+  exit 0
+}
+failed() {
+  case $2 in
+    (*'No space left on device'*) printf '@failed disk-full %s\n' "${2%%"$N"*}" >&2 ;;
+    (*) printf '@failed %s %s\n' "$1" "${2%%"$N"*}" >&2 ;;
+  esac
+  exit 1
+}

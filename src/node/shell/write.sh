@@ -1,0 +1,9 @@
+# `write FILE TEXT` puts a file in its place by a rename.
+#
+# Uses verdicts.sh
+# Uses must.sh
+# Prints: nothing
+write() {
+  o=$({ printf '%s' "$2" >"$1.$$"; } 2>&1) || failed write "${o:-$1 could not be written}"
+  must write "$R/bin/mv" -f "$1.$$" "$1"
+}

@@ -1,0 +1,37 @@
+# Takes away staging folders and folders of jobs that are needed no longer. A job that runs keeps its own, and the tree
+# that it works on. What uv was making for a staging folder goes with it. A staging folder leaves its place by one rename
+# before its files are deleted.
+#
+# Uses ../../node/shell/job-folders.sh
+# Needs opt: the folder of all runtimes and models
+# Words: names of staging folders, and keys of jobs
+# Prints: @changed or @unchanged
+stagings=$opt/staging
+y=''
+"$R/bin/rm" -rf "$stagings/.removed"-*
+isused() {
+  for j in "$b/ops/"*; do
+    [ -e "$j/job" ] || continue
+    [ ! -e "$j/rc" ] || continue
+    isrunning "$j" || continue
+    while IFS= read -r x; do
+      case $x in ("tree=$1" | "tree=$1 $2") return 0 ;; esac
+    done <"$j/job"
+  done
+  return 1
+}
+gone() {
+  [ -d "$stagings/$1" ] || return 0
+  x=${1#*-}
+  isused "${1%%-*} ${x%-*}" "${1##*-}" && return
+  must rm "$R/bin/rm" -rf "$opt/builds/$1".*
+  g=$stagings/.removed-$$-$1
+  must mv "$R/bin/mv" -f "$stagings/$1" "$g"
+  must rm "$R/bin/rm" -rf "$g"
+  y=1
+}
+for k in "$@"; do
+  case $k in (*-*) gone "$k" ;; (*) cleared "$k" && y=1 ;; esac
+done
+[ -n "$y" ] || unchanged
+changed

@@ -1,0 +1,39 @@
+# Publishes a staged tree by one rename: it is there whole or not at all. Only a tree that a job has verified is taken,
+# and a published one that is intact stays. One that was changed makes room first; its files are deleted after the new
+# ones stand in their place. What was only needed to get there goes with it.
+#
+# Uses sealed-tree.sh
+# Uses ../../node/shell/job-folders.sh
+# Needs staging: the folder of all that belongs to the making of the tree
+# Needs published: the folder that the tree will be
+# Needs digest: of the tree
+# Words: the keys of the jobs that made it
+# Prints: @changed or @unchanged; fails with not-verified, read, not-intact
+stagings=${staging%/*}
+tidy() {
+  "$R/bin/rm" -rf "$staging" "$stagings/.replaced"-* "$stagings/.removed"-*
+  for k in "$@"; do cleared "$k"; done
+}
+if intact "$published" "$digest"; then
+  tidy "$@"
+  unchanged
+fi
+x=''
+[ ! -e "$staging/verified" ] || IFS= read -r x <"$staging/verified"
+if [ "$x" != "$digest" ] || [ ! -d "$staging/tree" ]; then
+  failed not-verified 'the staged tree has not been verified'
+fi
+"$R/bin/rm" -rf "$stagings/.replaced"-* "$stagings/.removed"-*
+y=''
+if [ -e "$staging/libraries" ]; then
+  [ -f "$staging/libraries" ] || failed read 'the list of libraries is no file'
+  while IFS= read -r x; do y=$y$x$N; done <"$staging/libraries" || failed read 'the list of libraries could not be read'
+fi
+seal "$staging/tree" "$digest" "$y"
+must mkdir "$R/bin/mkdir" -p "${published%/*}"
+g=$stagings/.replaced-$$
+[ ! -e "$published" ] || must mv "$R/bin/mv" -f "$published" "$g"
+must mv "$R/bin/mv" -f "$staging/tree" "$published"
+intact "$published" "$digest" || failed not-intact 'the tree changed while it was published'
+tidy "$@"
+changed

@@ -1,0 +1,20 @@
+# Points `current` of a runtime at a version by the rename of a new link over the old one: there is no moment without a
+# version. mv(1) of macOS: -h renames over a link to a folder instead of moving into that folder.
+#
+# Uses programs.sh
+# Needs version: the folder of the published version
+# Words: programs that it must have
+# Prints: @changed or @unchanged; fails with not-published, no-program, odd-link
+link=${version%/*}/current
+iscurrent() {
+  [ -h "$link" ] && [ "$("$R/usr/bin/readlink" "$link")" = "${version##*/}" ]
+}
+iscurrent && unchanged
+[ -d "$version" ] || failed not-published 'this version is not published'
+programs "$version" "$@"
+[ -h "$link" ] || [ ! -e "$link" ] || failed odd-link 'current is no link'
+"$R/bin/rm" -f "$link-new"
+must ln "$R/bin/ln" -s "${version##*/}" "$link-new"
+must mv "$R/bin/mv" -fh "$link-new" "$link"
+iscurrent || failed odd-link 'current does not point at the new version'
+changed
