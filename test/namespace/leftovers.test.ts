@@ -8,8 +8,8 @@ import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { isSameProcess, processStart } from '../../src/sim/hosts/process/process-identity.ts';
 import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
+import { desiredRack } from '../rack/rack.ts';
 import { connect, eventually, freshFolder, markedProcesses, removeFolder, run } from '../scenarios/sim-fixture.ts';
-import { desiredRack } from '../unit/sim/rack.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

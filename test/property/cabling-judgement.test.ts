@@ -6,7 +6,7 @@ import { linkEndText } from '../../src/model/link.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { findMoves } from '../../src/rack/cabling/find-moves.ts';
 import { judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';
-import { links, observedFleet } from '../unit/doctor/fleet-builder.ts';
+import { links, observedFleet } from '../rack/rack.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
 const receptacleCount = 3;

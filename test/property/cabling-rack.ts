@@ -14,7 +14,7 @@ import { type Cable, farEnd } from '../../src/sim/model/cables/cables.ts';
 import type { SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import type { MacState } from '../../src/sim/model/mac.ts';
 import { thunderboltBuses } from '../../src/sim/tools/thunderbolt/system-profiler-thunderbolt.ts';
-import { desiredRack, fleetOf } from '../unit/sim/rack.ts';
+import { desiredRack, simulated } from '../rack/rack.ts';
 
 /** A rack as a file wants it and as it is. */
 export interface RandomRack {
@@ -27,7 +27,7 @@ const models = ['Mac15,14', 'Mac16,9', 'Mac16,11', 'Mac16,10', 'Mac17,7'];
 const names = [1, 2, 3, 4, 5, 6, 7].map((number) => `studio-${number}`);
 
 const macOf = (name: string, model: string): MacState => {
-  const [mac] = fleetOf({
+  const [mac] = simulated({
     ...desiredRack,
     nodes: [{ name: nodeName(name), host: `${name}.lan`, hardware: { model }, labels: {} }],
     thunderbolt: { ...desiredRack.thunderbolt, links: [] },

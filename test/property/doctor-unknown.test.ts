@@ -6,7 +6,7 @@ import type { FactName } from '../../src/engine/observe/facts.ts';
 import type { NodeObservation } from '../../src/model/facts/observation.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { subjectText } from '../../src/model/subject.ts';
-import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../unit/doctor/fleet-builder.ts';
+import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../rack/rack.ts';
 
 const nodeNames = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 /** Facts whose absence makes no finding on this rack, which has macOS 26. */

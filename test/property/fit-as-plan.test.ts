@@ -8,8 +8,8 @@ import { canRun, type ModelFit } from '../../src/model/fit/model-fit.ts';
 import type { ModelShape } from '../../src/model/fit/model-shape.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { checkPlacement } from '../../src/rack/placement/check/placement-checks.ts';
+import { desiredFleet } from '../rack/rack.ts';
 import { evenShape, gib } from '../unit/desired/fit-shapes.ts';
-import { desiredFleet } from '../unit/doctor/fleet-builder.ts';
 
 const from = { archive: '/archives/one.tar.gz', extras: [], name: 'one' };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { graphDot } from '../../src/report/graph/graph-dot.ts';
 import { graphSvg } from '../../src/report/graph/graph-svg.ts';
-import { end, peer, receptacles } from '../unit/doctor/fleet-builder.ts';
+import { end, peer, receptacles } from '../rack/rack.ts';
 import { declaredPicture, seenPicture, studios } from '../unit/report/graph-racks.ts';
 import { elementsOf, statementsOf } from '../unit/report/well-formed.ts';
 

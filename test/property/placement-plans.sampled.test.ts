@@ -10,9 +10,8 @@ import { changeOf, judgeProperty } from '../../src/rack/change.ts';
 import type { MemberState } from '../../src/rack/placement/members/member.ts';
 import { placement } from '../../src/rack/placement/resource.ts';
 import type { Property } from '../../src/rack/resource.ts';
+import { fleetOfDriver, type MemberCase, type MeshChanges, type MeshRack, observeMesh } from '../rack/placements.ts';
 import { runs } from '../runs.ts';
-import { fleetOf } from '../unit/mesh/driver-fleets.ts';
-import { type MemberCase, type MeshChanges, type MeshRack, observeMesh } from '../unit/mesh/rack-with-mesh.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
@@ -86,7 +85,7 @@ function planned(file: MeshChanges, { members: drawn, ...rack }: MeshRack, drive
       [...new Map(all.map((one) => [one.placement ?? 'kimi', one])).values()],
     ]),
   );
-  const desired = fleetOf(driver, file);
+  const desired = fleetOfDriver(driver, file);
   const observation = observeMesh(desired, { ...rack, members });
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   const properties = placement.properties(view);

@@ -10,10 +10,9 @@ import type { DesiredFleet } from '../../src/model/desired.ts';
 import { canonicalJson } from '../../src/model/digest.ts';
 import { known, type UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
+import { meshFleet } from '../rack/placements.ts';
+import { observedFleet, settledFacts } from '../rack/rack.ts';
 import { runs } from '../runs.ts';
-import { observedFleet } from '../unit/doctor/fleet-builder.ts';
-import { meshFleet } from '../unit/mesh/rack-with-mesh.ts';
-import { settledFacts } from '../unit/resources/settled-rack.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 

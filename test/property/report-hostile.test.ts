@@ -10,7 +10,7 @@ import { nodeName } from '../../src/model/node.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { factsText } from '../../src/report/facts/facts-text.ts';
 import { statusText } from '../../src/report/status/status-text.ts';
-import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../unit/doctor/fleet-builder.ts';
+import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../rack/rack.ts';
 
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 /** What a node may print: escape sequences, bidirectional marks, GitHub commands, wide and endless text. */

@@ -10,7 +10,7 @@ import type { TreeId } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodeSubject, placementSubject } from '../../src/model/subject.ts';
 import { onSent } from '../on-sent.ts';
-import { aStep } from '../unit/apply/step-builder.ts';
+import { aStep } from '../rack/plans.ts';
 import { asText } from '../unit/as-text.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 

@@ -11,7 +11,7 @@ import { type Digest, digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import { type Step, stepId } from '../../src/model/step.ts';
 import { stagedFile } from '../../src/node/paths/tree-paths.ts';
-import { aStep } from '../unit/apply/step-builder.ts';
+import { aStep } from '../rack/plans.ts';
 import { asText } from '../unit/as-text.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';

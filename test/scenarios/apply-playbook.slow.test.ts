@@ -12,7 +12,7 @@ import type { Play, Task } from '../../src/engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { known } from '../../src/model/known.ts';
 import { type NodeName, nodeName } from '../../src/model/node.ts';
-import { aStep } from '../unit/apply/step-builder.ts';
+import { aStep } from '../rack/plans.ts';
 import {
   type ApplyRack,
   controller,

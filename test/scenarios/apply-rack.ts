@@ -20,7 +20,7 @@ import type { Target } from '../../src/remote/remote.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
-import { desiredRack } from '../unit/sim/rack.ts';
+import { desiredRack } from '../rack/rack.ts';
 import { expectNobodyBelow } from './leftovers.ts';
 
 /** A simulated rack in this process, and ways to it. */

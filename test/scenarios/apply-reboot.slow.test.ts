@@ -10,7 +10,7 @@ import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { onSent } from '../on-sent.ts';
-import { aStep } from '../unit/apply/step-builder.ts';
+import { aStep } from '../rack/plans.ts';
 import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { eventually } from './sim-fixture.ts';

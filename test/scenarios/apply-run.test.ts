@@ -9,7 +9,7 @@ import { FleetError } from '../../src/diagnostics/fleet-error.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { onSent } from '../on-sent.ts';
-import { aStep, type StepChange } from '../unit/apply/step-builder.ts';
+import { aStep, type StepChange } from '../rack/plans.ts';
 import { type ApplyRack, keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import {
   codes,

@@ -7,7 +7,7 @@ import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { addressed } from '../../src/model/address.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Patch, Step } from '../../src/model/step.ts';
-import { aStep, type StepChange } from '../unit/apply/step-builder.ts';
+import { aStep, type StepChange } from '../rack/plans.ts';
 import { type ApplyRack, quickTiming } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 

@@ -6,8 +6,8 @@ import type { RunReport } from '../../src/apply/run-report.ts';
 import { realTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
+import { aStep } from '../rack/plans.ts';
 import { sampleOf } from '../sample.ts';
-import { aStep } from '../unit/apply/step-builder.ts';
 import { asText } from '../unit/as-text.ts';
 import {
   type ApplyRack,

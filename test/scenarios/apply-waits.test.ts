@@ -5,7 +5,7 @@ import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Patch } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
-import { aStep } from '../unit/apply/step-builder.ts';
+import { aStep } from '../rack/plans.ts';
 import { asText } from '../unit/as-text.ts';
 import {
   type ApplyRack,

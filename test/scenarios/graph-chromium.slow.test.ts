@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphDot } from '../../src/report/graph/graph-dot.ts';
 import { graphSvg } from '../../src/report/graph/graph-svg.ts';
 import type { GraphPicture } from '../../src/report/graph/graph-words.ts';
-import { end, peer, receptacles } from '../unit/doctor/fleet-builder.ts';
+import { end, peer, receptacles } from '../rack/rack.ts';
 import {
   bridgedRack,
   brokenSeven,

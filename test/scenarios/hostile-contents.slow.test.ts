@@ -7,8 +7,8 @@ import { factsText } from '../../src/report/facts/facts-text.ts';
 import { type HostileNode, saying, startHostileNode } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile, poisons } from '../hostile/poison.ts';
 import { recordFrames, type Said, saidBy } from '../hostile/recorded-frames.ts';
+import { observedFleet } from '../rack/rack.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
-import { observedFleet } from '../unit/doctor/fleet-builder.ts';
 import { commandPlace, type Printed } from './observe-command.ts';
 import { type ExampleRack, observe, startExampleRack, unknownFacts } from './observe-rack.ts';
 

@@ -2,7 +2,7 @@ import type { DesiredFleet } from '../../src/model/desired.ts';
 import { readSavedState } from '../../src/sim/hosts/control/saved-state.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import { desiredRack } from '../unit/sim/rack.ts';
+import { desiredRack } from '../rack/rack.ts';
 import { connect, freshFolder, type Ran, removeFolder, run } from './sim-fixture.ts';
 
 const folders: string[] = [];

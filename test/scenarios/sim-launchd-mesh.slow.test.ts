@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeTinyModel } from '../../src/sim/doubles/ranks/reference.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { desiredRack } from '../rack/rack.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
-import { desiredRack } from '../unit/sim/rack.ts';
 import { connect, eventually, freshFolder, removeFolder, run } from './sim-fixture.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];

@@ -4,8 +4,8 @@ import type { Client } from 'ssh2';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { desiredRack } from '../rack/rack.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
-import { desiredRack } from '../unit/sim/rack.ts';
 import { connect, eventually, freshFolder, removeFolder, run } from './sim-fixture.ts';
 
 let folder = '';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { desiredRack, links } from '../rack/rack.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
-import { desiredRack, link } from '../unit/sim/rack.ts';
 import { endRebooted, fresh, sh, shutDown, slow, up } from './rebooted-rack.ts';
 import { connect, eventually, markedProcesses, run } from './sim-fixture.ts';
 
@@ -231,7 +231,7 @@ describe('a simulator that is started again from its disk', () => {
       nodes: desiredRack.nodes.filter(({ name }) => name !== 'studio-2'),
       thunderbolt: {
         ...desiredRack.thunderbolt,
-        links: [link(0, 'studio-1:3', 'studio-3:2'), link(1, 'studio-3:4', 'studio-4:4')],
+        links: links(['studio-1:3 <-> studio-3:2', 'studio-3:4 <-> studio-4:4']),
       },
     };
     const again = await up(folder, larger);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import { desiredRack } from '../unit/sim/rack.ts';
+import { desiredRack } from '../rack/rack.ts';
 import { connect, freshFolder, type Ran, removeFolder, run } from './sim-fixture.ts';
 
 let folder = '';

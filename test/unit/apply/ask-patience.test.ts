@@ -6,8 +6,8 @@ import { withFailingRank } from '../../../src/apply/steps/failing-rank.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { stepId } from '../../../src/model/step.ts';
+import { meshFleet } from '../../rack/placements.ts';
 import { asText } from '../as-text.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
 
 const leader = nodeName('studio-1');
 const token = '{"choices":[{"message":{"content":"Hi"}}]}\n200';

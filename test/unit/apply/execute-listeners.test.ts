@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { aStep } from '../../rack/plans.ts';
 import { leakWarnings } from '../remote/leak-warnings.ts';
 import { aborted, play } from './play-steps.ts';
-import { aStep } from './step-builder.ts';
 
 describe('an interrupt', () => {
   it('of a group of many ranks lets none of them listen longer than it lasts, without a warning from Node', async () => {

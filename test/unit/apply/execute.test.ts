@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Rescue } from '../../../src/engine/plan/plan.ts';
 import type { Step } from '../../../src/model/step.ts';
+import { aStep, gateAct, jobAct, unknownSession } from '../../rack/plans.ts';
 import { aborted, play } from './play-steps.ts';
-import { aStep, gateAct, jobAct, unknownSession } from './step-builder.ts';
 
 describe('the order of steps', () => {
   it('is that of what they need, across nodes', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { realTiming, scaledTiming } from '../../../src/apply/run-timing.ts';
 import { deadlineOf as deadlineOfItself } from '../../../src/apply/steps/context.ts';
 import { known } from '../../../src/model/known.ts';
+import { aStep, gateAct } from '../../rack/plans.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { aStep, gateAct } from './step-builder.ts';
 
 const deadlineOf = onPage(deadlineOfItself);
 

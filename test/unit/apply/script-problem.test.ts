@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { scriptProblem as scriptProblemItself } from '../../../src/apply/steps/script-problem.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
+import { aStep } from '../../rack/plans.ts';
 import { asText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { aStep } from './step-builder.ts';
 
 const scriptProblem = onPage((...given: Parameters<typeof scriptProblemItself>) =>
   asText(scriptProblemItself(...given)),

@@ -6,7 +6,7 @@ import { showRun } from '../../../src/apply/show/show-run.ts';
 import { columnsOf } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
-import { aStep } from './step-builder.ts';
+import { aStep } from '../../rack/plans.ts';
 
 const power = aStep('a');
 const bridge: Step = { ...aStep('b', { needs: ['a'] }), resource: 'thunderbolt-bridge' };

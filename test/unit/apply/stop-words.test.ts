@@ -3,9 +3,9 @@ import type { StepOf } from '../../../src/apply/steps/context.ts';
 import { stopWords as stopWordsItself } from '../../../src/apply/steps/stop-words.ts';
 import type { ScriptArgs } from '../../../src/model/node-script.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
+import { aStep } from '../../rack/plans.ts';
 import { asText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { aStep } from './step-builder.ts';
 
 const stopWords = onPage((...given: Parameters<typeof stopWordsItself>) => stopWordsItself(...given).map(asText));
 

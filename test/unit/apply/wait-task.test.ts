@@ -10,13 +10,13 @@ import { expandTask } from '../../../src/engine/playbooks/expand.ts';
 import { serviceFile } from '../../../src/node/paths/rank-paths.ts';
 import { textDigest } from '../../../src/node/put-file.ts';
 import { taskText } from '../../../src/report/run/task-text.ts';
-import { type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
-import { fleet, kimi, nodes, onTheFallback, own } from '../plan/rack-with-fallback.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
+import { type MeshRack, observeMesh } from '../../rack/placements.ts';
+import { fleetWithFallback, kimi, nodes, onItsNodes, onTheFallback } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 
-const desired = fleet();
+const desired = fleetWithFallback();
 const silent = { kind: 'silent', reason: 'status 503' } as const;
-const hung: MeshRack['members'] = { ...own, 'studio-1': [{ state: 'joined', rank: 0, token: silent }] };
+const hung: MeshRack['members'] = { ...onItsNodes, 'studio-1': [{ state: 'joined', rank: 0, token: silent }] };
 
 /** The seals of the service files of the fourth start on its own nodes, and of the fifth on the fallback. */
 const seals = [kimi(desired), onFallback(kimi(desired))].map((one, at) => {
@@ -79,11 +79,11 @@ describe('a wait until a placement serves', () => {
   });
 
   it('names the nodes of it that nobody could look at', async () => {
-    expect(await wait(own, ['studio-3'])).toEqual({ failed: nodes(1, 2, 3, 4), told: ['studio-1', 'studio-3'] });
+    expect(await wait(onItsNodes, ['studio-3'])).toEqual({ failed: nodes(1, 2, 3, 4), told: ['studio-1', 'studio-3'] });
   });
 
   it('ends while it serves on its fallback, without the nodes that are away', async () => {
     expect(await wait(onTheFallback(desired), ['studio-2', 'studio-3'], 1)).toEqual({ failed: [], told: [] });
-    expect(await wait(own, ['studio-4'])).toEqual({ failed: [], told: [] });
+    expect(await wait(onItsNodes, ['studio-4'])).toEqual({ failed: [], told: [] });
   });
 });

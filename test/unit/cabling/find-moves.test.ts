@@ -15,7 +15,7 @@ import {
   peer,
   type RackChanges,
   receptacles,
-} from '../doctor/fleet-builder.ts';
+} from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const findMoves = onPage(findMovesItself);

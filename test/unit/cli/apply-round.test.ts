@@ -3,9 +3,9 @@ import { isWaiting } from '../../../src/cli/apply/apply.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { desiredFleet, observedFleet, type RackChanges, unknownNode } from '../doctor/fleet-builder.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { desiredFleet, observedFleet, type RackChanges, unknownNode } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
 
 const node = nodeName('studio-2');
 

@@ -6,7 +6,7 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
 import { doorAddress, insideAddress } from '../../../src/rack/placement/doors/doors.ts';
-import { step } from '../report/plan-builder.ts';
+import { stepOn } from '../../rack/plans.ts';
 
 const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepReport => ({
   step: ran,
@@ -17,7 +17,7 @@ const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepRep
 
 const door = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'changed', ms = 12): StepReport =>
   report(
-    step(node, `doorman/8080/kimi/${value}`, {
+    stepOn(node, `doorman/8080/kimi/${value}`, {
       establishes: [{ node: nodeName(node), ...doorAddress(8_080, 'kimi'), value }],
     }),
     outcome,
@@ -26,7 +26,7 @@ const door = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'ch
 
 const wait = (node: string, outcome: StepOutcome, ms = 12): StepReport =>
   report(
-    step(node, 'doorman/8080/kimi/wait', {
+    stepOn(node, 'doorman/8080/kimi/wait', {
       act: {
         kind: 'gate',
         expect: [{ node: nodeName(node), ...insideAddress(8_080, 'kimi'), value: 0 }],

@@ -4,15 +4,15 @@ import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { EffectTotal } from '../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { planOf } from '../report/plan-builder.ts';
+import { emptyPlan } from '../../rack/plans.ts';
 import { fakeRun } from './console-of.ts';
 
 const effect = (kind: EffectTotal['kind']): EffectTotal => ({ kind, nodes: [], placements: ['kimi'], seconds: 95 });
-const quiet = planOf({ effects: [effect('start'), effect('network')] });
-const interrupting = planOf({ effects: [effect('interrupt')] });
+const quiet = emptyPlan({ effects: [effect('start'), effect('network')] });
+const interrupting = emptyPlan({ effects: [effect('interrupt')] });
 
 /** The codes with which consent is refused, or the answer. */
-async function answer(policy: ConsentPolicy, plans: readonly ReturnType<typeof planOf>[], allow?: string) {
+async function answer(policy: ConsentPolicy, plans: readonly ReturnType<typeof emptyPlan>[], allow?: string) {
   const { run } = fakeRun({ own: allow === undefined ? {} : { allow } });
   const consent = createConsent(run, policy);
   const answers: unknown[] = [];
@@ -41,13 +41,13 @@ describe('consent where nobody can be asked', () => {
     expect(await answer(agreed, [quiet, quiet])).toEqual([true, true]);
     expect(await answer(agreed, [interrupting])).toEqual(['plan/not-allowed']);
     for (const kind of ['reboot', 'shutdown', 'delete'] as const) {
-      expect(await answer(agreed, [planOf({ effects: [effect(kind)] })])).toEqual(['plan/not-allowed']);
+      expect(await answer(agreed, [emptyPlan({ effects: [effect(kind)] })])).toEqual(['plan/not-allowed']);
     }
   });
 
   it('is given by name, for exactly what is named', async () => {
     expect(await answer(agreed, [interrupting], 'interrupt')).toEqual([true]);
-    const both = planOf({ effects: [effect('interrupt'), effect('delete')] });
+    const both = emptyPlan({ effects: [effect('interrupt'), effect('delete')] });
     expect(await answer(agreed, [both], 'interrupt')).toEqual(['plan/not-allowed']);
     expect(await answer(agreed, [both], 'interrupt,delete')).toEqual([true]);
   });
@@ -55,7 +55,7 @@ describe('consent where nobody can be asked', () => {
   it('covers what the verb itself names', async () => {
     const stop: ConsentPolicy = { named: ['interrupt'], allowable: [], isAgreed: true };
     expect(await answer(stop, [interrupting])).toEqual([true]);
-    expect(await answer(stop, [planOf({ effects: [effect('reboot')] })])).toEqual(['plan/not-allowed']);
+    expect(await answer(stop, [emptyPlan({ effects: [effect('reboot')] })])).toEqual(['plan/not-allowed']);
     expect(await answer({ ...stop, isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
   });
 
@@ -102,7 +102,7 @@ describe('consent where nobody can be asked', () => {
     ['shutdown', 'meshwright shutdown studio-1'],
     ['delete', 'meshwright uninstall --models'],
   ] as const)('names for %s a verb that may, where this one has no option for it', async (kind, command) => {
-    const plan = planOf({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
+    const plan = emptyPlan({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
     const refusal = await createConsent(fakeRun().run, { ...agreed, allowable: [] })
       .give(plan, 'Do it?')
       .catch((error: unknown) => (error instanceof FleetError ? plainText(error.diagnostics[0].hint) : error));

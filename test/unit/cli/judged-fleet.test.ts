@@ -6,7 +6,7 @@ import { emptyLock } from '../../../src/config/lock.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
-import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
+import { desiredFleet, observedFleet } from '../../rack/rack.ts';
 
 const run = { options: {}, folder: '/rack' } as unknown as Run;
 const opened = (links: ClusterLock['links']): OpenedCluster => ({

@@ -6,14 +6,14 @@ import type { Plan, Waiting } from '../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
-import { rack } from '../playbooks/rack.ts';
-import { blocker, change, planOf, step, waits } from '../report/plan-builder.ts';
+import { rackOfThree } from '../../rack/placements.ts';
+import { blocker, change, emptyPlan, stepOn, waits } from '../../rack/plans.ts';
 
 const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const held = blocker('studio-3', { code: 'hold/held', resource: 'hold', action: 'held', isHands: false });
 const kimi = (isUnknown: boolean): Waiting => waits('placement/kimi', 'studio-1', ['hold/held on studio-3'], isUnknown);
-const kept = planOf({ waiting: [kimi(false)], blockers: [held] });
-const unseen = planOf({ waiting: [kimi(true)] });
+const kept = emptyPlan({ waiting: [kimi(false)], blockers: [held] });
+const unseen = emptyPlan({ waiting: [kimi(true)] });
 
 const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): PlaybookWork => ({
   play: 0,
@@ -26,24 +26,24 @@ const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): Playb
   diagnostics: [],
 });
 
-const lastOf = (...works: readonly PlaybookWork[]): Plan => withKeptStops(planOf(), { works });
+const lastOf = (...works: readonly PlaybookWork[]): Plan => withKeptStops(emptyPlan(), { works });
 const codeOf = (plan: Plan) =>
-  codeForPlan({ goal: 'start', plan, observation: { nodes: {}, failures: {} }, fleet: rack, targets: all });
+  codeForPlan({ goal: 'start', plan, observation: { nodes: {}, failures: {} }, fleet: rackOfThree, targets: all });
 
 describe('the last look after a restart', () => {
   it('has what kept the stop from its work, once, and is no success', () => {
-    const last = lastOf(work('stop', kept), work('stop', kept), work('start', planOf()));
+    const last = lastOf(work('stop', kept), work('stop', kept), work('start', emptyPlan()));
     expect([last.waiting, last.blockers]).toEqual([kept.waiting, kept.blockers]);
     expect([codeOf(last), codeOf(lastOf(work('stop', unseen)))]).toEqual([3, 1]);
   });
 
   it('is as it was seen where the stop was kept from nothing, whatever a start had to wait for before', () => {
-    const last = lastOf(work('stop', planOf({ blockers: [held] })), work('start', kept));
-    expect([last, codeOf(last)]).toEqual([planOf(), 0]);
+    const last = lastOf(work('stop', emptyPlan({ blockers: [held] })), work('start', kept));
+    expect([last, codeOf(last)]).toEqual([emptyPlan(), 0]);
   });
 
   it('has what kept a reboot from its work', () => {
-    const last = lastOf(work('reboot', kept), work('start', planOf()));
+    const last = lastOf(work('reboot', kept), work('start', emptyPlan()));
     expect([last.blockers, codeOf(last)]).toEqual([kept.blockers, 3]);
   });
 });
@@ -57,14 +57,14 @@ describe('the last check after a restart', () => {
   };
   const ran = (kind: 'stop' | 'start', call: ScriptCall, outcome: StepOutcome): PlaybookWork => {
     const act = { kind: 'script', ...call } as const;
-    const rank = step('studio-2', `placement/kimi/${kind}`, { act, changes: kind === 'stop' ? [stops.id] : [] });
+    const rank = stepOn('studio-2', `placement/kimi/${kind}`, { act, changes: kind === 'stop' ? [stops.id] : [] });
     const steps = [{ step: rank, outcome, ms: 9, diagnostics: [] }];
     const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
-    return { ...work(kind, planOf({ changes: kind === 'stop' ? [stops] : [] })), run };
+    return { ...work(kind, emptyPlan({ changes: kind === 'stop' ? [stops] : [] })), run };
   };
 
   it.each<[string, readonly PlaybookWork[], Plan['changes']]>([
-    ['a skipped stop', [ran('stop', stop, 'skipped'), work('start', planOf())], [stops]],
+    ['a skipped stop', [ran('stop', stop, 'skipped'), work('start', emptyPlan())], [stops]],
     ['a failed stop', [ran('stop', stop, 'failed')], [stops]],
     ['no completed stop', [ran('stop', stop, 'changed')], []],
     [
@@ -75,7 +75,7 @@ describe('the last check after a restart', () => {
     ['no start of unknown outcome', [ran('start', kick, 'unknown')], []],
   ])('lists %s as remaining', (_, works, left) => {
     expect(lastOf(...works).changes).toEqual(left);
-    const seen = planOf({ changes: [stops] });
+    const seen = emptyPlan({ changes: [stops] });
     expect(withKeptStops(seen, { works }).changes).toEqual([stops]);
   });
 });
@@ -87,18 +87,18 @@ describe('a run behind which nobody can look', () => {
       waiting: kept.waiting,
       blockers: kept.blockers,
     });
-    expect(keptWork({ works: [work('shutdown', planOf())] })).toBeUndefined();
+    expect(keptWork({ works: [work('shutdown', emptyPlan())] })).toBeUndefined();
   });
 });
 
 describe('Macs that were told to go off', () => {
-  const off = step('studio-3', 'shutdown', {
+  const off = stepOn('studio-3', 'shutdown', {
     act: { kind: 'reboot', to: 'off', from: { kind: 'known', value: 'BOOT-3' } },
   });
   const toldBy = (outcome: StepOutcome, ms: number, of: Step = off): readonly string[] => {
     const steps = [{ step: of, outcome, ms, diagnostics: [] }];
     const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
-    return toldToGoOff({ works: [{ ...work('shutdown', planOf()), run }] });
+    return toldToGoOff({ works: [{ ...work('shutdown', emptyPlan()), run }] });
   };
 
   it.each<[StepOutcome, number]>([
@@ -112,7 +112,7 @@ describe('Macs that were told to go off', () => {
   });
 
   it('are none where no step was begun, or none switches off', () => {
-    const restart = step('studio-3', 'reboot', {
+    const restart = stepOn('studio-3', 'reboot', {
       act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-3' } },
     });
     expect([

@@ -3,7 +3,7 @@ import { launchRefusals } from '../../../src/cli/ranks/launch.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import { observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { observedFleet, type RackChanges } from '../../rack/rack.ts';
 
 const nodes = ['studio-4', 'studio-3'].map(nodeName);
 const mark = { placement: 'kimi', why: 'kernel' } as const;

@@ -6,8 +6,8 @@ import type { DesiredRuntime } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { observedFleet } from '../doctor/fleet-builder.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { meshFleet } from '../../rack/placements.ts';
+import { observedFleet } from '../../rack/rack.ts';
 
 const [now, before, long] = ['now', 'before', 'long ago'].map((text) => digestOf(text));
 if (now === undefined || before === undefined || long === undefined) throw new Error('three versions');

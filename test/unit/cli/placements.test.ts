@@ -3,10 +3,10 @@ import { namedPlacements, placementNamed } from '../../../src/cli/cluster/target
 import type { Run } from '../../../src/cli/verb.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { rack } from '../playbooks/rack.ts';
+import { rackOfThree } from '../../rack/placements.ts';
 import { fakeRun } from './console-of.ts';
 
-const named = (changes: Partial<Run>, fleet = rack): readonly string[] =>
+const named = (changes: Partial<Run>, fleet = rackOfThree): readonly string[] =>
   namedPlacements(fakeRun(changes).run, { fleet }).map(({ name }) => name);
 
 /** The hint with which words are refused. */
@@ -24,7 +24,7 @@ describe('placements that words name', () => {
   it('come in the order of the file, all of them with --all', () => {
     expect(named({ words: ['qwen', 'kimi'] })).toEqual(['kimi', 'qwen']);
     expect(named({ own: { all: true } })).toEqual(['kimi', 'qwen', 'spare']);
-    expect(placementNamed({ fleet: rack }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
+    expect(placementNamed({ fleet: rackOfThree }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
   });
 
   it.each([
@@ -38,9 +38,9 @@ describe('placements that words name', () => {
   });
 
   it('are in the file and were never applied: a rehearsal is asked about first', () => {
-    const fleet = { ...rack, placements: [] };
+    const fleet = { ...rackOfThree, placements: [] };
     const hint = (isRehearsed: boolean, changes: Partial<Run>) =>
-      hintFor(() => namedPlacements(fakeRun(changes).run, { fleet, declared: rack, isRehearsed }));
+      hintFor(() => namedPlacements(fakeRun(changes).run, { fleet, declared: rackOfThree, isRehearsed }));
     const apply = 'Apply it first: meshwright apply';
     expect(hint(false, { words: ['kimi'] })).toBe(`select/never-applied: ${apply}`);
     expect(hint(true, { words: ['kimi'] })).toBe(
@@ -52,7 +52,7 @@ describe('placements that words name', () => {
   });
 
   it('are not there in a file without any', () => {
-    const empty = { ...rack, placements: [] };
+    const empty = { ...rackOfThree, placements: [] };
     expect(hintFor(() => named({ own: { all: true } }, empty))).toBe('cli/usage: See: meshwright plan');
     expect(hintFor(() => named({}, empty))).toBe('cli/usage: The file has no placements.');
     expect(hintFor(() => placementNamed({ fleet: empty }, 'studio-1'))).toBe(

@@ -5,9 +5,12 @@ import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { NodeBudget } from '../../../src/rack/placement/start/launch-budgets.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
-import { change, planOf, step } from '../report/plan-builder.ts';
+import { change, emptyPlan, stepOn } from '../../rack/plans.ts';
 
-const plan = planOf({ changes: [change('studio-1', 'power/sleep', 'a', 'b')], steps: [step('studio-1', 'power/set')] });
+const plan = emptyPlan({
+  changes: [change('studio-1', 'power/sleep', 'a', 'b')],
+  steps: [stepOn('studio-1', 'power/set')],
+});
 const about = { isSimulated: true, additions: ['link a: 10.77.0.0/30'], targets: ['studio-1'] };
 const saved = planDocument(plan, about);
 

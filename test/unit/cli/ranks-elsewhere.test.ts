@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { elsewhereWords } from '../../../src/cli/ranks/wanted-ranks.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type MeshRack, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
-import { fleet, kimi } from '../plan/rack-with-fallback.ts';
+import { type MeshRack, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { fleetWithFallback, kimi } from '../../rack/plans.ts';
 
 /** What is said of studio-4, which only the fallback of kimi has. */
 const said = (rack: MeshRack): string =>
-  elsewhereWords(kimi(fleet()), nodeName('studio-4'), observeMesh(fleet(), rack).nodes);
+  elsewhereWords(kimi(fleetWithFallback()), nodeName('studio-4'), observeMesh(fleetWithFallback(), rack).nodes);
 
 const all = threeMembers(['joined', 'joined', 'joined']);
 

@@ -4,7 +4,7 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { DesiredRuntime } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { meshFleet } from '../../rack/placements.ts';
 
 const llama: DesiredRuntime = {
   name: 'reference',

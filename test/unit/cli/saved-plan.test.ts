@@ -6,8 +6,8 @@ import { planDocument, readApplyWords, requireSame } from '../../../src/cli/plan
 import type { Run } from '../../../src/cli/verb.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
-import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
-import { planFor } from '../plan/plan-builder.ts';
+import { planFor } from '../../rack/plans.ts';
+import { desiredFleet, observedFleet } from '../../rack/rack.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-saved-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

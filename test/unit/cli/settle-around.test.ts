@@ -5,9 +5,9 @@ import { emptyLock } from '../../../src/config/lock.ts';
 import { settleFleet } from '../../../src/desired/settle/settle.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
-import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { desiredFleet, observedFleet, type RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
 
 const office = (address: string, prefixLength: number): RackChanges => {
   const en0: NetworkInterface = {

@@ -12,7 +12,7 @@ import { nodeSubject, nodesSubject } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';
 import { prose } from '../../../src/model/text/prose.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
-import { blocker, planOf, step } from '../report/plan-builder.ts';
+import { blocker, emptyPlan, stepOn } from '../../rack/plans.ts';
 import { fakeRun } from './console-of.ts';
 
 describe('a duration', () => {
@@ -139,8 +139,8 @@ describe('a rehearsal', () => {
     [true, [false, false, true]],
     [false, [true, true, true]],
   ])('shows commands for simulated nodes in a plan when it is one (%s)', (isSimulated, real) => {
-    const plan = planOf({
-      steps: [step('studio-1', 'power/set')],
+    const plan = emptyPlan({
+      steps: [stepOn('studio-1', 'power/set')],
       blockers: [blocker('studio-1', { action: reboot })],
       diagnostics: [finding],
     });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { planSeen, type UninstallCall, uninstallationOf } from '../../../src/cli/apply/uninstall.ts';
-import { type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
-import { fleet, nodes, onTheFallback, own } from '../plan/rack-with-fallback.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
+import { type MeshRack, observeMesh } from '../../rack/placements.ts';
+import { fleetWithFallback, nodes, onItsNodes, onTheFallback } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 
 /** What is planned for taking everything of us off some nodes. */
-function uninstalled(gone: readonly number[], members: MeshRack['members'], of = fleet()) {
+function uninstalled(gone: readonly number[], members: MeshRack['members'], of = fleetWithFallback()) {
   const call = {
     cluster: { fleet: of },
     ways: { isSimulated: false },
@@ -36,7 +36,7 @@ describe('an uninstallation while a placement runs on its fallback', () => {
       [4, 1],
       [1, 4],
     ] as const) {
-      const { targets, stopped, steps, effects, ids } = uninstalled([gone], onTheFallback(fleet()));
+      const { targets, stopped, steps, effects, ids } = uninstalled([gone], onTheFallback(fleetWithFallback()));
       expect([targets, stopped, effects]).toEqual([nodes(1, 4), ['kimi'], 1]);
       expect(steps).toEqual(expect.arrayContaining([...stops, `studio-${gone}/placement/kimi/remove`]));
       expect(steps).not.toContain(`studio-${other}/placement/kimi/remove`);
@@ -46,17 +46,20 @@ describe('an uninstallation while a placement runs on its fallback', () => {
   });
 
   it('leaves it alone where none of them does, and takes away what a node keeps of it', () => {
-    const none = uninstalled([3], onTheFallback(fleet()));
+    const none = uninstalled([3], onTheFallback(fleetWithFallback()));
     expect([none.targets, none.stopped, none.steps, none.effects]).toEqual([nodes(3), [], [], 0]);
-    const left = { ...onTheFallback(fleet()), 'studio-3': [{ state: 'stopped', rank: 2 } as const] };
+    const left = { ...onTheFallback(fleetWithFallback()), 'studio-3': [{ state: 'stopped', rank: 2 } as const] };
     expect(uninstalled([3], left).steps).toEqual(['studio-3/placement/kimi/remove']);
   });
 });
 
 describe('an uninstallation of a node that only a fallback has', () => {
   it('leaves alone what runs on its own nodes, and takes away what the node keeps', () => {
-    const [digest] = (onTheFallback(fleet())['studio-4'] ?? []).map((one) => one.digest ?? '');
-    const left = { ...own, 'studio-4': [{ state: 'stopped', rank: 0, generation: 3, digest: digest ?? '' } as const] };
+    const [digest] = (onTheFallback(fleetWithFallback())['studio-4'] ?? []).map((one) => one.digest ?? '');
+    const left = {
+      ...onItsNodes,
+      'studio-4': [{ state: 'stopped', rank: 0, generation: 3, digest: digest ?? '' } as const],
+    };
     const { targets, stopped, steps, effects } = uninstalled([4], left);
     expect([targets, stopped, effects]).toEqual([nodes(4), [], 0]);
     expect(steps).toEqual(['studio-4/placement/kimi/remove']);

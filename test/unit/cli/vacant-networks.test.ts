@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { vacantNetworks } from '../../../src/cli/apply/apply.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
 import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
-import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { desiredFleet, observedFleet, type RackChanges } from '../../rack/rack.ts';
 
 const link = 'studio-1:5 <-> studio-2:5';
 const lock = { ...emptyLock('cluster.lock'), formerNetworks: { '10.99.0.0/30': link, '10.99.0.4/30': link } };

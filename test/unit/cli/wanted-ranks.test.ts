@@ -3,10 +3,10 @@ import { mayRunAnywhere, wantedRanks } from '../../../src/cli/ranks/wanted-ranks
 import { withFallbacks } from '../../../src/desired/fallback.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
-import { fleet, kimi, nodes } from '../plan/rack-with-fallback.ts';
+import { meshFleet } from '../../rack/placements.ts';
+import { fleetWithFallback, kimi, nodes } from '../../rack/plans.ts';
 
-const namesOf = (words: readonly string[], of = fleet()) =>
+const namesOf = (words: readonly string[], of = fleetWithFallback()) =>
   wantedRanks(words, of).map(({ placement, nodes }) => [placement, nodes.map(({ name }) => name)]);
 
 describe('the ranks that words name', () => {
@@ -16,7 +16,7 @@ describe('the ranks that words name', () => {
   });
 
   it('may be on a node that only the fallback has, before anybody has looked', () => {
-    expect(namesOf(['studio-4'], mayRunAnywhere(fleet()))).toEqual([['kimi', ['studio-4']]]);
+    expect(namesOf(['studio-4'], mayRunAnywhere(fleetWithFallback()))).toEqual([['kimi', ['studio-4']]]);
     expect(() => namesOf(['studio-4'], meshFleet())).toThrow(FleetError);
   });
 
@@ -33,12 +33,12 @@ describe('the ranks that words name', () => {
   it('are elsewhere on a node that only the other layout has, and of that alone where nothing else is there', () => {
     const elsewhereOf = (words: readonly string[], of: DesiredFleet) =>
       wantedRanks(words, of).map(({ placement, elsewhere }) => [placement, elsewhere]);
-    const there = withFallbacks(fleet(), () => true);
-    expect(elsewhereOf(['studio-4'], fleet())).toEqual([['kimi', ['studio-4']]]);
+    const there = withFallbacks(fleetWithFallback(), () => true);
+    expect(elsewhereOf(['studio-4'], fleetWithFallback())).toEqual([['kimi', ['studio-4']]]);
     expect(elsewhereOf(['studio-2', 'studio-4'], there)).toEqual([['kimi', ['studio-2']]]);
     expect(elsewhereOf(['studio-1'], there)).toEqual([['kimi', []]]);
-    const other = { ...kimi(fleet()), name: 'other', nodes: nodes(4) };
-    const both = { ...fleet(), placements: [kimi(fleet()), other] };
+    const other = { ...kimi(fleetWithFallback()), name: 'other', nodes: nodes(4) };
+    const both = { ...fleetWithFallback(), placements: [kimi(fleetWithFallback()), other] };
     expect(elsewhereOf(['studio-4'], both)).toEqual([['other', []]]);
   });
 });

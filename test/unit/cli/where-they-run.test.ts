@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { findFallbacks } from '../../../src/cli/ranks/where-they-run.ts';
-import { type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
-import { fleet, nodes, onTheFallback, own } from '../plan/rack-with-fallback.ts';
+import { type MeshRack, observeMesh } from '../../rack/placements.ts';
+import { fleetWithFallback, nodes, onItsNodes, onTheFallback } from '../../rack/plans.ts';
 
 /** What is found, and which nodes are looked at one after the other. */
 async function found(members: MeshRack['members'], unreachable: readonly string[] = []) {
-  const of = fleet();
+  const of = fleetWithFallback();
   const all = observeMesh(of, { members, unreachable }).nodes;
   const looks: (readonly string[])[] = [];
   const { there, unseen } = await findFallbacks(
@@ -23,20 +23,24 @@ const there = nodes(4, 1);
 
 describe('the layout that a question goes to', () => {
   it('is told by the nodes of the fallback alone, so that nobody waits for one that is away', async () => {
-    expect(await found(onTheFallback(fleet()), ['studio-3'])).toEqual({ there: ['kimi'], unseen: [], looks: [there] });
-    expect(await found(own)).toEqual({ there: [], unseen: [], looks: [there] });
+    expect(await found(onTheFallback(fleetWithFallback()), ['studio-3'])).toEqual({
+      there: ['kimi'],
+      unseen: [],
+      looks: [there],
+    });
+    expect(await found(onItsNodes)).toEqual({ there: [], unseen: [], looks: [there] });
     expect(await found({})).toEqual({ there: [], unseen: [], looks: [there] });
   });
 
   it('is told by all nodes where the fallback was started and does not run as a whole', async () => {
     const looks = [there, nodes(2, 3)];
-    expect(await found(onTheFallback(fleet(), 'stopped'))).toEqual({ there: ['kimi'], unseen: [], looks });
-    const left = onTheFallback(fleet(), 'stopped')['studio-4'] ?? [];
-    expect(await found({ ...own, 'studio-1': [], 'studio-4': left })).toMatchObject({ there: [], looks });
+    expect(await found(onTheFallback(fleetWithFallback(), 'stopped'))).toEqual({ there: ['kimi'], unseen: [], looks });
+    const left = onTheFallback(fleetWithFallback(), 'stopped')['studio-4'] ?? [];
+    expect(await found({ ...onItsNodes, 'studio-1': [], 'studio-4': left })).toMatchObject({ there: [], looks });
   });
 
   it('is not known where none of its nodes was seen, which is said', async () => {
     expect(await found({}, ['studio-4', 'studio-1'])).toMatchObject({ there: [], unseen: [there] });
-    expect(await found(own, ['studio-4'])).toMatchObject({ there: [], unseen: [] });
+    expect(await found(onItsNodes, ['studio-4'])).toMatchObject({ there: [], unseen: [] });
   });
 });

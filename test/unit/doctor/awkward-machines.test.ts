@@ -3,8 +3,8 @@ import type { Facts } from '../../../src/model/facts/observation.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { judgeCabling } from '../../../src/rack/cabling/judge-cabling.ts';
 import { interfaceKind, thunderboltInterfaces } from '../../../src/rack/network/thunderbolt-interfaces.ts';
+import { links, unknownNode } from '../../rack/rack.ts';
 import { judge, loadFactCases } from '../facts/fact-cases.ts';
-import { links, unknownNode } from './fleet-builder.ts';
 
 const cases = new Map(loadFactCases().map((one) => [one.title, one]));
 

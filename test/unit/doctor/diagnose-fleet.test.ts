@@ -13,8 +13,8 @@ import {
   subjectNodes,
   subjectText,
 } from '../../../src/model/subject.ts';
+import { desiredFleet, observedFleet, unknownNode } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { desiredFleet, observedFleet, unknownNode } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
 const unreachable = diagnose('ssh/unreachable', {

@@ -5,6 +5,7 @@ import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values
 import { linkEndText } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { examine } from '../../../src/rack/examination.ts';
+import { desiredFleet, end, observedFleet, peer, receptacles } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import {
   brokenSeven,
@@ -14,7 +15,6 @@ import {
   strangeRack,
   swappedRack,
 } from '../report/graph-racks.ts';
-import { desiredFleet, end, observedFleet, peer, receptacles } from './fleet-builder.ts';
 
 const rackGraph = onPage(rackGraphItself);
 

@@ -4,8 +4,8 @@ import type { UnknownReason } from '../../../src/model/known.ts';
 import type { CasePlace } from '../../../src/model/macs/mac-model.ts';
 import { placeAt as placeAtItself } from '../../../src/rack/cables/receptacle-place.ts';
 import { examine } from '../../../src/rack/examination.ts';
+import { desiredFleet, end, observedFleet } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { desiredFleet, end, observedFleet } from './fleet-builder.ts';
 
 const placeAt = onPage(placeAtItself);
 

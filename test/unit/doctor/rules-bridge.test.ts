@@ -4,7 +4,6 @@ import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts'
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { NetworkInterface } from '../../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
-import { onOnePage } from '../one-page.ts';
 import {
   desiredFleet,
   healthyFacts,
@@ -13,7 +12,8 @@ import {
   observedFleet,
   type RackChanges,
   receptacles,
-} from './fleet-builder.ts';
+} from '../../rack/rack.ts';
+import { onOnePage } from '../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const own = receptacles('studio-3', 6, meshOfFour);

@@ -4,8 +4,8 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { Ipv4Address, Route } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject, receptacleSubject } from '../../../src/model/subject.ts';
+import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const node = 'studio-3';

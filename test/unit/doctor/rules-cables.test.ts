@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
-import { onOnePage } from '../one-page.ts';
 import {
   cabledReceptacle,
   desiredFleet,
@@ -11,7 +10,8 @@ import {
   meshOfFour,
   type RackChanges,
   receptacles,
-} from './fleet-builder.ts';
+} from '../../rack/rack.ts';
+import { onOnePage } from '../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const withReceptacle = (name: string, one: ThunderboltReceptacle, cables = meshOfFour): RackChanges => ({

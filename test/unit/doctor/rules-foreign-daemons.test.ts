@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
+import { desiredFleet, type RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { desiredFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
 const wish = (foreignDaemons: 'adopt' | 'remove' | 'stop'): Partial<DesiredFleet> => ({

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { meshFleet } from '../../rack/placements.ts';
+import { desiredFleet, desiredNode } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { desiredFleet, desiredNode } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
 const undeclared = { nodes: desiredFleet().nodes.map(({ name }) => desiredNode(name, {})) };

@@ -6,8 +6,8 @@ import type { Digest } from '../../../src/model/digest.ts';
 import { identityDigest } from '../../../src/model/facts/mac-identity.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
+import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PanicReport } from '../../../src/model/facts/strange-records.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
+import type { RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
 const bootedAt = 1_790_000_000;

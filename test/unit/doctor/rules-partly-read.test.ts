@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
+import { healthyFacts, meshOfFour, type RackChanges, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf } from './told.ts';
 
 const healthy = healthyFacts('studio-3', receptacles('studio-3', 6, meshOfFour));

@@ -4,9 +4,9 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { kernelObjects } from '../../../src/model/facts/kernel-objects.ts';
 import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/facts/rdma-values.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { meshFleet } from '../../rack/placements.ts';
+import { observedFleet, type RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { observedFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const active: readonly RdmaObject[] = [

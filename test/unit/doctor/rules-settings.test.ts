@@ -4,8 +4,8 @@ import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { examine } from '../../../src/rack/examination.ts';
+import { desiredFleet, observedFleet, type RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 describe('a network change that nobody has confirmed', () => {

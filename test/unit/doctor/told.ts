@@ -2,9 +2,9 @@ import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { subjectText } from '../../../src/model/subject.ts';
+import { desiredFleet, observedFleet, type RackChanges } from '../../rack/rack.ts';
 import { type AsText, diagnosticsAsText } from '../as-text.ts';
 import { say } from '../one-page.ts';
-import { desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
 
 /** The findings about the usual rack with these changes. */
 export function findingsOf(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly AsText<Diagnostic>[] {

@@ -16,7 +16,6 @@ import type { RdmaPort } from '../../../src/model/facts/rdma-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../src/model/subject.ts';
 import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
-import { onOnePage, sayValue } from '../one-page.ts';
 import {
   desiredFleet,
   healthyFacts,
@@ -24,7 +23,8 @@ import {
   observedFleet,
   type RackChanges,
   receptacles,
-} from './fleet-builder.ts';
+} from '../../rack/rack.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'] as const;
 const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };

@@ -9,7 +9,7 @@ import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { bodyRefusal, clientGone, type Passing, passOn } from '../../../src/gateway/pass-on.ts';
 import { readBody } from '../../../src/gateway/read-body.ts';
 import { makeTurns } from '../../../src/gateway/turns.ts';
-import { doorCounts } from './door-sight.ts';
+import { doorCounts } from '../../rack/placements.ts';
 
 const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };
 const json = { 'content-type': 'application/json' };

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { countsFrom, readCounts, withAnswer, writeCounts } from '../../../src/gateway/counts.ts';
 import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { watchedFile } from '../../../src/gateway/watched-file.ts';
-import { doorCounts } from './door-sight.ts';
+import { doorCounts } from '../../rack/placements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-counts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

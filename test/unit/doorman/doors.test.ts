@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ownRequest } from '../../../src/gateway/ask-own.ts';
 import { closingReason, makeDoors } from '../../../src/gateway/doors.ts';
 import { isForwarded, isLoopback, statusAnswer } from '../../../src/gateway/status.ts';
-import { doorCounts, doorSight } from './door-sight.ts';
+import { doorCounts, doorSight } from '../../rack/placements.ts';
 import { hashOf } from './hash-of.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-doors-'));

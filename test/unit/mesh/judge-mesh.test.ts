@@ -4,8 +4,6 @@ import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { rankSight } from '../../../src/rack/placement/members/member.ts';
 import type { Mesh } from '../../../src/rack/placement/state/judge-mesh.ts';
-import { onOnePage } from '../one-page.ts';
-import { judgeMesh } from './judged-mesh.ts';
 import {
   digestOfKimi,
   type MemberCase,
@@ -13,7 +11,9 @@ import {
   meshFleet,
   observeMesh,
   threeMembers,
-} from './rack-with-mesh.ts';
+} from '../../rack/placements.ts';
+import { onOnePage } from '../one-page.ts';
+import { judgeMesh } from './judged-mesh.ts';
 
 function judged(rack: MeshRack, digest?: string): Mesh {
   const fleet = meshFleet();

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
 import { kickRanks as kickRanksItself } from '../../../src/rack/placement/start/kick-ranks.ts';
+import { meshFleet } from '../../rack/placements.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { meshFleet } from './rack-with-mesh.ts';
 
 const kickRanks = onPage(kickRanksItself);
 

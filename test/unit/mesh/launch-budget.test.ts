@@ -5,7 +5,7 @@ import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../src/model/facts
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { rankServiceLabel } from '../../../src/node/paths/rank-paths.ts';
 import { hasOneLeft, isSpent, launchBudget } from '../../../src/rack/rdma/launch-budget.ts';
-import { observedFleet } from '../doctor/fleet-builder.ts';
+import { observedFleet } from '../../rack/rack.ts';
 
 const session = 'BOOT-studio-1';
 

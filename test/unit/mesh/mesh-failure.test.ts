@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { onOnePage } from '../one-page.ts';
 import { judgeMesh, meshFailure } from './judged-mesh.ts';
-import { digestOfKimi, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 const fleet = meshFleet();
 const signatures = [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../src/model/node.ts';
 import { failingRankFinding as failingRankFindingItself } from '../../../src/rack/placement/start/failing-rank-finding.ts';
+import { meshFleet } from '../../rack/placements.ts';
 import { asText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { meshFleet } from './rack-with-mesh.ts';
 
 const failingRankFinding = onPage(failingRankFindingItself);
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { runningPlacements as runningPlacementsItself } from '../../../src/rack/placement/members/running-members.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 const runningPlacements = onPage(runningPlacementsItself);
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeObservation } from '../../../src/model/facts/observation.ts';
 import { known } from '../../../src/model/known.ts';
 import { slowWords as slowWordsItself } from '../../../src/rack/placement/state/slow-words.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 const slowWords = onPage(slowWordsItself);
 

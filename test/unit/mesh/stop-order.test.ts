@@ -10,10 +10,9 @@ import type { Step } from '../../../src/model/step.ts';
 import type { SeenMember } from '../../../src/rack/placement/members/member.ts';
 import type { MeshWork } from '../../../src/rack/placement/members/mesh-step.ts';
 import { stopRanks } from '../../../src/rack/placement/stop/stop-mesh.ts';
+import { fleetOfDriver, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
-import { fleetOf } from './driver-fleets.ts';
-import { meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 function planOf(desired: DesiredFleet, goal: Goal = { kind: 'stop', placements: ['kimi'] }) {
   const driver = desired.placements.length === 0 ? undefined : desired.runtimes[0]?.driver;
@@ -33,7 +32,7 @@ describe('the order in which ranks are stopped', () => {
   it.each(['command', 'llamacpp-rpc'])(
     'is the leader first with %s, and the others whatever came of that',
     (driver) => {
-      expect(orderOf(planOf(fleetOf(driver)).steps)).toEqual([
+      expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual([
         [stopOn('studio-1'), [], undefined],
         [stopOn('studio-2'), [], [stopOn('studio-1')]],
         [stopOn('studio-3'), [], [stopOn('studio-1')]],
@@ -45,13 +44,13 @@ describe('the order in which ranks are stopped', () => {
     ['mlx', undefined],
     ['exo', ['studio-1/placement/kimi/farewell']],
   ])('is all at once with %s, whose ranks wait for a lost peer in the kernel', (driver, after) => {
-    expect(orderOf(planOf(fleetOf(driver)).steps)).toEqual(
+    expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], after]),
     );
   });
 
   it('begins with a farewell where the driver knows one, at the port at which the leader listens', () => {
-    const [farewell] = planOf(fleetOf('exo')).steps;
+    const [farewell] = planOf(fleetOfDriver('exo')).steps;
     expect(farewell).toMatchObject({
       id: 'studio-1/placement/kimi/farewell',
       act: { kind: 'dialogue', name: 'exo-farewell', args: { node: 'studio-1', port: 8_080 } },
@@ -60,7 +59,7 @@ describe('the order in which ranks are stopped', () => {
   });
 
   it.each(['exited', 'running'] as const)('has no farewell to a leader that is %s and does not listen', (leader) => {
-    const desired = fleetOf('exo');
+    const desired = fleetOfDriver('exo');
     const observation = observeMesh(desired, { members: threeMembers([leader, 'joined', 'joined']) });
     const targets = desired.nodes.map(({ name }) => name);
     const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
@@ -79,7 +78,7 @@ describe('the order in which ranks are stopped', () => {
     ['mlx', undefined, { graceMs: 10_000, interruptMs: 10_000 }],
   ] as const)('is that of %s where only its records tell', (name, after, ladder) => {
     const { logPattern } = driverOf({ driver: name });
-    const desired = { ...fleetOf(name), placements: [] };
+    const desired = { ...fleetOfDriver(name), placements: [] };
     const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
     const observation = observeMesh(desired, { members });
     const targets = desired.nodes.map((node) => node.name);
@@ -91,7 +90,7 @@ describe('the order in which ranks are stopped', () => {
 
   it('is that of the driver by which they were started, where the file has another one by now', () => {
     const { logPattern } = driverOf({ driver: 'exo' });
-    const desired = fleetOf('mlx');
+    const desired = fleetOfDriver('mlx');
     const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
     const targets = desired.nodes.map(({ name }) => name);
     const goal = { kind: 'stop', placements: ['kimi'] } as const;
@@ -105,7 +104,7 @@ describe('the order in which ranks are stopped', () => {
     ['whose driver nobody wrote down', {}, undefined],
   ] as const)('has neither farewell nor INT for ranks %s', (_case, changes, after) => {
     for (const driver of ['exo', 'mlx']) {
-      const desired = fleetOf(driver);
+      const desired = fleetOfDriver(driver);
       const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined'], { changes }) });
       const targets = desired.nodes.map(({ name }) => name);
       const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });

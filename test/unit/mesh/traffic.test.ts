@@ -5,10 +5,9 @@ import { type Known, known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Mesh } from '../../../src/rack/placement/state/judge-mesh.ts';
 import { meshWords } from '../../../src/rack/placement/state/mesh-words.ts';
-import { doormanSight, doorSight } from '../doorman/door-sight.ts';
+import { digestOfKimi, doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { onOnePage } from '../one-page.ts';
 import { judgeMesh } from './judged-mesh.ts';
-import { digestOfKimi, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 const late: TokenSight = { kind: 'silent', reason: 'no token before the deadline of 20 s', isTimeout: true };
 

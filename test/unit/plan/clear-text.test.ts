@@ -2,12 +2,11 @@ import { expect, it } from 'vitest';
 import type { Publication } from '../../../src/model/desired.ts';
 import { known } from '../../../src/model/known.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import { doorPlan, published } from './rack-with-doors.ts';
-import { own } from './rack-with-fallback.ts';
+import { doorPlan, onItsNodes, published } from '../../rack/plans.ts';
 
 const keyed: Publication = { servedName: 'kimi', apiKeys: [{ kind: 'env', name: 'KEY' }], keyHashes: known([]) };
 const toldOf = (publication: Publication): readonly unknown[] =>
-  doorPlan({ of: published({ publication }), members: own, closed: [] })
+  doorPlan({ of: published({ publication }), members: onItsNodes, closed: [] })
     .diagnostics.filter(({ code }) => code === 'endpoint/clear-text')
     .map(({ severity, subject, detail }) => [severity, subjectText(subject), detail]);
 

@@ -9,10 +9,10 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { shortDigest } from '../../../src/model/digest.ts';
 import type { TokenSight } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type MemberCase, type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { type MemberCase, type MeshRack, meshFleet, observeMesh } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
 
 const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
 const late = { kind: 'silent', reason: 'no token within 20 s', isTimeout: true } as const;

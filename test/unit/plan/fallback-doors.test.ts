@@ -1,9 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
-import type { MemberCase, MeshRack } from '../mesh/rack-with-mesh.ts';
+import type { MemberCase, MeshRack } from '../../rack/placements.ts';
+import {
+  digestIn,
+  doorChanges,
+  doorPlan,
+  doorSteps,
+  kimi,
+  nodes,
+  ofPlacement,
+  onItsNodes,
+  onTheFallback,
+  published,
+} from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { doorChanges, doorPlan, doorSteps, published } from './rack-with-doors.ts';
-import { digestIn, kimi, nodes, ofPlacement, onTheFallback, own } from './rack-with-fallback.ts';
 
 const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
 const startHere: Goal = { kind: 'start', placements: ['kimi'], layout: 'own' };
@@ -32,7 +42,7 @@ describe('the door of a fallback that was started though the file wants the plac
 describe('a start after a drain, which has closed both doors', () => {
   it('leaves none of them closed, wherever the placement runs and goes to', () => {
     const of = published();
-    const moved = doorPlan({ of, members: own, closed: both, goal: startThere });
+    const moved = doorPlan({ of, members: onItsNodes, closed: both, goal: startThere });
     expect(doorSteps(moved).filter((one) => one.endsWith('open-door'))).toEqual([
       'studio-1 open-door',
       'studio-4 open-door',
@@ -96,7 +106,7 @@ describe('a closed door in an apply', () => {
   });
 
   it('is opened in a run limited to nodes of a placement that is seen to serve', () => {
-    expect(doorChanges(doorPlan({ members: own, closed: both, targets: nodes(1) }))).toEqual([
+    expect(doorChanges(doorPlan({ members: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
       'studio-1: closed -> open',
     ]);
   });

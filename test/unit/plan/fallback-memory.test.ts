@@ -4,10 +4,19 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
+import type { MemberCase } from '../../rack/placements.ts';
+import {
+  digestIn,
+  fleetWithFallback,
+  kimi,
+  nodes,
+  ofPlacement,
+  onTheFallback,
+  type PlacedCase,
+  placedPlan,
+} from '../../rack/plans.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
-import type { MemberCase } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { type Case, digestIn, fleet, kimi, nodes, ofPlacement, onTheFallback, planOf } from './rack-with-fallback.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
 /** A third of the large one leaves no room for the small one on a Mac. */
@@ -15,7 +24,7 @@ const sizes = { tiny: 1_200e9, small: 300e9 };
 
 /** kimi, whose fallback is on studio-4, studio-1 and studio-2, beside others with the small model. */
 function beside(...others: readonly Partial<DesiredPlacement>[]): DesiredFleet {
-  const of = fleet({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 } });
+  const of = fleetWithFallback({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 } });
   const { fallback: _, sharding: __, ...rest } = kimi(of);
   return {
     ...of,
@@ -44,19 +53,19 @@ describe('the memory beside a fallback that runs', () => {
   const members = onTheFallback(of);
 
   it('is free for another placement where the fallback is moved back by the same plan', () => {
-    const plan = planOf({ of, members });
+    const plan = placedPlan({ of, members });
     expect(outcomeOf(plan)).toEqual({ refused: [], started: ['kimi', 'other'] });
     const kick = plan.steps.find(({ id }) => id === 'studio-4/placement/other/bootstrap');
     expect(kick?.needs).toContain('studio-4/placement/kimi/stop');
   });
 
-  it.each<[string, Partial<Case>]>([
+  it.each<[string, Partial<PlacedCase>]>([
     ['a node of its own is away', { away: ['studio-3'] }],
     ['a node of its own is held', { held: 'studio-3' }],
     ['a node of its own needs a restart', { shown: { 'studio-3': needsReboot } }],
     ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }],
   ])('is not free while %s', (_, one) => {
-    const plan = planOf({ of, members, ...one });
+    const plan = placedPlan({ of, members, ...one });
     expect(ofPlacement(plan)).toEqual([]);
     expect(outcomeOf(plan)).toEqual({ refused: ['other'], started: [] });
     const [refused] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
@@ -71,9 +80,9 @@ describe('the memory beside a fallback that runs', () => {
     const digest = digestIn(two, moved);
     const rank: MemberCase = { placement: 'other', state: 'joined', generation: 5, digest, changes: { size: 1 } };
     const both = { ...onTheFallback(two), 'studio-3': [rank] };
-    const free = outcomeOf(planOf({ of: two, members: both }));
+    const free = outcomeOf(placedPlan({ of: two, members: both }));
     expect(free).toEqual({ refused: [], started: ['kimi', 'other'] });
-    const stuck = outcomeOf(planOf({ of: two, members: both, shown: { 'studio-2': needsReboot } }));
+    const stuck = outcomeOf(placedPlan({ of: two, members: both, shown: { 'studio-2': needsReboot } }));
     expect(stuck.started).toEqual([]);
     expect(stuck.refused).toContain('other');
   });

@@ -4,25 +4,35 @@ import type { Goal } from '../../../src/engine/goals/goal.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
-import { type MemberCase, type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { type MemberCase, type MeshRack, observeMesh } from '../../rack/placements.ts';
+import {
+  changesOf,
+  digestIn,
+  fleetWithFallback,
+  kimi,
+  nodes,
+  ofPlacement,
+  onItsNodes,
+  type PlacedCase,
+  placedPlan,
+} from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { type Case, changesOf, digestIn, fleet, kimi, nodes, ofPlacement, own, planOf } from './rack-with-fallback.ts';
 
 describe('a placement whose fallback nobody can see', () => {
   const apart = (changes: Partial<DesiredPlacement> = {}): DesiredFleet =>
-    fleet({ fallback: { nodes: nodes(4), contextTokens: 2_048 }, ...changes });
+    fleetWithFallback({ fallback: { nodes: nodes(4), contextTokens: 2_048 }, ...changes });
   const stopped: MeshRack['members'] = {
     'studio-1': [{ state: 'stopped', rank: 0 }],
     'studio-2': [{ state: 'stopped', rank: 1 }],
     'studio-3': [{ state: 'ready', rank: 2 }],
   };
 
-  it.each<[string, Partial<Case>]>([
+  it.each<[string, Partial<PlacedCase>]>([
     ['by a plan for the file', {}],
     ['by a start', { goal: { kind: 'start', placements: ['kimi'], layout: 'own' } }],
     ['by a start after which nothing of it was kept', { members: {} }],
   ])('is not started on its own nodes %s, and the plan says what it waits for', (_, one) => {
-    const plan = planOf({ of: apart(), members: stopped, away: ['studio-4'], ...one });
+    const plan = placedPlan({ of: apart(), members: stopped, away: ['studio-4'], ...one });
     expect([ofPlacement(plan), changesOf(plan)]).toEqual([[], []]);
     expect(plan.waiting).toContainEqual(expect.objectContaining({ resource: 'placement/kimi', isUnknown: true }));
   });
@@ -30,18 +40,18 @@ describe('a placement whose fallback nobody can see', () => {
   it('is not known to be stopped, and is stopped where ranks of it run', () => {
     const away = ['studio-4'];
     const goal: Goal = { kind: 'stop', placements: ['kimi'] };
-    const [idle, some] = [stopped, { ...own, 'studio-3': [] }].map((members) =>
-      planOf({ of: apart(), members, away, goal }),
+    const [idle, some] = [stopped, { ...onItsNodes, 'studio-3': [] }].map((members) =>
+      placedPlan({ of: apart(), members, away, goal }),
     );
     expect(idle?.waiting.map(({ resource }) => resource)).toContain('placement/kimi');
     expect(some && ofPlacement(some)).toContain('studio-1 stop');
   });
 
   it('is restarted on its own nodes where it was started and not stopped, or where one node of the fallback is seen', () => {
-    const broken = { ...own, 'studio-2': [{ state: 'exited', rank: 1 } as const] };
+    const broken = { ...onItsNodes, 'studio-2': [{ state: 'exited', rank: 1 } as const] };
     const [partly, seen] = [
-      planOf({ of: apart(), members: broken, away: ['studio-4'] }),
-      planOf({ members: stopped, away: ['studio-4'] }),
+      placedPlan({ of: apart(), members: broken, away: ['studio-4'] }),
+      placedPlan({ members: stopped, away: ['studio-4'] }),
     ];
     expect([ofPlacement(partly), ofPlacement(seen)]).toEqual([
       expect.arrayContaining(['studio-2 kick']),
@@ -52,7 +62,7 @@ describe('a placement whose fallback nobody can see', () => {
 
 describe('a placement of which ranks run in both of its layouts', () => {
   const alone = { nodes: nodes(4), contextTokens: 2_048 };
-  const of = fleet({ fallback: alone });
+  const of = fleetWithFallback({ fallback: alone });
   const silent = { kind: 'silent', reason: 'status 503' } as const;
   const layoutOf = (there: Partial<MemberCase>, here: Partial<MemberCase> = {}): string | undefined => {
     const digest = digestIn(of, onFallback(kimi(of)));

@@ -5,11 +5,9 @@ import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject, subjectText } from '../../../src/model/subject.ts';
-import { observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { changed, makePlan, stepIds } from '../../rack/plans.ts';
+import { observedFleet, type RackChanges, settledFleet, settledValues } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFleet, settledValues } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
-import { changed, stepIds } from './plan-builder.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 

@@ -6,13 +6,18 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { dayOf, isDayOver } from '../../../src/model/facts/hold-day.ts';
 import type { NodeHold } from '../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { changed, makePlan, planFor, stepIds } from '../../rack/plans.ts';
+import {
+  desiredFleet,
+  observedFleet,
+  type RackChanges,
+  settledFacts,
+  settledFleet,
+  settledValues,
+} from '../../rack/rack.ts';
 import { asText } from '../as-text.ts';
-import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts, settledFleet, settledValues } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
-import { changed, planFor, stepIds } from './plan-builder.ts';
 
 const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
 const hold: NodeHold = { reason: 'power supply', by: 'ana@laptop', since: '2026-11-21', isOver: false };

@@ -3,10 +3,10 @@ import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { TokenSight } from '../../../src/model/facts/fact-values.ts';
 import { placementSubject } from '../../../src/model/subject.ts';
+import { type MeshRack, meshFleet } from '../../rack/placements.ts';
+import { nodes, type PlacedCase, placedPlan } from '../../rack/plans.ts';
 import { diagnosticsAsText } from '../as-text.ts';
-import { type MeshRack, meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { type Case, nodes, planOf } from './rack-with-fallback.ts';
 
 const late: TokenSight = { kind: 'silent', reason: 'no answer in time', isTimeout: true };
 const ranks = (token: TokenSight): MeshRack['members'] => ({
@@ -20,7 +20,7 @@ const hangs = ranks(late);
 const stop: Goal = { kind: 'stop', placements: ['kimi'] };
 const stopOfRestart: Goal = { ...stop, back: ['kimi'] };
 
-const plan = (one: Case): Plan => planOf({ of: meshFleet(), ...one });
+const plan = (one: PlacedCase): Plan => placedPlan({ of: meshFleet(), ...one });
 const stopsIn = ({ steps }: Plan): readonly string[] =>
   steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ node }) => node);
 const lost = ({ diagnostics }: Plan) =>
@@ -140,7 +140,7 @@ describe('apply while a member is away', () => {
     expect([made.waiting, lost(made)]).toEqual([[], [expect.objectContaining({ code: 'mesh/lost-member' })]]);
   });
 
-  it.each<[string, Partial<Case>]>([
+  it.each<[string, Partial<PlacedCase>]>([
     ['gives a token', { members: answers }],
     ['has no rank that runs', { members: { 'studio-1': [{ state: 'stopped', rank: 0 }] } }],
     ['has no node that is meant', { targets: nodes(4) }],

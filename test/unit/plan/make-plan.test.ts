@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isEmptyPlan } from '../../../src/engine/plan/is-empty-plan.ts';
 import { identityDigest } from '../../../src/model/facts/mac-identity.ts';
-import { desiredFleet } from '../doctor/fleet-builder.ts';
+import { changed, planFor, stepIds } from '../../rack/plans.ts';
+import { desiredFleet } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { changed, planFor, stepIds } from './plan-builder.ts';
 
 describe('a plan', () => {
   it('is empty for a rack that is as the file says', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
 
 describe('what a placement lacks that is stopped to be started again', () => {
   it('is named whole in one line for each node, runtime and model', () => {

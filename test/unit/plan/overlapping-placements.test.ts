@@ -6,10 +6,10 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
-import { type MemberCase, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { type MemberCase, meshFleet, observeMesh } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 

@@ -6,11 +6,10 @@ import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { changed, makePlan, stepIds } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
-import { changed, stepIds } from './plan-builder.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const members = ['studio-1', 'studio-2', 'studio-3'];

@@ -5,11 +5,9 @@ import { planJson } from '../../../src/engine/plan/plan-json.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
-import { exoFleet } from '../mesh/exo-fleet.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { exoFleet, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan, planFor } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from './made-plan.ts';
-import { planFor } from './plan-builder.ts';
 
 const check = schemaCheck('plan');
 

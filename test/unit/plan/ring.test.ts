@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
-import { desiredFleet, healthyFacts, links, type RackChanges, receptacles } from '../doctor/fleet-builder.ts';
+import { planFor } from '../../rack/plans.ts';
+import { desiredFleet, healthyFacts, links, type RackChanges, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { planFor } from './plan-builder.ts';
 
 const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
 const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };

@@ -15,11 +15,11 @@ import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import { nodesSubject } from '../../../src/model/subject.ts';
 import { type PlacementBlockerCode, placementBlockerCodes } from '../../../src/rack/placement/placement-blockers.ts';
 import type { ResourceKind } from '../../../src/rack/resource-kind.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
 
 const nodes: readonly NodeName[] = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const trees: FactValues['trees'] = [

@@ -2,10 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
+import type { MeshRack } from '../../rack/placements.ts';
+import {
+  fleetWithFallback,
+  kimi,
+  nodes,
+  onItsNodes,
+  onTheFallback,
+  type PlacedCase,
+  placedPlan,
+} from '../../rack/plans.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
-import type { MeshRack } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { type Case, fleet, kimi, nodes, onTheFallback, own, planOf } from './rack-with-fallback.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
 /** A third of the large one leaves no room for the small one on a Mac. */
@@ -13,7 +21,11 @@ const sizes = { tiny: 1_200e9, small: 300e9 };
 
 /** kimi, which is to be stopped and has a fallback on studio-4, studio-1 and studio-2, beside the small model on one Mac. */
 function beside(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacement> = {}): DesiredFleet {
-  const of = fleet({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 }, state: 'stopped', ...large });
+  const of = fleetWithFallback({
+    fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 },
+    state: 'stopped',
+    ...large,
+  });
   const { fallback: _, sharding: __, ...rest } = kimi(of);
   return {
     ...of,
@@ -40,8 +52,8 @@ interface Refused {
 }
 
 /** What is said of a placement that is refused for its memory, and what is started and stopped. */
-function outcomeOf(one: Case): Refused {
-  const plan = planOf({ of, ...one });
+function outcomeOf(one: PlacedCase): Refused {
+  const plan = placedPlan({ of, ...one });
   const step = (name: string): readonly string[] =>
     plan.steps.flatMap(({ id }) => new RegExp(`/placement/([^/]+)/${name}$`).exec(id)?.slice(1) ?? []);
   return {
@@ -53,14 +65,14 @@ function outcomeOf(one: Case): Refused {
   };
 }
 
-const members = own;
+const members = onItsNodes;
 /** The rank of kimi on studio-1 has ended; the two others run. */
-const withoutFirst: MeshRack['members'] = { ...own, 'studio-1': [{ state: 'stopped', rank: 0 }] };
+const withoutFirst: MeshRack['members'] = { ...onItsNodes, 'studio-1': [{ state: 'stopped', rank: 0 }] };
 
 describe('the memory beside a placement that is to be stopped', () => {
   it('is free once the same plan has stopped it', () => {
     expect(outcomeOf({ members })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
-    const plan = planOf({ of, members });
+    const plan = placedPlan({ of, members });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
     expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
   });
@@ -68,7 +80,7 @@ describe('the memory beside a placement that is to be stopped', () => {
   const release = 'studio-3 is no longer held (meshwright release studio-3)';
   const stop = 'kimi is stopped (meshwright stop kimi)';
 
-  it.each<[string, Partial<Case>, string]>([
+  it.each<[string, Partial<PlacedCase>, string]>([
     ['a node of its own is held', { held: 'studio-3' }, `${release} and ${stop}`],
     ['a node of its own is held by the file', { of: heldByFile }, `${releaseOfFile} and ${stop}`],
     ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }, stop],
@@ -83,7 +95,7 @@ describe('the memory beside a placement that is to be stopped', () => {
   });
 
   it('is free where the same plan stops its rank by itself, as another member is away', () => {
-    const plan = planOf({ of, members, away: ['studio-3'] });
+    const plan = placedPlan({ of, members, away: ['studio-3'] });
     expect(outcomeOf({ members, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
     const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
     expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
@@ -98,7 +110,7 @@ describe('the memory beside a placement that is to be stopped', () => {
       { nodes: nodes(1) },
       { nodes: nodes(2, 3, 4), fallback: { nodes: nodes(4, 2), contextTokens: 2_048 } },
     );
-    const left = { of: moved, members: { 'studio-1': own['studio-1'] ?? [] } };
+    const left = { of: moved, members: { 'studio-1': onItsNodes['studio-1'] ?? [] } };
     const { refused, started } = outcomeOf({ ...left, goal: start });
     expect(started).toEqual([]);
     expect(refused).toEqual([
@@ -109,8 +121,11 @@ describe('the memory beside a placement that is to be stopped', () => {
   });
 
   it('is in the numbers of the plan', () => {
-    const placementsOn = (more: Partial<Case>) =>
-      planOf({ of, members, ...more }).memory?.map(({ node, shares }) => [node, shares.map((one) => one.placement)]);
+    const placementsOn = (more: Partial<PlacedCase>) =>
+      placedPlan({ of, members, ...more }).memory?.map(({ node, shares }) => [
+        node,
+        shares.map((one) => one.placement),
+      ]);
     expect(placementsOn({})).toEqual([['studio-1', ['other']]]);
     expect(placementsOn({ held: 'studio-3' })).toEqual([
       ['studio-1', ['kimi', 'other']],
@@ -126,7 +141,10 @@ describe('the memory beside a placement that is to be stopped', () => {
 
   it('is free where all of it is stopped, and where its nodes have nothing of it', () => {
     const stopped: MeshRack['members'] = Object.fromEntries(
-      Object.entries(own).map(([node, ranks]) => [node, ranks.map((one) => ({ ...one, state: 'stopped' as const }))]),
+      Object.entries(onItsNodes).map(([node, ranks]) => [
+        node,
+        ranks.map((one) => ({ ...one, state: 'stopped' as const })),
+      ]),
     );
     for (const there of [stopped, {}]) {
       expect(outcomeOf({ members: there, held: 'studio-3' }).started).toEqual(['other']);

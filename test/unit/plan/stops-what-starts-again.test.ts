@@ -12,10 +12,10 @@ import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import { placementSubject } from '../../../src/model/subject.ts';
 import { commandVerbs, meshwright } from '../../../src/model/text/command.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const trees: FactValues['trees'] = [

@@ -3,7 +3,7 @@ import { withUndrained } from '../../../src/engine/goals/undrained.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 
 const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
 const desired = meshFleet({ placement: { fallback: { nodes: nodes(4, 1), contextTokens: 2_048 } } });

@@ -8,12 +8,10 @@ import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { Baseline, Traces } from '../../../src/model/facts/node-records.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { observedFleet } from '../doctor/fleet-builder.ts';
+import { rackOfThree } from '../../rack/placements.ts';
+import { changed, makePlan, stepIds } from '../../rack/plans.ts';
+import { observedFleet, settledFleet, settledValues } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { rack } from '../playbooks/rack.ts';
-import { settledFleet, settledValues } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
-import { changed, stepIds } from './plan-builder.ts';
 
 const node = 'studio-4';
 const nodes = [nodeName(node)];
@@ -245,7 +243,7 @@ describe('goal uninstall', () => {
 
 describe('a fleet without some nodes', () => {
   it('stops what reaches over to others, and drops what was on them alone', () => {
-    const without = fleetWithout({ ...settledFleet(), placements: rack.placements }, nodes);
+    const without = fleetWithout({ ...settledFleet(), placements: rackOfThree.placements }, nodes);
     expect(without.placements).toEqual(['kimi']);
     expect(without.fleet.placements.map(({ name, state, nodes: own }) => [name, state, own])).toEqual([
       ['kimi', 'stopped', ['studio-1', 'studio-2', 'studio-3']],

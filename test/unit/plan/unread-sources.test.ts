@@ -4,10 +4,10 @@ import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet, UnreadSource } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { settledFacts } from '../resources/settled-rack.ts';
-import { makePlan } from './made-plan.ts';
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const trees: FactValues['trees'] = [

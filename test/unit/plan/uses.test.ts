@@ -6,7 +6,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import { doormanAddress } from '../../../src/rack/endpoint/gateway-properties.ts';
 import { placementAddress } from '../../../src/rack/placement/members/mesh-step.ts';
 import { treeAddress } from '../../../src/rack/records/trees.ts';
-import { fleetOf } from '../mesh/driver-fleets.ts';
+import { fleetOfDriver } from '../../rack/placements.ts';
 
 const earlier = (name: string) => ({
   kind: 'accounts',
@@ -20,7 +20,7 @@ function accountsFor(
   driver: string,
   accounts: DesiredFleet['system']['accounts'] = { ranks: '_meshrank', gateway: '_meshgate' },
 ): readonly string[] {
-  const fleet = fleetOf(driver);
+  const fleet = fleetOfDriver(driver);
   const url = { name: 'far', source: { kind: 'url', base: 'https://example.com/' }, files: [] } as const;
   const models = [...fleet.models, url];
   const desired = { ...fleet, models, system: { ...fleet.system, accounts } };

@@ -8,11 +8,11 @@ import {
 } from '../../../src/engine/playbooks/expand.ts';
 import type { BatchSize, Play, Task } from '../../../src/engine/playbooks/playbook.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { rack } from './rack.ts';
+import { rackOfThree } from '../../rack/placements.ts';
 
 const names = (...words: string[]) => words.map(nodeName);
 const everything = names('studio-1', 'studio-2', 'studio-3', 'studio-4');
-const onTargets = (...words: string[]): PlayScope => ({ desired: rack, targets: names(...words) });
+const onTargets = (...words: string[]): PlayScope => ({ desired: rackOfThree, targets: names(...words) });
 const scope = onTargets('studio-2');
 
 const play = (changes: Partial<Play>): Play => ({
@@ -143,7 +143,7 @@ describe('a task', () => {
 
   it.each(['reboot', 'shutdown'] as const)('that is a %s looks at all nodes on which something has to stop', (kind) => {
     expect(expand({ kind })).toEqual({ kind: 'plan', goal: { kind, nodes: names('studio-2') }, targets: everything });
-    const lonely = { ...scope, desired: { ...rack, placements: [] } };
+    const lonely = { ...scope, desired: { ...rackOfThree, placements: [] } };
     expect(expand({ kind }, lonely)).toMatchObject({ targets: names('studio-2') });
   });
 
@@ -166,7 +166,7 @@ describe('a task', () => {
       kind: 'confirm',
       text: 'studio-rack: studio-2 runs kimi, qwen, {nodes}',
     });
-    const odd = { ...scope, desired: { ...rack, name: '{nodes}' } };
+    const odd = { ...scope, desired: { ...rackOfThree, name: '{nodes}' } };
     expect(expand({ kind: 'confirm', text: '{cluster}' }, odd)).toMatchObject({ text: '{nodes}' });
     expect(expand({ kind: 'assert', property: 'power/sleep', is: 0, says: '{nodes} sleeps' })).toMatchObject({
       says: 'studio-2 sleeps',

@@ -5,9 +5,9 @@ import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { resources } from '../../../src/engine/plan/resources.ts';
 import { loadPlaybook } from '../../../src/engine/playbooks/load.ts';
 import { tasks } from '../../../src/engine/playbooks/tasks.ts';
-import { rack } from './rack.ts';
+import { rackOfThree } from '../../rack/placements.ts';
 
-const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rack });
+const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rackOfThree });
 
 /** `own.yaml:3:12 code`, which is what a person looks for. */
 const placeOf = ({ where, code }: Diagnostic): string => `${where?.line}:${where?.column} ${code}`;

@@ -3,7 +3,7 @@ import { kindsByFile, propertiesByFile } from '../../../src/engine/plan/properti
 import { resources } from '../../../src/engine/plan/resources.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import { unknownProperty } from '../../../src/engine/playbooks/unknown-property.ts';
-import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
+import { desiredFleet, observedFleet } from '../../rack/rack.ts';
 
 describe('the properties that a playbook may assert', () => {
   it('are those of a rack that was observed, for every kind that follows from the file', () => {

@@ -14,8 +14,8 @@ import {
 } from '../../../src/report/run/apply-text.ts';
 import { watchChanges } from '../../../src/report/run/change-watch.ts';
 import { countRun, countUnchecked } from '../../../src/report/run/run-counts.ts';
-import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
-import { blocker, change, planOf, step, waits } from './plan-builder.ts';
+import { blocker, change, emptyPlan, stepOn, waits } from '../../rack/plans.ts';
+import { desiredFleet, observedFleet } from '../../rack/rack.ts';
 
 const changes = [
   change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
@@ -25,7 +25,7 @@ const both = changes.map(({ id }) => id);
 
 const ended = (fields: Partial<EndedStep>): readonly string[] =>
   endedStepLines({
-    step: step('studio-1', 'power/set', { changes: both }),
+    step: stepOn('studio-1', 'power/set', { changes: both }),
     outcome: 'changed',
     ms: 700,
     diagnostics: [],
@@ -42,7 +42,7 @@ describe('the line of a step', () => {
 
   it('says that a Mac has been restarted or switched off', () => {
     const restart = (to: 'up' | 'off') =>
-      step('studio-1', 'reboot', { act: { kind: 'reboot', to, from: known('B0') }, class: 'once' });
+      stepOn('studio-1', 'reboot', { act: { kind: 'reboot', to, from: known('B0') }, class: 'once' });
     expect(ended({ step: restart('up'), ms: 34_000 })).toEqual(['studio-1 has been restarted 34 s']);
     expect(ended({ step: restart('off'), ms: 34_000 })).toEqual(['studio-1 has been switched off 34 s']);
   });
@@ -63,7 +63,7 @@ describe('the line of a step', () => {
   });
 
   it('shows how far a long one has come', () => {
-    const fetch = step('studio-3', 'model/kimi-k2/fetch');
+    const fetch = stepOn('studio-3', 'model/kimi-k2/fetch');
     expect(progressLine(fetch, { doneBytes: 412e9, totalBytes: 735e9 })).toBe(
       'studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB',
     );
@@ -77,8 +77,8 @@ describe('the line of a step', () => {
 describe('the line of a change', () => {
   const [sleep, bridge] = changes;
   const ids = changes.map(({ id }) => id);
-  const set = step('studio-1', 'set', { changes: ids });
-  const gate = step('studio-1', 'gate', { changes: ids.slice(0, 1) });
+  const set = stepOn('studio-1', 'set', { changes: ids });
+  const gate = stepOn('studio-1', 'gate', { changes: ids.slice(0, 1) });
 
   it('is told once, when the last of its steps has ended', () => {
     const watch = watchChanges({ changes, steps: [set, gate] });
@@ -142,9 +142,9 @@ describe('the last line of a run', () => {
   });
 
   it('counts the changes of an interrupted run of which every step did its work', () => {
-    const set = step('studio-1', 'set', { changes: both });
-    const gate = step('studio-1', 'gate', { changes: both.slice(0, 1) });
-    const plan = planOf({ changes, steps: [set, gate] });
+    const set = stepOn('studio-1', 'set', { changes: both });
+    const gate = stepOn('studio-1', 'gate', { changes: both.slice(0, 1) });
+    const plan = emptyPlan({ changes, steps: [set, gate] });
     const text = (first: StepOutcome, second: StepOutcome): string => {
       const steps = [
         { step: set, outcome: first },
@@ -158,10 +158,10 @@ describe('the last line of a run', () => {
     expect(text('changed', 'unchanged')).toBe(`Interrupted: 2 changed, as its steps reported. ${again}`);
   });
 
-  const sight = (last: Parameters<typeof planOf>[0]) =>
+  const sight = (last: Parameters<typeof emptyPlan>[0]) =>
     countRun({
       planned: changes,
-      last: planOf(last),
+      last: emptyPlan(last),
       desired: desiredFleet(),
       observation: observedFleet(),
       targets: ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName),
@@ -178,7 +178,7 @@ describe('the last line of a run', () => {
   });
 
   it('does not count what happened on a node that was not seen again', () => {
-    const { 'studio-1': _lost, ...observed } = planOf().observed;
+    const { 'studio-1': _lost, ...observed } = emptyPlan().observed;
     expect(sight({ observed })).toMatchObject({ changed: null, failed: 2, unseen: ['studio-1'] });
   });
 });

@@ -8,8 +8,7 @@ import { plainPaint } from '../../../src/report/page.ts';
 import { clientCountsJson, clientLines } from '../../../src/report/status/client-lines.ts';
 import { statusJson } from '../../../src/report/status/status-json.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
-import { doormanSight, doorSight } from '../doorman/door-sight.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 
 const busy = doorSight({
   running: 4,

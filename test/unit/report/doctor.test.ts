@@ -8,7 +8,7 @@ import { nodeSubject } from '../../../src/model/subject.ts';
 import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
 import { doctorJson } from '../../../src/report/doctor/doctor-json.ts';
 import { doctorText } from '../../../src/report/doctor/doctor-text.ts';
-import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../rack/rack.ts';
 
 const disabled = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] } as const;
 

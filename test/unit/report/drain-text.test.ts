@@ -3,12 +3,10 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { drainLines as drainProse } from '../../../src/report/run/drain-text.ts';
-import { observedFleet } from '../doctor/fleet-builder.ts';
-import { doormanSight, doorSight } from '../doorman/door-sight.ts';
-import { rack } from '../playbooks/rack.ts';
-import { settledValues } from '../resources/settled-rack.ts';
+import { doormanSight, doorSight, rackOfThree } from '../../rack/placements.ts';
+import { observedFleet, settledValues } from '../../rack/rack.ts';
 
-const qwen = rack.placements.find(({ name }) => name === 'qwen') ?? expect.fail('the rack has no qwen');
+const qwen = rackOfThree.placements.find(({ name }) => name === 'qwen') ?? expect.fail('the rack has no qwen');
 const closed = '/Library/Application Support/meshwright/doorman/8080/closed/qwen';
 
 const drainLines = (...about: Parameters<typeof drainProse>): readonly string[] =>
@@ -17,7 +15,7 @@ const drainLines = (...about: Parameters<typeof drainProse>): readonly string[] 
 /** What is said when this is seen of the leader. */
 function said(seen: Partial<FactValues>): string {
   const values = { ...settledValues(), 'studio-3': { ...settledValues()['studio-3'], ...seen } as FactValues };
-  const [line, ...more] = drainLines(qwen, { fleet: rack, seen: observedFleet({ values }), waitMs: 90_000 });
+  const [line, ...more] = drainLines(qwen, { fleet: rackOfThree, seen: observedFleet({ values }), waitMs: 90_000 });
   expect(more).toEqual([]);
   return line ?? '';
 }
@@ -50,7 +48,7 @@ describe('the verdict of a drain', () => {
     const silent: FactValues['doormen'] = [{ kind: 'silent', port: 8_080, reason: 'no answer in time' }];
     expect(said({ files, services, doormen: silent })).toMatch(/^qwen: nobody can say who is inside\. The doorman at/);
     const seen = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
-    expect(drainLines(qwen, { fleet: rack, seen, waitMs: 1 })).toEqual([awayLine]);
+    expect(drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 1 })).toEqual([awayLine]);
   });
 
   it('counts who is inside at the door that an endpoint has left, and knows nothing where no doorman has it', () => {
@@ -78,7 +76,7 @@ describe('the verdict of a drain', () => {
     const [first, second] = [settledValues()['studio-3'], settledValues()['studio-2']];
     const drained = { files, services, doormen: inside(0) };
     const placement = { ...qwen, fallback: { nodes: ['studio-2', 'studio-3'].map(nodeName), contextTokens: 2_048 } };
-    const fleet = { ...rack, placements: [placement] };
+    const fleet = { ...rackOfThree, placements: [placement] };
     const both = (one: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
       const values = { ...settledValues(), 'studio-3': { ...first, ...one }, 'studio-2': { ...second, ...drained } };
       const seen = observedFleet({ values: values as Record<string, FactValues>, unreachable });
@@ -105,7 +103,7 @@ describe('the verdict of a drain', () => {
         'studio-1': { ...all['studio-1'], ...former },
       };
       const seen = observedFleet({ values: shown as Record<string, FactValues>, unreachable });
-      return drainLines(qwen, { fleet: rack, seen, waitMs: 90_000 });
+      return drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 90_000 });
     };
     const nobody = 'its door is closed, and nobody is inside.';
     const [byStart, byApply] = [

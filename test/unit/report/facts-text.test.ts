@@ -3,6 +3,7 @@ import type { FactName } from '../../../src/engine/observe/facts.ts';
 import { digest } from '../../../src/model/digest.ts';
 import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import { factsText } from '../../../src/report/facts/facts-text.ts';
+import { doorCounts, doorSight } from '../../rack/placements.ts';
 import {
   cabledReceptacle,
   end,
@@ -10,8 +11,7 @@ import {
   healthyFacts,
   observedFleet,
   type RackChanges,
-} from '../doctor/fleet-builder.ts';
-import { doorCounts, doorSight } from '../doorman/door-sight.ts';
+} from '../../rack/rack.ts';
 
 const every = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 

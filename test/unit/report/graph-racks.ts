@@ -11,7 +11,7 @@ import {
   peer,
   type RackChanges,
   receptacles,
-} from '../doctor/fleet-builder.ts';
+} from '../../rack/rack.ts';
 
 /** `studio-1`, `studio-2` and so on. */
 export const studios = (count: number): readonly string[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { interfaceLines } from '../../../src/report/status/network-lines.ts';
 import { receptacleLines } from '../../../src/report/status/thunderbolt-lines.ts';
-import { cabledReceptacle, end } from '../doctor/fleet-builder.ts';
+import { cabledReceptacle, end } from '../../rack/rack.ts';
 
 describe('line of a receptacle', () => {
   const lineOf = (advertisesRdma: boolean | 'unknown'): string => {

@@ -4,14 +4,14 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { plainPaint } from '../../../src/report/page.ts';
 import { transferTexts } from '../../../src/report/plan/effect-lines.ts';
 import { waitingLines } from '../../../src/report/plan/waiting-lines.ts';
+import { anyDigest, blocker, stepOn, waits } from '../../rack/plans.ts';
 import { fakeRun } from '../cli/console-of.ts';
-import { anyDigest, blocker, step, waits } from './plan-builder.ts';
 
 describe('the bytes that a plan sends', () => {
   it('are one amount for nodes whose amounts read alike', () => {
     const to = { kind: 'node-path', path: '/opt' } as const;
     const send = (node: string, sizeBytes: number) =>
-      step(node, 'model/send', { act: { kind: 'send', source: '/a', to, sha256: anyDigest, sizeBytes } });
+      stepOn(node, 'model/send', { act: { kind: 'send', source: '/a', to, sha256: anyDigest, sizeBytes } });
     expect(transferTexts({ steps: [send('m01', 8_400_000), send('m02', 8_400_001), send('m03', 9e9)] })).toEqual([
       '8.4 MB to each of m01, m02',
       '9 GB to m03',

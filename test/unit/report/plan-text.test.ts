@@ -6,10 +6,9 @@ import { nodeSubject } from '../../../src/model/subject.ts';
 import { neededFor } from '../../../src/report/plan/blocker-lines.ts';
 import { denialText, effectTexts } from '../../../src/report/plan/effect-lines.ts';
 import { type PlanTextInput, planText } from '../../../src/report/plan/plan-text.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { meshFleet } from '../../rack/placements.ts';
+import { anyDigest, blocker, change, emptyPlan, placedPlan as planOfMesh, stepOn, waits } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { planOf as planOfMesh } from '../plan/rack-with-fallback.ts';
-import { anyDigest, blocker, change, planOf, step, waits } from './plan-builder.ts';
 
 const show = (plan: Plan, page: Partial<PlanTextInput> = {}): string =>
   planText({
@@ -34,11 +33,11 @@ const changes = [
 ];
 
 /** Something of everything that a plan may hold. */
-const full = planOf({
+const full = emptyPlan({
   changes,
   steps: [
-    step('studio-1', 'power/set', { changes: changes.slice(0, 3).map(({ id }) => id) }),
-    step('studio-3', 'model/send', {
+    stepOn('studio-1', 'power/set', { changes: changes.slice(0, 3).map(({ id }) => id) }),
+    stepOn('studio-3', 'model/send', {
       act: {
         kind: 'send',
         source: '/models/kimi-k2/a',
@@ -89,7 +88,7 @@ describe('a plan as text', () => {
     const isHands = false;
     const missing = blocker('studio-2', { code: 'plan/not-converged', isHands, action: 'Type: meshwright apply' });
     const [hands, held] = [blocker('studio-3'), blocker('studio-1', { code: 'macos/outside-accept', isHands })];
-    const titles = show(planOf({ blockers: [held, missing, hands] }))
+    const titles = show(emptyPlan({ blockers: [held, missing, hands] }))
       .split('\n')
       .filter((line) => /^\S.*\(\d\)/.test(line));
     expect(titles.map((line) => line.replace(/ {3}.*/, ''))).toEqual([
@@ -113,31 +112,31 @@ describe('a plan as text', () => {
   });
 
   it('says in one line that nothing is to be done, and names no command then', () => {
-    expect(show(planOf(), { isSimulated: false })).toBe(
+    expect(show(emptyPlan(), { isSimulated: false })).toBe(
       'studio-rack   4 nodes\n\nNothing to change: 4 nodes match the file.\n',
     );
   });
 
   it('counts the nodes that were seen among all that were asked, and says nothing of the others', () => {
-    const { 'studio-4': _lost, ...observed } = planOf().observed;
+    const { 'studio-4': _lost, ...observed } = emptyPlan().observed;
     const reason = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
-    expect(show(planOf({ observed, unreached: { 'studio-4': reason } }), { isSimulated: false })).toBe(
+    expect(show(emptyPlan({ observed, unreached: { 'studio-4': reason } }), { isSimulated: false })).toBe(
       'studio-rack   3 of 4 nodes seen\n\nNothing to change: 3 nodes match the file. Not reached: studio-4.\n',
     );
   });
 
   it('does not call a rack good that nobody saw', () => {
-    expect(show(planOf({ observed: {} }))).toContain('No node was observed.');
+    expect(show(emptyPlan({ observed: {} }))).toContain('No node was observed.');
     const waiting = [waits('power', 'studio-1', ['power is unknown'], true)];
-    const text = show(planOf({ waiting }));
+    const text = show(emptyPlan({ waiting }));
     expect(text).toContain('There is nothing that apply can change now.');
     expect(text).not.toContain('Nothing to change');
   });
 
   it('escapes what a node made up', () => {
-    const odd = planOf({
+    const odd = emptyPlan({
       changes: [change('studio-1', 'runtime/x', 'a\u001b[2Jb', 'c\nd')],
-      steps: [step('studio-1', 'x')],
+      steps: [stepOn('studio-1', 'x')],
     });
     expect(show(odd)).toContain('a\\u{1b}[2Jb -> c\\u{a}d');
   });

@@ -8,8 +8,8 @@ import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
 import { type StatusJson, statusJson } from '../../../src/report/status/status-json.ts';
-import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../rack/rack.ts';
 
 const schema: unknown = JSON.parse(
   readFileSync(new URL('../../../schemas/status.schema.json', import.meta.url), 'utf8'),

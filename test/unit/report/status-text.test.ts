@@ -16,7 +16,7 @@ import {
   observedFleet,
   type RackChanges,
   receptacles,
-} from '../doctor/fleet-builder.ts';
+} from '../../rack/rack.ts';
 
 interface Shown extends Partial<Pick<StatusInput, 'columns' | 'unicode' | 'isSimulated' | 'paint'>> {
   readonly wishes?: Partial<DesiredFleet>;

@@ -13,7 +13,7 @@ import {
   observedFleet,
   type RackChanges,
   receptacles,
-} from '../doctor/fleet-builder.ts';
+} from '../../rack/rack.ts';
 
 const page = { columns: 80, unicode: false, paint: plainPaint, isSimulated: true };
 

@@ -4,10 +4,10 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { placementFindings } from '../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
-import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { healthyFacts, meshOfFour, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
 
 const targets = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };

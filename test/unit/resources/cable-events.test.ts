@@ -15,7 +15,7 @@ import {
   observedFleet,
   type RackChanges,
   receptacles,
-} from '../doctor/fleet-builder.ts';
+} from '../../rack/rack.ts';
 
 const work = (changes: RackChanges): CableWork => cableWork(desiredFleet(), observedFleet(changes));
 

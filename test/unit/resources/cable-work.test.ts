@@ -7,6 +7,7 @@ import { factNames } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import {
   desiredFleet,
   end,
@@ -16,8 +17,7 @@ import {
   observedFleet,
   type RackChanges,
   receptacles,
-} from '../doctor/fleet-builder.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+} from '../../rack/rack.ts';
 
 const work = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): CableWork =>
   cableWork(desiredFleet(wishes), observedFleet(changes));

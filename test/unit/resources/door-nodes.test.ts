@@ -4,10 +4,10 @@ import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { doorNodes, unaskedDoor } from '../../../src/rack/endpoint/door-nodes.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
 import { asText } from '../as-text.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
 
 const fleet = meshFleet();
 const serving = threeMembers(['joined', 'joined', 'joined']);

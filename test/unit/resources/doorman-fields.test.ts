@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { doormanFiles, doormenOn } from '../../../src/rack/placement/doors/gateways.ts';
-import { fleetOf } from '../mesh/driver-fleets.ts';
+import { fleetOfDriver } from '../../rack/placements.ts';
 
 const doorman = {
   name: 'doorman',
@@ -16,7 +16,7 @@ const doorman = {
 /** What the doorman of one published placement is told of it. */
 function configOf(driver: string, proxies?: readonly string[]): string {
   const publication = { servedName: 'kimi', ...(proxies && { proxies }) };
-  const fleet = { ...fleetOf(driver, { placement: { publication } }), doorman };
+  const fleet = { ...fleetOfDriver(driver, { placement: { publication } }), doorman };
   return doormenOn(fleet, nodeName('studio-1'))
     .flatMap((wanted) => doormanFiles(fleet, wanted).config)
     .filter((part) => typeof part === 'string')

@@ -10,12 +10,11 @@ import { placementSubject } from '../../../src/model/subject.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { doorFindings } from '../../../src/rack/placement/check/door-findings.ts';
 import { doormanSights } from '../../../src/rack/placement/doors/door-sights.ts';
+import { doorCounts, doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { diagnosticsAsText } from '../as-text.ts';
-import { doorCounts, doormanSight, doorSight } from '../doorman/door-sight.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
-import { settledFacts } from './settled-rack.ts';
 
 const counts = doorCounts({ requests: 3, tokens: 30 });
 

@@ -7,7 +7,7 @@ import {
   heldMemory as heldMemoryItself,
   isAsPredicted,
 } from '../../../src/rack/placement/state/held-memory.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { meshFleet } from '../../rack/placements.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const heldMemory = onPage(heldMemoryItself);

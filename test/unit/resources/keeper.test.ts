@@ -13,10 +13,9 @@ import {
 } from '../../../src/node/paths/keeper-files.ts';
 import { textDigest } from '../../../src/node/put-file.ts';
 import { keepText } from '../../../src/rack/keeper/program.ts';
-import { observedFleet } from '../doctor/fleet-builder.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { observedFleet, settledFleet, settledValues } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
-import { settledFleet, settledValues } from './settled-rack.ts';
 
 const kept: Kept = {
   isBridgeRemoved: true,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import { launchBudgets as launchBudgetsItself } from '../../../src/rack/placement/start/launch-budgets.ts';
-import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
+import { desiredFleet, observedFleet } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const launchBudgets = onPage(launchBudgetsItself);

@@ -3,7 +3,7 @@ import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../src/model/facts/observation.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { keptAddress, serviceOf } from '../../../src/rack/addresses/link-address-seen.ts';
-import { settledFacts } from './settled-rack.ts';
+import { settledFacts } from '../../rack/rack.ts';
 
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });
 

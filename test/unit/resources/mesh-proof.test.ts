@@ -4,7 +4,7 @@ import { digest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { proofOf as proofOfItself } from '../../../src/rack/placement/start/mesh-proof.ts';
 import { placementCases } from '../../../src/rack/placement/state/placement-cases.ts';
-import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const proofOf = onPage(proofOfItself);

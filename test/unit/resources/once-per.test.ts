@@ -1,9 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { oncePer } from '../../../src/model/once-per.ts';
+import { doorPlan, kimi, published } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { doorPlan, published } from '../plan/rack-with-doors.ts';
-import { kimi } from '../plan/rack-with-fallback.ts';
 
 it('makes a value once for each key', () => {
   const make = vi.fn(({ size }: { readonly size: number }) => [size]);

@@ -6,7 +6,7 @@ import { viewOf } from '../../../src/engine/plan/view.ts';
 import { changeOf, judgeProperty } from '../../../src/rack/change.ts';
 import { placement } from '../../../src/rack/placement/resource.ts';
 import { propertyKey } from '../../../src/rack/property-key.ts';
-import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../../rack/placements.ts';
 import { stepLine } from './step-lines.ts';
 
 const folder = new URL('../../cases/resources/placement/', import.meta.url);

@@ -4,10 +4,10 @@ import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
 import { checkPlacement } from '../../../src/rack/placement/check/placement-checks.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
 import { evenShape, gib } from '../desired/fit-shapes.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
 
 const gqa = (bytes: number, heads = 12): ModelShape =>
   evenShape(bytes, { count: 60, heads, kvHeads: heads, headDim: 12, attention: { kind: 'gqa' }, dims: {} });

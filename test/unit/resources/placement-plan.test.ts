@@ -8,11 +8,10 @@ import { digestOf } from '../../../src/model/digest.ts';
 import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { effectTexts } from '../../../src/report/plan/effect-lines.ts';
+import { llamaFleet, type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
 import { asText } from '../as-text.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
-import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const published: Partial<FactValues> = {
@@ -123,7 +122,7 @@ describe('a placement within a whole plan', () => {
   });
 
   it('is restarted once where it came back over TCP instead of RDMA, and then waits for people', () => {
-    const desired = fleetWith({ placement: { transport: 'rdma' } });
+    const desired = llamaFleet({ placement: { transport: 'rdma' } });
     const planWith = (changes: Partial<PlacementMember>, goal?: Goal): Plan => {
       const members = Object.fromEntries(
         Object.entries(threeMembers(['joined', 'joined', 'joined'], { starts: 1 })).map(([node, ranks]) => [

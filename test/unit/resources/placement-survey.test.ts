@@ -18,9 +18,15 @@ import {
 import { placementCases } from '../../../src/rack/placement/state/placement-cases.ts';
 import { placementProperty } from '../../../src/rack/placement/state/placement-properties.ts';
 import type { View } from '../../../src/rack/resource.ts';
+import {
+  exoFleet,
+  type MeshChanges,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../rack/placements.ts';
 import { type AsText, diagnosticsAsText } from '../as-text.ts';
-import { exoFleet } from '../mesh/exo-fleet.ts';
-import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const placementFindings = onPage(placementFindingsItself);

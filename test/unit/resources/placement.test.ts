@@ -10,7 +10,7 @@ import { textDigest } from '../../../src/node/put-file.ts';
 import { changeOf, judgeProperty } from '../../../src/rack/change.ts';
 import { placement } from '../../../src/rack/placement/resource.ts';
 import type { Property, View } from '../../../src/rack/resource.ts';
-import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 
 const serving = threeMembers(['joined', 'joined', 'joined']);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { joinedNodes } from '../../../src/engine/diagnose/pulled-cables.ts';
 import { examine } from '../../../src/rack/examination.ts';
-import { desiredFleet, end, meshOfFour, observedFleet, receptacles } from '../doctor/fleet-builder.ts';
+import { desiredFleet, end, meshOfFour, observedFleet, receptacles } from '../../rack/rack.ts';
 
 describe('the nodes that a pulled cable joins', () => {
   it('are both, whichever of its ends alone sees it', () => {

@@ -9,10 +9,9 @@ import { subjectText } from '../../../src/model/subject.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { placementFindings } from '../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
-import { type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { type MeshRack, meshFleet, mlxRuntime, observeMesh } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
-import { mlxRuntime } from '../runtimes/mlx/mlx-runtime.ts';
 
 const nodes = (count: number) => ['studio-1', 'studio-2', 'studio-3', 'studio-4'].slice(0, count).map(nodeName);
 

@@ -7,10 +7,16 @@ import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import { subjectText } from '../../../src/model/subject.ts';
 import { placementFindings as placementFindingsItself } from '../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements as surveyPlacementsItself } from '../../../src/rack/placement/check/placement-survey.ts';
+import {
+  llamaFleet,
+  type MeshChanges,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../rack/placements.ts';
 import { type AsText, diagnosticsAsText } from '../as-text.ts';
-import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
 
 const placementFindings = onPage(placementFindingsItself);
 const surveyPlacements = onPage(surveyPlacementsItself);
@@ -181,7 +187,7 @@ describe('a start over RDMA that failed', () => {
     ['tcp', 'address/suspected-no-answer'],
   ] as const)('over %s, in which a rank got no answer from its peer', (transport, code) => {
     const found = (outcome: PlacementMember['outcome'], changes: Partial<PlacementMember> = {}) =>
-      suspicionsIn(fleetWith({ placement: { transport } }), {
+      suspicionsIn(llamaFleet({ placement: { transport } }), {
         members: Object.fromEntries(
           Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
             node,

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { RebootMark } from '../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { settledFacts } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
-import { settledFacts } from './settled-rack.ts';
 
 const memory: RebootMark = {
   placement: 'other',

@@ -7,9 +7,8 @@ import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { subjectText } from '../../../src/model/subject.ts';
-import { observedFleet } from '../doctor/fleet-builder.ts';
-import { makePlan } from '../plan/made-plan.ts';
-import { settledFleet, settledValues } from './settled-rack.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { observedFleet, settledFleet, settledValues } from '../../rack/rack.ts';
 
 /** What one case says: what differs from a rack to which nothing is left to be done, and the plan that follows. */
 export interface ResourceFile {

@@ -5,10 +5,10 @@ import type { Known } from '../../../src/model/known.ts';
 import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { allCommands, commandsIn } from '../../../src/model/text/prose.ts';
-import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
+import { healthyFacts, meshOfFour, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
 
 const fleet = meshFleet();
 const serving = threeMembers(['joined', 'running', 'running']);

@@ -10,8 +10,7 @@ import { digestOf } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Text } from '../../../src/model/step.ts';
 import { renderPath } from '../../../src/node/paths/node-paths.ts';
-import { fleetOf } from '../mesh/driver-fleets.ts';
-import { asLogin, type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
+import { asLogin, fleetOfDriver, type MeshChanges, meshFleet } from '../../rack/placements.ts';
 
 const render = (text: Text, prefix = ''): string => text.map((part) => partText(part, prefix)).join('');
 
@@ -113,17 +112,17 @@ describe('configuration of a placement', () => {
   });
 
   it('notes that a mesh of mlx takes one request at a time, and of no other', () => {
-    const requests = (driver: string) => configured(fleetOf(driver)).ranks.map(({ record }) => record.requests);
+    const requests = (driver: string) => configured(fleetOfDriver(driver)).ranks.map(({ record }) => record.requests);
     expect([requests('mlx'), requests('exo')]).toEqual([
       ['one', 'one', 'one'],
       [undefined, undefined, undefined],
     ]);
-    const alone = fleetOf('mlx', { placement: { nodes: [nodeName('studio-2')] } });
+    const alone = fleetOfDriver('mlx', { placement: { nodes: [nodeName('studio-2')] } });
     expect(configured(alone).ranks[0]?.record.requests).toBeUndefined();
   });
 
   it.each(['exo', 'llamacpp-rpc', 'mlx', 'command'])('notes where %s counts tokens, if it does', (driver) => {
-    const { ranks } = configured(fleetOf(driver));
+    const { ranks } = configured(fleetOfDriver(driver));
     const counted = driver === 'command' ? undefined : '/usage/completion_tokens';
     expect(ranks.map(({ record }) => record.tokenCountPointer)).toEqual([counted, counted, counted]);
   });

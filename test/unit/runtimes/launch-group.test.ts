@@ -3,8 +3,8 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { SeenNames } from '../../../src/drivers/contract/seen-names.ts';
 import { launchFiles, launchGroup as launchGroupItself } from '../../../src/drivers/launch-group.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { settledFleet } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { settledFleet } from '../resources/settled-rack.ts';
 
 const launchGroup = onPage(launchGroupItself);
 

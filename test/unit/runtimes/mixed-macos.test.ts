@@ -4,8 +4,8 @@ import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredPlacement } from '../../../src/model/desired.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { observedFleet } from '../doctor/fleet-builder.ts';
-import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { meshFleet } from '../../rack/placements.ts';
+import { observedFleet } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const mixedMacosFindings = onPage(mixedMacosFindingsItself);

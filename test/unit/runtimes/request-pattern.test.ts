@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
 import { requestPatternOf } from '../../../src/drivers/request-pattern.ts';
-import { fleetOf } from '../mesh/driver-fleets.ts';
+import { fleetOfDriver } from '../../rack/placements.ts';
 
 it('is that of the runtime of a placement, and none where there is no such placement or runtime', () => {
-  const exo = fleetOf('exo');
+  const exo = fleetOfDriver('exo');
   const [name = ''] = exo.placements.map((one) => one.name);
   expect(requestPatternOf(exo, name)).toBe(requestPattern);
-  expect(requestPatternOf(fleetOf('mlx'), name)).toBeUndefined();
+  expect(requestPatternOf(fleetOfDriver('mlx'), name)).toBeUndefined();
   expect(requestPatternOf(exo, 'other')).toBeUndefined();
   expect(requestPatternOf({ ...exo, runtimes: [] }, name)).toBeUndefined();
 });

@@ -5,9 +5,9 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { meshFleet, observeMesh } from '../../rack/placements.ts';
+import { makePlan } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
-import { makePlan } from '../plan/made-plan.ts';
 
 const names = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 const wanted = digestOf('archive');

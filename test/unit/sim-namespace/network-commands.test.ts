@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { modelledFleet } from '../../../src/sim/hosts/modelled-fleet.ts';
 import { type NetworkNode, networkSettings } from '../../../src/sim/hosts/namespace/network-commands.ts';
-import { desiredRack } from '../sim/rack.ts';
+import { desiredRack } from '../../rack/rack.ts';
 
 /** Every setting of the rack by what it is about, after these faults and without current on these nodes. */
 function settings(faults: readonly string[] = [], off: readonly string[] = []): ReadonlyMap<string, string> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ActiveFault, faultNames } from '../../../src/sim/faults/faults.ts';
 import { macNamed, receptacleOf, type SimulatedFleet } from '../../../src/sim/model/fleet.ts';
-import { answer, broken, fleetOf } from './rack.ts';
+import { answer, broken, simulated } from '../../rack/rack.ts';
 
 interface Edge {
   readonly own: string;
@@ -22,7 +22,7 @@ function edgesOf(fleet: SimulatedFleet, node: string): readonly Edge[] {
   );
 }
 
-const healthy = fleetOf();
+const healthy = simulated();
 const nodes = healthy.macs.map(({ name }) => name);
 /** Whose point it is that the two ends do not agree. */
 const disagreeing: readonly string[] = ['wrong-mac', 'cable-foreign', 'hub-between', 'hub-hides-peer'];

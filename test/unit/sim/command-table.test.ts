@@ -2,11 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { nodeFiles } from '../../../src/sim/render-node.ts';
 import { formsOf, tools } from '../../../src/sim/tools/registry.ts';
-import { pair } from './pair.ts';
-import { fleetOf } from './rack.ts';
+import { pair, simulated } from '../../rack/rack.ts';
 
 const caseFile = (name: string): URL => new URL(`../../cases/sim/${name}`, import.meta.url);
-const fleet = fleetOf();
+const fleet = simulated();
 const [mac] = fleet.macs;
 const forms = mac === undefined ? [] : formsOf({ fleet, mac });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appleJson } from '../../../src/sim/model/apple-json.ts';
+import { answer, broken, desiredRack, pair, simulated } from '../../rack/rack.ts';
 import { captured, layout, wordLines } from './captures.ts';
-import { pair } from './pair.ts';
-import { answer, broken, desiredRack, fleetOf } from './rack.ts';
 
 const studioAndLaptop = pair({ models: ['Mac15,14', 'Mac17,7'], ends: [2, 1] });
 const lastReceptacle = pair({ models: ['Mac15,14', 'Mac15,14'], ends: [6, 6] });
@@ -220,7 +219,7 @@ describe('the other simulated tools', () => {
     ['27.0.1', []],
     ['27.2', []],
   ])('offer macOS %s only newer releases', (version, labels) => {
-    const fleet = fleetOf({ ...desiredRack, macos: { version } });
+    const fleet = simulated({ ...desiredRack, macos: { version } });
     const name = 'softwareupdate/--list_--no-scan';
     const text = answer(fleet, 'studio-1', `${name}.out`);
     expect([...text.matchAll(/^\* Label: (.*)$/gm)].map(([, label]) => label)).toEqual(labels);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FaultName, faultNames } from '../../../src/sim/faults/faults.ts';
 import { rdmaCablesPath } from '../../../src/sim/model/cables/rdma-cables.ts';
-import { broken, filesOf, fleetOf } from './rack.ts';
+import { broken, filesOf, simulated } from '../../rack/rack.ts';
 
 const answers = (tool: string, ...names: readonly string[]): readonly string[] =>
   names.map((name) => `/.sim/answers/${tool}/${name}`);
@@ -291,7 +291,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
 };
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
-const healthy = fleetOf();
+const healthy = simulated();
 
 function changedFiles(fault: FaultName, target: string, node: string): readonly string[] {
   const before = filesOf(healthy, node);

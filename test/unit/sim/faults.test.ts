@@ -12,10 +12,9 @@ import {
 } from '../../../src/sim/faults/faults.ts';
 import { macBehind, macNamed, type SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../../src/sim/render-node.ts';
-import { pair } from './pair.ts';
-import { answer, broken, desiredRack, fleetOf } from './rack.ts';
+import { answer, broken, desiredRack, pair, simulated } from '../../rack/rack.ts';
 
-const healthy = fleetOf();
+const healthy = simulated();
 const nodes = healthy.macs.map(({ name }) => name);
 /** Targets that mean the same whatever came before. */
 const fixedTargets: Partial<Readonly<Record<FaultName, string>>> = {
@@ -99,15 +98,15 @@ describe('the target of a fault', () => {
   });
 
   it('is refused where nothing would change', () => {
-    const bridged = fleetOf({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
+    const bridged = simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
     expect(refusal(bridged, 'bridge-active', 'studio-1')).toContain('the bridge is there already');
     expect(refusal(bridged, 'gid-missing', 'studio-1')).toContain('have no address anyway');
-    const old = fleetOf({ ...desiredRack, macos: { version: '26.1' } });
+    const old = simulated({ ...desiredRack, macos: { version: '26.1' } });
     expect(refusal(old, 'macos-old', 'studio-1')).toContain('that is its version already');
     expect(refusal(pair({ models: ['Mac16,10', 'Mac16,10'], ends: [1, 1] }), 'cable-40g', 'one:1')).toContain(
       'already',
     );
-    const alone = fleetOf({
+    const alone = simulated({
       ...desiredRack,
       nodes: desiredRack.nodes.slice(0, 1),
       thunderbolt: { ...desiredRack.thunderbolt, links: [] },

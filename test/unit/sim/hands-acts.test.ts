@@ -3,9 +3,9 @@ import { linkEndText } from '../../../src/model/link.ts';
 import { acted } from '../../../src/sim/manual/acts.ts';
 import { parseHands } from '../../../src/sim/manual/words.ts';
 import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
-import { answer, broken, fleetOf } from './rack.ts';
+import { answer, broken, simulated } from '../../rack/rack.ts';
 
-const healthy = fleetOf();
+const healthy = simulated();
 
 /** Lets the hands do what is typed, line by line. */
 function typed(fleet: SimulatedFleet, ...lines: readonly string[]): SimulatedFleet {

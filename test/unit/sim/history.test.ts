@@ -9,9 +9,9 @@ import type { SimEvent } from '../../../src/sim/model/events.ts';
 import { macNamed, type SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../../../src/sim/model/history.ts';
 import { historyText, savedHistory } from '../../../src/sim/saved-history.ts';
-import { desiredRack, fleetOf } from './rack.ts';
+import { desiredRack, simulated } from '../../rack/rack.ts';
 
-const healthy = fleetOf();
+const healthy = simulated();
 
 const write = (node: string, tool: string, ...args: readonly string[]): SimEvent => ({
   kind: 'write',
@@ -136,7 +136,7 @@ describe('the history of a rack', () => {
 
   it('builds the bridge again where a cable is plugged in and the preferences have one', () => {
     const bridged = beginHistory(
-      fleetOf({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } }),
+      simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } }),
     );
     const unplugged = healthy.cables.slice(1);
     const events: readonly SimEvent[] = [

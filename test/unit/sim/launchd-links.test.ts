@@ -7,9 +7,9 @@ import { createLinkTables, type LinkTables } from '../../../src/sim/hosts/portab
 import { createPortClaims } from '../../../src/sim/hosts/portable/link-table-ports.ts';
 import { announcedIn } from '../../../src/sim/launchd/link-pairs.ts';
 import { reachOf } from '../../../src/sim/launchd/reach.ts';
-import { broken, fleetOf } from './rack.ts';
+import { broken, simulated } from '../../rack/rack.ts';
 
-const healthy = fleetOf();
+const healthy = simulated();
 const nodes = healthy.macs.map(({ name }) => name);
 
 describe('what a simulated Mac reaches over its cables', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeIn, servicesIn } from '../../../src/sim/model/network-preferences.ts';
 import { outOfBox } from '../../../src/sim/model/out-of-box.ts';
-import { fleetOf } from './rack.ts';
+import { simulated } from '../../rack/rack.ts';
 
 describe('a Mac out of its box', () => {
-  const [mac] = fleetOf().macs;
+  const [mac] = simulated().macs;
   if (mac === undefined) throw new Error('no Mac');
   const boxed = outOfBox(mac);
 

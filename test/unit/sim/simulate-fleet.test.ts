@@ -6,7 +6,7 @@ import { modelIds } from '../../../src/sim/model/hardware.ts';
 import { servicesOf } from '../../../src/sim/model/interfaces.ts';
 import type { MacState } from '../../../src/sim/model/mac.ts';
 import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
-import { answer, desiredRack, fleetOf, link } from './rack.ts';
+import { answer, desiredRack, links, simulated } from '../../rack/rack.ts';
 
 const { pool, ...withoutPool } = desiredRack.thunderbolt;
 
@@ -18,7 +18,7 @@ const oneNode = (hardware: DesiredNode['hardware'], changes: Partial<DesiredFlee
 });
 
 function only(desired: DesiredFleet): MacState {
-  const [mac] = fleetOf(desired).macs;
+  const [mac] = simulated(desired).macs;
   if (mac === undefined) throw new Error('no Mac');
   return mac;
 }
@@ -40,7 +40,7 @@ describe('a simulated fleet', () => {
   });
 
   it('gives no two Macs the same identity', () => {
-    const { macs } = fleetOf();
+    const { macs } = simulated();
     const identities = macs.flatMap((mac) => [
       mac.serial,
       mac.hardwareUuid,
@@ -53,17 +53,17 @@ describe('a simulated fleet', () => {
   });
 
   it('keeps the identity of a receptacle when other nodes join', () => {
-    const smaller = fleetOf({
+    const smaller = simulated({
       ...desiredRack,
       nodes: desiredRack.nodes.slice(2),
       thunderbolt: { ...desiredRack.thunderbolt, links: [] },
     });
     const uuids = (mac: MacState | undefined): readonly string[] => mac?.receptacles.map((one) => one.domainUuid) ?? [];
-    expect(uuids(smaller.macs[0])).toEqual(uuids(fleetOf().macs[2]));
+    expect(uuids(smaller.macs[0])).toEqual(uuids(simulated().macs[2]));
   });
 
   it('gives every link its /30 of the pool in declared order', () => {
-    const addresses = fleetOf().macs.map((mac) =>
+    const addresses = simulated().macs.map((mac) =>
       mac.receptacles.map(({ device }) => {
         const ipv4 = servicesOf(mac).find((service) => service.device === device)?.ipv4;
         return ipv4?.kind === 'manual' ? `${ipv4.address}/${ipv4.prefixLength}` : '-';
@@ -78,7 +78,7 @@ describe('a simulated fleet', () => {
   });
 
   it('lets cabled interfaces assign themselves an address when there is no pool', () => {
-    const fleet = fleetOf({ ...desiredRack, thunderbolt: withoutPool });
+    const fleet = simulated({ ...desiredRack, thunderbolt: withoutPool });
     expect(answer(fleet, 'studio-1', 'ifconfig/en3.out')).toMatch(/inet 169\.254\.\d+\.\d+ netmask 0xffff0000/);
     expect(answer(fleet, 'studio-1', 'ifconfig/en2.out')).not.toContain('inet ');
   });
@@ -93,7 +93,7 @@ describe('a simulated fleet', () => {
   });
 
   it('leaves the bridge with every receptacle when the file keeps it', () => {
-    const fleet = fleetOf({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
+    const fleet = simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
     expect(answer(fleet, 'studio-1', 'ifconfig/bridge0.out').match(/member: en[2-7] /g)).toHaveLength(6);
     expect(answer(fleet, 'studio-1', 'ifconfig/en3.out')).not.toContain('inet');
     expect(answer(fleet, 'studio-1', 'networksetup/-listallnetworkservices.out')).not.toContain('Thunderbolt 1');
@@ -167,7 +167,7 @@ describe('one simulated Mac', () => {
   });
 
   it('with Thunderbolt 4 says that RDMA is enabled and has no device', () => {
-    const fleet = fleetOf({
+    const fleet = simulated({
       ...oneNode({ model: 'Mac16,10' }),
       nodes: ['one', 'two'].map((name) => ({
         name: nodeName(name),
@@ -175,7 +175,7 @@ describe('one simulated Mac', () => {
         hardware: { model: 'Mac16,10' },
         labels: {},
       })),
-      thunderbolt: { ...desiredRack.thunderbolt, links: [link(0, 'one:1', 'two:1')] },
+      thunderbolt: { ...desiredRack.thunderbolt, links: links(['one:1 <-> two:1']) },
     });
     expect(answer(fleet, 'one', 'rdma_ctl/status.out')).toBe('enabled\n');
     expect(answer(fleet, 'one', 'ibv_devices/no-arguments.out').split('\n')).toHaveLength(3);
@@ -195,13 +195,13 @@ describe('a file that cannot be simulated', () => {
   });
 
   it('is refused for every cable that cannot be plugged in', () => {
-    const links = [
-      link(0, 'studio-1:2', 'studio-2:2'),
-      link(1, 'studio-1:2', 'studio-3:2'),
-      link(2, 'studio-1:7', 'studio-4:2'),
-      link(3, 'studio-1:0', 'studio-9:1'),
-    ];
-    const thunderbolt = { ...desiredRack.thunderbolt, links };
+    const impossible = links([
+      'studio-1:2 <-> studio-2:2',
+      'studio-1:2 <-> studio-3:2',
+      'studio-1:7 <-> studio-4:2',
+      'studio-1:0 <-> studio-9:1',
+    ]);
+    const thunderbolt = { ...desiredRack.thunderbolt, links: impossible };
     expect(refusals({ ...desiredRack, thunderbolt })).toEqual([
       'sim/unusable-link: The cable studio-1:2 <-> studio-3:2 cannot be plugged in: receptacle 2 of studio-1 already carries another cable.',
       'sim/unusable-link: The cable studio-1:7 <-> studio-4:2 cannot be plugged in: studio-1 is a Mac15,14 with receptacles 1 to 6.',

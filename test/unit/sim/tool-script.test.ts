@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { tools } from '../../../src/sim/tools/registry.ts';
+import { broken, filesOf, simulated } from '../../rack/rack.ts';
 import { captured, layout } from './captures.ts';
 import { type NodeRoot, nodeRoot } from './node-root.ts';
-import { broken, filesOf, fleetOf } from './rack.ts';
 
-const healthy = fleetOf();
+const healthy = simulated();
 const preferences = '$R/Library/Preferences/SystemConfiguration/preferences.plist';
 const roots: NodeRoot[] = [];
 const kept = (root: NodeRoot): NodeRoot => {

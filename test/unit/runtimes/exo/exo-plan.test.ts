@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exoFleet } from '../../mesh/exo-fleet.ts';
-import { observeMesh, threeMembers } from '../../mesh/rack-with-mesh.ts';
+import { exoFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
 import { onOnePage } from '../../one-page.ts';
-import { makePlan } from '../../plan/made-plan.ts';
 
 const targets = exoFleet().nodes.map(({ name }) => name);
 

@@ -13,8 +13,8 @@ import type { ModelShape } from '../../../../src/model/fit/model-shape.ts';
 import { known } from '../../../../src/model/known.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';
-import { observedFleet } from '../../doctor/fleet-builder.ts';
-import { type ExoChanges, exoFleet } from '../../mesh/exo-fleet.ts';
+import { type ExoChanges, exoFleet } from '../../../rack/placements.ts';
+import { observedFleet } from '../../../rack/rack.ts';
 
 const render = (text: Text): string =>
   text

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { checkPlacement as checkPlacementItself } from '../../../../src/rack/placement/check/placement-checks.ts';
+import { fileAt, type LlamaChanges, llamaFleet } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
-import { fileAt, fleetWith, type LlamaChanges } from './llama-fleet.ts';
 
 const checkPlacement = onPage(checkPlacementItself);
 
 /** Codes and details, but those about memory, which nobody has told here. */
 function found(changes: LlamaChanges = {}): readonly (readonly [string, string])[] {
-  const fleet = fleetWith(changes);
+  const fleet = llamaFleet(changes);
   const [kimi] = fleet.placements;
   if (kimi === undefined) throw new Error('the fleet has no placement');
   return checkPlacement(kimi, fleet)

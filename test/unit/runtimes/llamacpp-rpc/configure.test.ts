@@ -9,8 +9,8 @@ import type { DesiredPlacement, LlamaRuntime } from '../../../../src/model/desir
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';
+import { llamaFleet } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
-import { fleetWith } from './llama-fleet.ts';
 
 const configurePlacement = onPage(configurePlacementItself);
 
@@ -18,7 +18,7 @@ function ranksOf(
   placement: Partial<DesiredPlacement> = {},
   runtime: Partial<LlamaRuntime> = {},
 ): readonly RankConfiguration[] {
-  const fleet = fleetWith({ placement, runtime });
+  const fleet = llamaFleet({ placement, runtime });
   const [kimi] = fleet.placements;
   if (kimi === undefined) throw new Error('the fleet has no placement');
   const configuration = configurePlacement(kimi, fleet, 5, lastingNames);
@@ -112,7 +112,7 @@ describe('the ranks of a llama.cpp mesh', () => {
   });
 
   it('is a server alone on a single node', () => {
-    const { argv } = serviceOf({ nodes: fleetWith().placements[0]?.nodes.slice(0, 1) ?? [] }, 0);
+    const { argv } = serviceOf({ nodes: llamaFleet().placements[0]?.nodes.slice(0, 1) ?? [] }, 0);
     expect(argv.filter((word) => ['--rpc', '--tensor-split'].includes(word))).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { digestOf } from '../../../../src/model/digest.ts';
 import type { ModelShape } from '../../../../src/model/fit/model-shape.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../../../src/model/link.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { meshFleet, observeMesh } from '../../mesh/rack-with-mesh.ts';
+import { meshFleet, observeMesh } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const check = onPage(checkItself);

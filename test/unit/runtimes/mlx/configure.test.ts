@@ -6,8 +6,7 @@ import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';
-import { asLogin, meshFleet } from '../../mesh/rack-with-mesh.ts';
-import { mlxRuntime } from './mlx-runtime.ts';
+import { asLogin, meshFleet, mlxRuntime } from '../../../rack/placements.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 

@@ -1,12 +1,20 @@
-import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
-import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../../src/model/account.ts';
-import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
-import type { ThunderboltPeer, ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
-import type { Facts, NodeObservation } from '../../../src/model/facts/observation.ts';
-import { known, type UnknownReason, unknown } from '../../../src/model/known.ts';
-import type { Link, LinkEnd } from '../../../src/model/link.ts';
-import { nodeName } from '../../../src/model/node.ts';
-import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
+/** The rack of four Mac Studios that tests speak of, as values: as a file wants it, as it is seen, and as it is simulated. */
+
+import { endAddresses } from '../../src/desired/links/link-addresses.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
+import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
+import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../src/model/account.ts';
+import type { DesiredFleet, DesiredNode, Ipv4Network } from '../../src/model/desired.ts';
+import type { NetworkInterface, ThunderboltPeer, ThunderboltReceptacle } from '../../src/model/facts/fact-values.ts';
+import type { Facts, NodeObservation } from '../../src/model/facts/observation.ts';
+import { known, type UnknownReason, unknown } from '../../src/model/known.ts';
+import type { Link, LinkEnd } from '../../src/model/link.ts';
+import { nodeName } from '../../src/model/node.ts';
+import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import { type ActiveFault, applyFaults } from '../../src/sim/faults/faults.ts';
+import type { SimulatedFleet } from '../../src/sim/model/fleet.ts';
+import { nodeFiles } from '../../src/sim/render-node.ts';
+import { simulateFleet } from '../../src/sim/simulate-fleet.ts';
 
 /** `studio-1:2` as a value. */
 export function end(text: string): LinkEnd {
@@ -15,14 +23,14 @@ export function end(text: string): LinkEnd {
 }
 
 /** `studio-1:2 <-> studio-2:2` as the ends of a link or cable. */
-function pair(text: string): readonly [LinkEnd, LinkEnd] {
+function endsOf(text: string): readonly [LinkEnd, LinkEnd] {
   const [a = '', b = ''] = text.split(' <-> ');
   return [end(a), end(b)];
 }
 
 /** Links in the order of a file. */
 export const links = (texts: readonly string[]): readonly Link[] =>
-  texts.map((text, index) => ({ index, ends: pair(text) }));
+  texts.map((text, index) => ({ index, ends: endsOf(text) }));
 
 /** The full mesh of four that the example file declares. */
 export const meshOfFour: readonly string[] = [
@@ -34,11 +42,14 @@ export const meshOfFour: readonly string[] = [
   'studio-3:4 <-> studio-4:4',
 ];
 
+/** The Macs of the example file. */
+const studios: readonly string[] = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+
 /** A file with this many studios, the mesh of four, and everything as a careful person would wish it. */
 export function desiredFleet(
   changes: Partial<DesiredFleet> & { readonly names?: readonly string[] } = {},
 ): DesiredFleet {
-  const { names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'], ...rest } = changes;
+  const { names = studios, ...rest } = changes;
   return {
     name: 'studio-rack',
     nodes: names.map((name) => desiredNode(name)),
@@ -65,27 +76,28 @@ export function desiredFleet(
   };
 }
 
-/** Both accounts of ours, as apply makes them. */
-const ownAccountsMade: MacAccounts = {
-  accounts: ownAccounts.map((name, at) => ({
-    name,
-    uid: 450 + at,
-    gid: 450 + at,
-    generatedUid: `GENERATED-${name}`,
-    home: '/var/empty',
-    shell: '/usr/bin/false',
-    hasPassword: false,
-    groups: [name, 'everyone', 'localaccounts'],
-  })),
-  made: ownAccounts.map((name, at) => ({ name, uid: 450 + at, generatedUid: `GENERATED-${name}` })),
-  begun: [],
-  checked: [],
-};
-
 /** One node of a file. */
 export function desiredNode(name: string, hardware: DesiredNode['hardware'] = {}): DesiredNode {
   return { name: nodeName(name), host: `${name}.lan`, hardware, labels: {} };
 }
+
+/** `10.77.0.4/30` for the second link, and so on. */
+const networkOf = (index: number): Ipv4Network => ({ address: `10.77.0.${index * 4}`, prefixLength: 30 });
+
+const meshLinks = links(meshOfFour);
+
+/** The file with the /30 of each of its links, as the lock has them. */
+export function settledFleet(changes: Partial<DesiredFleet> = {}): DesiredFleet {
+  const networks = Object.fromEntries(meshLinks.map(({ index }) => [index, networkOf(index)]));
+  return desiredFleet({ thunderbolt: { ...desiredFleet().thunderbolt, networks }, ...changes });
+}
+
+/** The four Macs as a simulated fleet has them: of two sizes, and without accounts of ours. */
+export const desiredRack: DesiredFleet = desiredFleet({
+  nodes: studios.map((name, at) => desiredNode(name, { model: 'Mac15,14', memoryBytes: 2 ** (at < 2 ? 39 : 38) })),
+  macos: { version: '26.5' },
+  system: { ...desiredFleet().system, accounts: {} },
+});
 
 /** The domain UUID of a receptacle: any text that is the same at both ends of a cable. */
 const domainOf = (name: string, receptacle: number): string => `DOMAIN-${name}-${receptacle}`.toUpperCase();
@@ -119,7 +131,7 @@ export function cabledReceptacle(name: string, receptacle: number, far: LinkEnd)
 
 /** All receptacles of a node with `count` of them, given the cables of the whole rack. */
 export function receptacles(name: string, count: number, cables: readonly string[]): readonly ThunderboltReceptacle[] {
-  const ends = cables.map(pair);
+  const ends = cables.map(endsOf);
   return Array.from({ length: count }, (_, index) => {
     const receptacle = index + 1;
     const isHere = (one: LinkEnd): boolean => one.node === name && one.receptacle === receptacle;
@@ -185,6 +197,23 @@ function networkFacts(name: string, own: readonly ThunderboltReceptacle[]): Part
     })),
   };
 }
+
+/** Both accounts of ours, as apply makes them. */
+const ownAccountsMade: MacAccounts = {
+  accounts: ownAccounts.map((name, at) => ({
+    name,
+    uid: 450 + at,
+    gid: 450 + at,
+    generatedUid: `GENERATED-${name}`,
+    home: '/var/empty',
+    shell: '/usr/bin/false',
+    hasPassword: false,
+    groups: [name, 'everyone', 'localaccounts'],
+  })),
+  made: ownAccounts.map((name, at) => ({ name, uid: 450 + at, generatedUid: `GENERATED-${name}` })),
+  begun: [],
+  checked: [],
+};
 
 // A test that gives another count of starts means a Mac whose kernel cannot be read, unless it gives that, too.
 const noStarts: FactValues['rdma-starts'] = { startedIn: '', starts: 0, last: [] };
@@ -299,9 +328,100 @@ function observeNode(name: string, changes: RackChanges): NodeObservation {
 
 /** A healthy rack of four studios, except for what is said. */
 export function observedFleet(changes: RackChanges = {}): FleetObservation {
-  const names = changes.names ?? ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+  const names = changes.names ?? studios;
   return {
     nodes: Object.fromEntries(names.map((name) => [name, observeNode(name, changes)])),
     failures: changes.failures ?? {},
   };
+}
+
+function addressAt(name: string, receptacle: number): string | undefined {
+  const all = meshLinks.flatMap(({ ends, index }: Link) => endAddresses(ends, networkOf(index)));
+  return all.find(({ end }) => end.node === name && end.receptacle === receptacle)?.address;
+}
+
+function withAddress(one: NetworkInterface, name: string): NetworkInterface {
+  const receptacle = Number(/^en([2-7])$/.exec(one.name)?.[1] ?? Number.NaN) - 1;
+  const address = addressAt(name, receptacle);
+  if (one.status !== 'active' || Number.isNaN(receptacle)) return one;
+  // A cable that no link names has what macOS gives it.
+  const own = { address: `169.254.9.${receptacle}`, prefixLength: 16 };
+  return { ...one, ipv4: [address === undefined ? own : { address, prefixLength: 30 }] };
+}
+
+/** The facts of a node to which nothing is left to be done: fixed addresses on every link, kept by services. */
+export function settledFacts(name: string, cables: readonly string[] = meshOfFour): FactValues {
+  const own = receptacles(name, 6, cables);
+  const facts = healthyFacts(name, own);
+  const ethernet = { name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true };
+  const ports = own.map(({ receptacle }) => ({ port: `Thunderbolt ${receptacle}`, device: `en${receptacle + 1}` }));
+  return {
+    ...facts,
+    interfaces: facts.interfaces.map((one) => withAddress(one, name)),
+    'network-services': [ethernet, ...ports.map((one) => ({ name: one.port, ...one, isEnabled: true }))],
+    'rdma-ports': facts['rdma-ports'].map((port) => {
+      const address = addressAt(name, Number(port.device.replace('rdma_en', '')) - 1);
+      const hasGid = port.state === 'active' && address !== undefined;
+      const mapped = hasGid ? [{ index: 1, gid: `::ffff:${address}`, ipv4: address }] : [];
+      return { ...port, gids: [{ index: 0, gid: 'fe80::1' }, ...mapped] };
+    }),
+    'service-addresses': own.map(({ receptacle }) => {
+      const address = addressAt(name, receptacle);
+      const about = { service: `Thunderbolt ${receptacle}`, device: `en${receptacle + 1}` };
+      return address === undefined
+        ? { ...about, method: 'dhcp' as const }
+        : { ...about, method: 'manual' as const, address: { address, prefixLength: 30 } };
+    }),
+  };
+}
+
+/** All four, for the changes of a test to be laid over. */
+export const settledValues = (cables?: readonly string[]): Readonly<Record<string, FactValues>> =>
+  Object.fromEntries(studios.map((name) => [name, settledFacts(name, cables)]));
+
+/** The simulated fleet of a file that is known to be good. */
+export function simulated(desired: DesiredFleet = desiredRack): SimulatedFleet {
+  const result = simulateFleet(desired, 'test');
+  if (result.kind === 'fleet') return result.fleet;
+  throw new Error(result.diagnostics.map(({ detail }) => plainText(detail)).join('\n'));
+}
+
+/** The fleet with faults that are known to be possible. */
+export function broken(fleet: SimulatedFleet, ...active: readonly ActiveFault[]): SimulatedFleet {
+  const result = applyFaults(fleet, active);
+  if (result.kind === 'fleet') return result.fleet;
+  throw new Error(plainText(result.diagnostics[0].detail));
+}
+
+/** The texts of a node's files by path. */
+export const filesOf = (fleet: SimulatedFleet, node: string): ReadonlyMap<string, string> =>
+  new Map(nodeFiles(fleet, node).map(({ path, text }) => [path, text]));
+
+/** The stored answer of one command line; the empty text when there is none. */
+export const answer = (fleet: SimulatedFleet, node: string, name: string): string =>
+  filesOf(fleet, node).get(`/.sim/answers/${name}`) ?? '';
+
+/** How two Macs are cabled and set up. */
+interface Pair {
+  readonly models: readonly [string, string];
+  readonly ends: readonly [number, number];
+  readonly bridge?: 'remove' | 'keep';
+  readonly hasPool?: boolean;
+  readonly fileVault?: 'any' | 'enabled';
+}
+
+/** Two Macs called `one` and `two` with one cable. */
+export function pair({ models, ends, bridge = 'remove', hasPool = true, fileVault = 'any' }: Pair): SimulatedFleet {
+  const { pool, ...thunderbolt } = desiredRack.thunderbolt;
+  return simulated({
+    ...desiredRack,
+    nodes: models.map((model, index) => desiredNode(index === 0 ? 'one' : 'two', { model })),
+    system: { ...desiredRack.system, fileVault },
+    thunderbolt: {
+      ...thunderbolt,
+      bridge,
+      links: links([`one:${ends[0]} <-> two:${ends[1]}`]),
+      ...(hasPool && pool !== undefined ? { pool } : {}),
+    },
+  });
 }

@@ -1,0 +1,336 @@
+/** Fleets with placements on the rack of four, and how their ranks and doors are seen. */
+
+import { linkText } from '../../src/desired/links/link-network.ts';
+import { configurePlacement } from '../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../src/drivers/contract/seen-names.ts';
+import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
+import type {
+  CommandRuntime,
+  DesiredFleet,
+  DesiredModel,
+  DesiredPlacement,
+  DesiredRuntime,
+  ExoRuntime,
+  LlamaRuntime,
+  MlxRuntime,
+} from '../../src/model/desired.ts';
+import { digest, digestOf } from '../../src/model/digest.ts';
+import type { PlacementMember, TokenSight } from '../../src/model/facts/fact-values.ts';
+import type { LaunchdService } from '../../src/model/facts/launchd-service.ts';
+import type { DoormanSight, DoorSight } from '../../src/model/gateway.ts';
+import type { UnknownReason } from '../../src/model/known.ts';
+import { nodeName } from '../../src/model/node.ts';
+import type { TreeFile } from '../../src/model/node-script.ts';
+import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { MemberState } from '../../src/rack/placement/members/member.ts';
+import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
+
+/** A placement of a model on these nodes, as the file wants it. */
+const placed = (name: string, nodes: readonly string[], changes: Partial<DesiredPlacement> = {}): DesiredPlacement => ({
+  name,
+  model: 'kimi-k2',
+  runtime: 'reference',
+  nodes: nodes.map(nodeName),
+  transport: 'tcp',
+  contextTokens: 131_072,
+  parallel: 1,
+  env: {},
+  args: [],
+  endpointPort: 8_080,
+  firstTokenMs: 30_000,
+  state: 'serving',
+  ...changes,
+});
+
+/** What is known of an archive, and of the folder that is made from it. */
+const archived = (file: string, content: string) => ({
+  archive: `/archives/${file}`,
+  sha256: digestOf(content),
+  digest: digestOf(content),
+  extras: [],
+  sizeBytes: 1_000,
+});
+
+/** A runtime of mlx whose archive and tree are known. */
+export const mlxRuntime: MlxRuntime = {
+  driver: 'mlx',
+  name: 'mlx',
+  archive: '/dist/uv.tar.gz',
+  sha256: digestOf('uv'),
+  digest: digestOf('tree'),
+  extras: [],
+  python: '3.12',
+};
+
+/** A file of a model. */
+export const fileAt = (path: string, sizeBytes = 8): TreeFile => ({ path, sha256: digestOf(path), sizeBytes });
+
+/** What is different from {@link meshFleet}. */
+export interface MeshChanges {
+  readonly placement?: Partial<DesiredPlacement>;
+  readonly runtime?: Partial<CommandRuntime>;
+}
+
+/** The fleet with ranks and gateways that run as the ssh user: no step checks an account then. */
+export const asLogin = (fleet: DesiredFleet): DesiredFleet => ({ ...fleet, system: { ...fleet.system, accounts: {} } });
+
+/** A placement `kimi` on studio-1, studio-2 and studio-3, all of it settled. */
+export const meshFleet = ({ placement = {}, runtime = {} }: MeshChanges = {}): DesiredFleet =>
+  settledFleet({
+    runtimes: [
+      {
+        ...archived('reference.tar.gz', 'archive'),
+        name: 'reference',
+        driver: 'command',
+        command: ['{runtime}/bin/rank', '--rank', '{rank}', '--listen', '{address}:{port}', '--model={model}'],
+        order: 'leader-first',
+        restart: 'group',
+        joinedListening: '{port}',
+        token: { path: '/v1/chat/completions', json: '/choices/0/message/content' },
+        ...runtime,
+      },
+    ],
+    models: [
+      { name: 'tiny', source: { kind: 'controller', folder: '/models/tiny' }, files: [], digest: digestOf('model') },
+    ],
+    placements: [
+      placed('kimi', ['studio-1', 'studio-2', 'studio-3'], {
+        model: 'tiny',
+        sharding: 'tensor',
+        contextTokens: 4_096,
+        ...placement,
+      }),
+    ],
+  });
+
+/** What is different from {@link exoFleet}. */
+export interface ExoChanges {
+  readonly placement?: Partial<DesiredPlacement>;
+  readonly runtime?: Partial<ExoRuntime>;
+  readonly model?: Partial<DesiredModel>;
+}
+
+/** A placement `kimi` of exo over RDMA on studio-1, studio-2 and studio-3, all of it settled. */
+export function exoFleet({ placement = {}, runtime = {}, model = {} }: ExoChanges = {}): DesiredFleet {
+  const fleet = meshFleet({ placement: { runtime: 'exo', transport: 'rdma', ...placement } });
+  return {
+    ...fleet,
+    runtimes: [
+      {
+        ...archived('EXO.dmg', 'image'),
+        name: 'exo',
+        driver: 'exo',
+        version: '1.0.72',
+        dialect: 'main',
+        program: 'EXO.app/Contents/Resources/exo/exo',
+        ...runtime,
+      },
+    ],
+    models: fleet.models.map((own) => ({
+      ...own,
+      repository: 'acme/Tiny-4bit',
+      files: [
+        fileAt('config.json', 100),
+        fileAt('model-1.safetensors', 2_000),
+        fileAt('model-2.safetensors', 1_000),
+        fileAt('model.safetensors.index.json', 100),
+      ],
+      ...model,
+    })),
+  };
+}
+
+/** llama.cpp from its archive, settled. */
+const llama: LlamaRuntime = {
+  ...archived('llama.tar.gz', 'archive'),
+  name: 'llama',
+  driver: 'llamacpp-rpc',
+  server: 'bin/llama-server',
+  worker: 'bin/ggml-rpc-server',
+  cache: 'none',
+};
+
+/** What is different from {@link llamaFleet}. */
+export interface LlamaChanges {
+  readonly placement?: Partial<DesiredPlacement>;
+  readonly runtime?: Partial<LlamaRuntime>;
+  readonly files?: readonly TreeFile[];
+  /** Which links are kept, by their texts. */
+  readonly links?: (text: string) => boolean;
+}
+
+/** The placement `kimi` on studio-1, studio-2 and studio-3, with llama.cpp and one GGUF. */
+export function llamaFleet({ placement, runtime, files, links = () => true }: LlamaChanges = {}): DesiredFleet {
+  const fleet = meshFleet({ placement: { runtime: 'llama', sharding: 'pipeline', ...placement } });
+  return {
+    ...fleet,
+    runtimes: [{ ...llama, ...runtime }],
+    models: fleet.models.map((model) => ({ ...model, files: files ?? [fileAt('config.json'), fileAt('tiny.gguf')] })),
+    thunderbolt: {
+      ...fleet.thunderbolt,
+      links: fleet.thunderbolt.links.filter(({ ends }) => links(linkText(ends))),
+    },
+  };
+}
+
+const tree = { ...archived('x.tar.gz', 'x'), sizeBytes: 1, name: 'reference' };
+const runtimes: Readonly<Record<string, DesiredRuntime>> = {
+  'llamacpp-rpc': { ...tree, driver: 'llamacpp-rpc', server: 'a', worker: 'b', cache: 'none' },
+  mlx: { ...tree, driver: 'mlx', python: '3.12' },
+  exo: { ...tree, driver: 'exo', version: '1.0.71', dialect: '1.0.71', program: 'exo' },
+};
+
+/** {@link meshFleet} whose runtime is one of this driver; `command` is what it has anyway. */
+export function fleetOfDriver(driver: string, changes: MeshChanges = {}): DesiredFleet {
+  const fleet = meshFleet(changes);
+  const runtime = runtimes[driver];
+  return runtime === undefined ? fleet : { ...fleet, runtimes: [runtime] };
+}
+
+/** Four studios, one of them a worker; one placement on all, one on two that is published, one that is wanted stopped. */
+export const rackOfThree: DesiredFleet = desiredFleet({
+  nodes: ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => ({
+    ...desiredNode(name),
+    labels: name === 'studio-4' ? { role: 'worker' } : {},
+  })),
+  placements: [
+    placed('kimi', ['studio-1', 'studio-2', 'studio-3', 'studio-4']),
+    placed('qwen', ['studio-3', 'studio-2'], { publication: { servedName: 'qwen' } }),
+    placed('spare', ['studio-4'], { state: 'stopped' }),
+  ],
+});
+
+/** The digest of `kimi` as the file has it. */
+export function digestOfKimi(fleet: DesiredFleet): string {
+  const [kimi] = fleet.placements;
+  const configured = kimi === undefined ? undefined : configurePlacement(kimi, fleet, 0, lastingNames);
+  return configured?.kind === 'configured' ? configured.digest : '';
+}
+
+/** One member as its node shows it. */
+export interface MemberCase {
+  readonly placement?: string;
+  readonly state: MemberState;
+  readonly rank?: number;
+  /** Absent: 4. */
+  readonly generation?: number;
+  readonly digest?: string;
+  readonly startedIn?: string;
+  readonly starts?: number;
+  readonly token?: TokenSight;
+  readonly changes?: Partial<PlacementMember>;
+  /** Of the service. */
+  readonly lastExit?: string;
+  /** Neither in the list of services nor among the records. */
+  readonly lacks?: 'record' | 'service';
+}
+
+const answered: TokenSight = { kind: 'answered', text: 'Hi' };
+const notAsked: TokenSight = { kind: 'not-asked' };
+
+function recordOf(one: MemberCase, wanted: string): PlacementMember {
+  const { placement = 'kimi', state, rank = 0, generation = 4 } = one;
+  const isUp = state === 'running' || state === 'meeting' || state === 'joined';
+  return {
+    placement,
+    digest: digest(one.digest ?? wanted),
+    generation,
+    rank,
+    size: 3,
+    port: 50_000 + generation,
+    meetPort: 0,
+    endpointPort: 8_080,
+    tokenPath: '/v1/chat/completions',
+    tokenPointer: '/choices/0/message/content',
+    tokenDeadlineMs: 20_000,
+    logPattern: '',
+    startedIn: one.startedIn ?? '',
+    starts: one.starts ?? 0,
+    isListening: state === 'joined',
+    isMeeting: state === 'meeting',
+    said: [],
+    token: one.token ?? (rank === 0 && isUp ? answered : notAsked),
+    ...one.changes,
+  };
+}
+
+/** How launchd shows the rank of a member. */
+export function rankService({ placement = 'kimi', state, lastExit = '1' }: MemberCase): LaunchdService {
+  const label = `dev.meshwright.rank.${placement}`;
+  switch (state) {
+    case 'running':
+    case 'meeting':
+    case 'joined':
+      return { label, state: 'running', pid: 4_711, runs: 1, lastExit: '(never exited)' };
+    case 'ready':
+      return { label, state: 'waiting', runs: 0, lastExit: '(never exited)' };
+    case 'exited':
+      return { label, state: 'waiting', runs: 1, lastExit };
+    case 'absent':
+    case 'stopped':
+      return { label, state: 'not-loaded' };
+  }
+}
+
+/** The facts that a node with these members shows. */
+function memberValues(members: readonly MemberCase[], wanted: string): Partial<FactValues> {
+  const there = members.filter(({ state }) => state !== 'absent');
+  return {
+    placements: there.filter(({ lacks }) => lacks !== 'record').map((one) => recordOf(one, wanted)),
+    services: there.filter(({ lacks }) => lacks !== 'service').map(rankService),
+  };
+}
+
+/** What the nodes of a rack show, beside what a healthy rack shows. */
+export interface MeshRack {
+  readonly members: Readonly<Record<string, readonly MemberCase[]>>;
+  readonly unknown?: Readonly<Record<string, Partial<Record<FactName, UnknownReason>>>>;
+  readonly unreachable?: readonly string[];
+  readonly values?: Readonly<Record<string, Partial<FactValues>>>;
+}
+
+/** Observes a healthy rack of four with these members. */
+export function observeMesh(fleet: DesiredFleet, { members, values = {}, ...rack }: MeshRack): FleetObservation {
+  const wanted = digestOfKimi(fleet);
+  const names = [...new Set([...Object.keys(members), ...Object.keys(values)])];
+  const shown = names.map((name) => [name, { ...memberValues(members[name] ?? [], wanted), ...values[name] }]);
+  return observedFleet({ ...rack, values: Object.fromEntries(shown) });
+}
+
+/** All three members of `kimi` in these states, ranks in order. */
+export const threeMembers = (
+  states: readonly [MemberState, MemberState, MemberState],
+  all: Partial<MemberCase> = {},
+): MeshRack['members'] => ({
+  'studio-1': [{ ...all, state: states[0], rank: 0 }],
+  'studio-2': [{ ...all, state: states[1], rank: 1 }],
+  'studio-3': [{ ...all, state: states[2], rank: 2 }],
+});
+
+/** What a door counts that nobody has asked for anything, and what else a test says of it. */
+export const doorCounts = (more: Partial<DoorSight['counts']> = {}): DoorSight['counts'] => ({
+  requests: 0,
+  failed: 0,
+  refused: 0,
+  tokens: 0,
+  firstToken: { count: 0, totalMs: 0, lastMs: 0 },
+  generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 },
+  ...more,
+});
+
+/** A door of `kimi` that nobody has asked for anything, and what else a test says of it. */
+export const doorSight = (more: Partial<DoorSight> = {}): DoorSight => ({
+  placement: 'kimi',
+  running: 0,
+  waiting: 0,
+  counts: doorCounts(),
+  ...more,
+});
+
+/** What a doorman says that has these doors. */
+export const doormanSight = (doors: readonly DoorSight[], port = 8_080): DoormanSight => ({
+  kind: 'answered',
+  port,
+  strangers: 0,
+  doors,
+});

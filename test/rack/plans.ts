@@ -1,0 +1,339 @@
+/** Plans of tests: put together by hand, or made for the rack of four and for its placement `kimi` with a fallback and doors. */
+
+import { onFallback } from '../../src/desired/fallback.ts';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
+import { configurePlacement } from '../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../src/drivers/contract/seen-names.ts';
+import type { Goal } from '../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../src/engine/observe/facts.ts';
+import { makePlan as make } from '../../src/engine/plan/make-plan.ts';
+import type { Plan, Reason, Waiting } from '../../src/engine/plan/plan.ts';
+import type { AddressParts } from '../../src/model/address.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../src/model/desired.ts';
+import { type Digest, digest, digestOf, shortDigest } from '../../src/model/digest.ts';
+import type { KeptFile, KeptTree } from '../../src/model/facts/fact-values.ts';
+import type { LaunchdService } from '../../src/model/facts/launchd-service.ts';
+import type { NodeHold } from '../../src/model/facts/node-records.ts';
+import type { DoormanSight } from '../../src/model/gateway.ts';
+import { type Known, unknown } from '../../src/model/known.ts';
+import { type NodeName, nodeName } from '../../src/model/node.ts';
+import { type Act, type Change, type Step, stepId } from '../../src/model/step.ts';
+import { subjectText } from '../../src/model/subject.ts';
+import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../src/node/paths/gateway-paths.ts';
+import { textDigest } from '../../src/node/put-file.ts';
+import { doormanFiles, doormenOn, type WantedDoorman } from '../../src/rack/placement/doors/gateways.ts';
+import type { Blocker } from '../../src/rack/resource.ts';
+import { jsonText, say } from '../unit/one-page.ts';
+import { doorSight, type MemberCase, type MeshRack, meshFleet, observeMesh, rankService } from './placements.ts';
+import { desiredFleet, observedFleet, type RackChanges, settledFacts } from './rack.ts';
+
+/** A digest that nobody computed. */
+export const anyDigest = digest('ab'.repeat(32));
+
+/** `studio-1 power/sleep: sleeps after 10 min -> never sleeps` as a change. */
+export function change(node: string, resource: string, from: string, to: string): Change {
+  const about = aboutOf(resource);
+  return { id: `${node} ${resource}`, node: nodeName(node), resource, about, from, to, reason: resource };
+}
+
+/** The kind, and for a placement its name, in an address that a test writes as text. */
+function aboutOf(address: string): AddressParts {
+  const [kind = '', placement] = address.split('/');
+  return kind === 'placement' && placement !== undefined ? { kind, placement } : { kind };
+}
+
+/** `placement/kimi` on a node as something that waits. */
+export function waits(
+  resource: string,
+  node: string,
+  reasons: readonly (string | Pick<Blocker, 'code' | 'node'>)[],
+  isUnknown = false,
+): Waiting {
+  const reasonOf = (one: (typeof reasons)[number]): Reason =>
+    typeof one === 'string'
+      ? { text: one, isUnknown }
+      : { text: `${one.code} on ${one.node}`, isUnknown, blocker: one };
+  return { resource, about: aboutOf(resource), node: nodeName(node), for: reasons.map(reasonOf), isUnknown };
+}
+
+/** A step that sets something, with what a test says otherwise. */
+export function stepOn(node: string, name: string, changes: Partial<Step> = {}): Step {
+  return {
+    id: stepId(`${node}/${name}`),
+    node: nodeName(node),
+    resource: name.split('/')[0] ?? name,
+    class: 'converge',
+    act: { kind: 'script', name: 'set-wired-limit', args: { megabytes: 1 } },
+    effect: { kind: 'none' },
+    changes: [],
+    needs: [],
+    peers: [],
+    establishes: [],
+    deadlineMs: 30_000,
+    ...changes,
+  };
+}
+
+/** What a step of a test differs in. */
+export interface StepChange extends Pick<Partial<Step>, 'group' | 'act' | 'class' | 'deadlineMs'> {
+  readonly node?: string;
+  readonly needs?: readonly string[];
+  readonly after?: readonly string[];
+}
+
+/** A small step on studio-1, changed as wished. */
+export function aStep(id: string, { node = 'studio-1', needs = [], after, ...changes }: StepChange = {}): Step {
+  return stepOn(node, 'power', {
+    id: stepId(id),
+    act: { kind: 'script', name: 'set-power', args: { sleepMinutes: 0 } },
+    needs: needs.map(stepId),
+    deadlineMs: 20_000,
+    ...(after && { after: after.map(stepId) }),
+    ...changes,
+  });
+}
+
+/** A gate that nobody ever asks anything. */
+export const gateAct: Act = { kind: 'gate', expect: [], aborts: [] };
+
+const sha256 = digest('a'.repeat(64));
+
+/** A job that nobody ever launches. */
+export const jobAct: Act = {
+  kind: 'job',
+  key: sha256,
+  name: 'unpack-runtime',
+  args: { tree: { kind: 'runtime', name: 'reference', digest: sha256 }, archive: 'tar.gz', sha256, extras: [] },
+};
+
+/** A boot session that nobody knows. */
+export const unknownSession: Known<string> = unknown('unreachable', 'The node did not answer.');
+
+/** A blocker that hands can clear, with what a test says otherwise. */
+export function blocker(node: string, changes: Partial<Blocker> = {}): Blocker {
+  return {
+    code: 'rdma/disabled',
+    node: nodeName(node),
+    resource: 'rdma',
+    action: [
+      'Enable RDMA: shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal:',
+      '  rdma_ctl enable',
+      'then restart.',
+    ].join('\n'),
+    isHands: true,
+    peers: [],
+    blocks: [],
+    ...changes,
+  };
+}
+
+/** A plan over four studios that has nothing to do, with what a test says otherwise. */
+export function emptyPlan(changes: Partial<Plan> = {}): Plan {
+  const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+  return {
+    formatVersion: 1,
+    cluster: 'studio-rack',
+    configHash: anyDigest,
+    observed: Object.fromEntries(names.map((name) => [name, { bootSession: `BOOT-${name}`, hash: anyDigest }])),
+    changes: [],
+    steps: [],
+    rescues: [],
+    waiting: [],
+    blockers: [],
+    effects: [],
+    diagnostics: [],
+    ...changes,
+  };
+}
+
+/** What a plan is made from; a healthy rack of four and the whole file unless told otherwise. */
+interface PlanCase {
+  readonly desired?: DesiredFleet;
+  readonly rack?: RackChanges;
+  readonly goal?: Goal;
+  readonly targets?: readonly string[];
+}
+
+/** The plan for a rack of four. */
+export function planFor({ desired = desiredFleet(), rack = {}, goal = { kind: 'converge' }, targets }: PlanCase): Plan {
+  const names = targets?.map(nodeName) ?? desired.nodes.map(({ name }) => name);
+  return makePlan({ goal, desired, observation: observedFleet(rack), targets: names });
+}
+
+/** `studio-1 power/sleep`, in the order of the plan. */
+export const changed = (plan: Plan): readonly string[] => plan.changes.map(({ id }) => id);
+
+/** The ids of the steps, in their order. */
+export const stepIds = (plan: Plan): readonly string[] => plan.steps.map(({ id }) => id);
+
+/** The plan, which also stands on the page of the test file. */
+export function makePlan(...about: Parameters<typeof make>): Plan {
+  const plan = make(...about);
+  // A digest changes with whatever is digested.
+  for (const line of linesOf(plan)) say(line.replaceAll(/\b[0-9a-f]{16}\b/g, '<digest>'));
+  return plan;
+}
+
+const linesOf = ({ changes, steps, waiting, blockers, effects, diagnostics }: Plan): readonly string[] => [
+  ...changes.map(({ id, from, to }) => `change ${id}: ${from} -> ${to}`),
+  ...steps.map(({ id, class: kind, effect, act }) => `step ${id}: ${kind} ${act.kind} ${JSON.stringify(effect)}`),
+  ...waiting.map(
+    (one) =>
+      `waiting ${one.node} ${one.resource}${one.isUnknown ? ' (unknown)' : ''}: ${one.for.map(({ text }) => text).join('; ')}`,
+  ),
+  ...blockers.map((one) => `blocker ${jsonText(one)}`),
+  ...effects.map((one) => `effect ${JSON.stringify(one)}`),
+  ...diagnostics.map(({ severity, code, subject, detail, hint }) =>
+    [`${severity} ${code}`, subjectText(subject), plainText(detail), plainText(hint)].join(' | '),
+  ),
+];
+
+/** `studio-4`, `studio-1` for 4, 1. */
+export const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
+/** Of studio-4 and studio-1. */
+export const fallback = { nodes: nodes(4, 1), contextTokens: 2_048 };
+
+/** {@link meshFleet} in which `kimi` has a fallback. */
+export const fleetWithFallback = (placement: Partial<DesiredPlacement> = {}): DesiredFleet =>
+  meshFleet({ placement: { fallback, ...placement } });
+
+/** The first placement of a fleet. */
+export function kimi({ placements }: DesiredFleet): DesiredPlacement {
+  const [one] = placements;
+  if (one === undefined) throw new Error('the fleet has a placement');
+  return one;
+}
+
+/** The digest of a placement in a fleet. */
+export function digestIn(of: DesiredFleet, placement: DesiredPlacement): string {
+  const { digest } = configurePlacement(placement, of, 0, lastingNames);
+  return digest ?? '';
+}
+
+/** Ranks of the fallback, of the fifth start, in front of what is left of the fourth. */
+export function onTheFallback(of: DesiredFleet, state: MemberCase['state'] = 'joined'): MeshRack['members'] {
+  const there = onFallback(kimi(of));
+  const { length: size } = there.nodes;
+  const all = { state, generation: 5, digest: digestIn(of, there), changes: { size } } as const;
+  return Object.fromEntries(there.nodes.map((node, rank) => [node, [{ ...all, rank }]]));
+}
+
+/** All ranks of `kimi` on its own nodes. */
+export const onItsNodes: MeshRack['members'] = {
+  'studio-1': [{ state: 'joined', rank: 0 }],
+  'studio-2': [{ state: 'joined', rank: 1 }],
+  'studio-3': [{ state: 'joined', rank: 2 }],
+};
+
+/** What a plan is made for. */
+export interface PlacedCase {
+  readonly of?: DesiredFleet;
+  readonly members: MeshRack['members'];
+  readonly goal?: Goal;
+  readonly away?: readonly string[];
+  readonly held?: string;
+  /** Absent: every node. */
+  readonly targets?: readonly NodeName[];
+  /** What a node shows besides. */
+  readonly shown?: Readonly<Record<string, Partial<FactValues>>>;
+  /** Nodes on which the door of `kimi` is closed; given, every node shows the doormen of the file. */
+  readonly closed?: readonly string[];
+}
+
+const hold: NodeHold = { reason: 'power supply', by: 'ana@laptop', since: '2026-11-21', isOver: false };
+
+/** A plan for Macs on which all but the placement, and its doors, is as the file says. */
+export function placedPlan(one: PlacedCase): Plan {
+  const { of = fleetWithFallback(), members, goal = { kind: 'converge' }, away = [], held, shown = {}, closed } = one;
+  const treeOf = (kind: KeptTree['kind'], { name, digest }: { name: string; digest?: Digest }): KeptTree => ({
+    kind,
+    name,
+    digest: digest === undefined ? '' : shortDigest(digest),
+    state: 'intact',
+    isCurrent: true,
+  });
+  const runtimes = closed === undefined ? of.runtimes : [...of.runtimes, doorman];
+  const trees = [...runtimes.map((own) => treeOf('runtime', own)), ...of.models.map((own) => treeOf('model', own))];
+  const values = of.nodes.map(({ name }) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    const doors = closed === undefined ? {} : doorFacts(of, name, { members, closed });
+    return [name, { ...facts, trees, hold: name === held ? [hold] : [], ...doors, ...shown[name] }];
+  });
+  const observation = observeMesh(of, { members, values: Object.fromEntries(values), unreachable: away });
+  return makePlan({ goal, desired: of, observation, targets: one.targets ?? of.nodes.map(({ name }) => name) });
+}
+
+/** Its steps about `kimi`, but for service files. */
+export const ofPlacement = ({ steps }: Plan): readonly string[] =>
+  steps
+    .filter(({ id }) => id.includes('/placement/kimi/') && !id.endsWith('/put-service'))
+    .map(({ id }) => id.replace('/placement/kimi/', ' '));
+/** Its changes of `kimi`: where, from, to. */
+export const changesOf = ({ changes }: Plan) =>
+  changes.filter(({ resource }) => resource === 'placement/kimi').map(({ node, from, to }) => [node, from, to]);
+
+const doorman: NonNullable<DesiredFleet['doorman']> = {
+  name: 'doorman',
+  archive: '/dist/node.tar.gz',
+  program: 'node/bin/node',
+  extras: [],
+  sha256: digestOf('node'),
+  digest: digestOf('node'),
+};
+
+/** The fleet with its fallback, in which `kimi` is published and has a doorman on studio-1 and on studio-4. */
+export const published = (placement: Parameters<typeof fleetWithFallback>[0] = {}): DesiredFleet => ({
+  ...fleetWithFallback({ publication: { servedName: 'kimi' }, ...placement }),
+  doorman,
+});
+
+const intact = (path: string, digest: string): KeptFile => ({ path, digest, state: 'intact' });
+
+function filesOf(of: DesiredFleet, wanted: WantedDoorman, isClosed: boolean): readonly KeptFile[] {
+  const { config, plist } = doormanFiles(of, wanted);
+  return [
+    intact(doormanConfig(wanted.port).path, textDigest(config)),
+    intact(doormanPlist(wanted.port).path, textDigest(plist)),
+    ...(isClosed ? [intact(closedFile(wanted.port, 'kimi').path, '00')] : []),
+  ];
+}
+
+const sightOf = (of: DesiredFleet, wanted: WantedDoorman): DoormanSight => ({
+  kind: 'answered',
+  port: wanted.port,
+  version: doormanFiles(of, wanted).version,
+  strangers: 0,
+  doors: wanted.placements.map(({ name }) => doorSight({ placement: name })),
+});
+
+const serviceOf = ({ port, placements }: WantedDoorman): LaunchdService => ({
+  label: doormanLabel(port),
+  state: 'running',
+  pid: 9,
+  behind: placements.map(({ name }) => name),
+});
+
+type DoorCase = PlacedCase & Required<Pick<PlacedCase, 'closed'>>;
+
+function doorFacts(of: DesiredFleet, name: NodeName, { members, closed }: DoorCase): Partial<FactValues> {
+  const doormen = doormenOn(of, name);
+  return {
+    files: doormen.flatMap((one) => filesOf(of, one, closed.includes(name))),
+    doormen: doormen.map((one) => sightOf(of, one)),
+    services: [...(members[name] ?? []).map(rankService), ...doormen.map(serviceOf)],
+  };
+}
+
+/** The same for the fleet of {@link published}, with its doormen. */
+export const doorPlan = (one: DoorCase): Plan => placedPlan({ of: published(), ...one });
+
+/** Its changes of doors: `studio-1: closed -> open`. */
+export const doorChanges = ({ changes }: Plan): readonly string[] =>
+  changes.filter(({ resource }) => resource.endsWith('/door')).map(({ node, from, to }) => `${node}: ${from} -> ${to}`);
+
+/** The nodes whose door it closes or opens, by the verb of the step: `studio-1 open-door`. */
+export const doorSteps = ({ steps }: Plan): readonly string[] =>
+  steps.flatMap(({ id, node }) => {
+    const verb = /(close-door|open-door|door\/open|door\/close)$/.exec(id)?.[1];
+    return verb === undefined ? [] : [`${node} ${verb}`];
+  });
