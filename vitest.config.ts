@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { inMemory } from './test/memory-folder.ts';
 
 /** A place for the results as JSON: `.ci/run` sets it and adds the counts up. */
@@ -38,38 +37,6 @@ const filesIn = (folders: readonly string[]): string[] =>
   folders.flatMap((folder) => selected.names.map((name) => `${folder}/${name}`));
 const left = selected.left.map((name) => `test/**/${name}`);
 
-/** A minute each, or several. Whoever begins with them has no core idle at the end. */
-const longest = [
-  ...[
-    'kill-first-start',
-    'kill-apply',
-    'cli/kill-verbs',
-    'kill-restart',
-    'kill-reboot',
-    'start-phases',
-    'mlx-mesh',
-    'exo-mesh',
-    'start-exo',
-    'cli/act',
-  ],
-  ...['cli/blind-follower', 'cli/skeletons', 'cli/stop-ladder', 'cli/launch'],
-  ...['namespace/llama', 'namespace/faults-healed', 'namespace/contract'],
-];
-
-const rankOf = ({ moduleId }: TestSpecification): number => {
-  const rank = longest.findIndex(
-    (name) => moduleId.endsWith(`/${name}.slow.test.ts`) || moduleId.endsWith(`/${name}.test.ts`),
-  );
-  return rank < 0 ? longest.length : rank;
-};
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
-  }
-}
-
 // Writes modules of src: the texts of the node scripts.
 execFileSync(process.execPath, ['scripts/generate-node-scripts.mjs'], { cwd: import.meta.dirname, stdio: 'inherit' });
 
@@ -78,7 +45,6 @@ if (memory !== undefined) process.env['TMPDIR'] = memory;
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/property-seed.ts'],
     // These end what hangs, and measure nothing: a loaded machine needs several times as long as an idle one.
     testTimeout: 120_000,
