@@ -2,7 +2,7 @@ import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync }
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
-import { isSameProcess, processStart } from '../src/sim/hosts/process/process-identity.ts';
+import { isSameProcess, processStart } from '../src/sim/hosts/processes.ts';
 
 const gibibyte = 2 ** 30;
 const prefix = 'mw-';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { simFolder } from '../../src/cli/files/state-folder.ts';
-import { type RunNode, writeRunFile } from '../../src/sim/hosts/control/run-file.ts';
-import { processStart } from '../../src/sim/hosts/process/process-identity.ts';
+import { type RunNode, writeRunFile } from '../../src/sim/hosts/control/run-folder.ts';
+import { processStart } from '../../src/sim/hosts/processes.ts';
 import { type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 import { placeRoots, rackText } from './rack.ts';
 

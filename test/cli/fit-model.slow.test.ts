@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyLock } from '../../src/config/lock.ts';
 import { renderLock } from '../../src/config/lock-text.ts';
 import { digest, digestOf } from '../../src/model/digest.ts';
-import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
+import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { evenShape } from '../unit/desired/fit-shapes.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../unit/models/headers.ts';
 import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';

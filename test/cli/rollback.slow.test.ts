@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
+import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, expectGolden, json, meshwright, start } from './meshwright.ts';

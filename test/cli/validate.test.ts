@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
+import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { codesOf, ended, environment, expectGolden, json, mainFile, meshwright } from './meshwright.ts';
 import { exampleText, makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { faultNames } from '../../src/sim/faults/faults.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { type ExampleRack, startExampleRackBy } from '../scenarios/observe-rack.ts';
 import { behaviours } from './behaviours.ts';
 import { type ContractRack, contractRack, keepWiredLimit } from './contract-rack.ts';

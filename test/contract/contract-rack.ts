@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { type ExampleRack, observe } from '../scenarios/observe-rack.ts';
 import { connect, eventually, type Ran, run } from '../scenarios/sim-fixture.ts';
 import type { SimHost } from './sim-host.ts';

@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promi
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hostTool } from '../../src/sim/hosts/base-tools/all-base-tools.ts';
-import { buildLowerRoot, lowerRootDigest } from '../../src/sim/hosts/namespace/lower-root.ts';
-import { programNames } from '../../src/sim/hosts/namespace/node-tools.ts';
+import { buildLowerRoot, lowerRootDigest, programNames } from '../../src/sim/hosts/namespace/lower-root.ts';
 
 /** Kept from run to run, as the packages are. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));

@@ -1,7 +1,5 @@
-import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import type { StartFleetOptions } from '../../src/sim/hosts/fleet-options.ts';
-import { startNamespaceFleet } from '../../src/sim/hosts/namespace/start-namespace-fleet.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import { type RunningFleet, type StartFleetOptions, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { startNamespaceFleet } from '../../src/sim/hosts/namespace/namespace-host.ts';
 import { sharedLowerRoot } from './lower-root.ts';
 
 /** The two places where simulated Macs run. */

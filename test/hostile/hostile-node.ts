@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
-import type { RunNode } from '../../src/sim/hosts/control/run-file.ts';
+import type { RunNode } from '../../src/sim/hosts/control/run-folder.ts';
 import type { ExampleRack } from '../scenarios/observe-rack.ts';
 import { type FaultExec, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import type { KeyPair } from '../sshd/start-sshd.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TinyShape } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
+import type { TinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
 import type { LlamaProgram } from './llama-archive.ts';
 import type { LlamaPackages } from './packages.ts';
 

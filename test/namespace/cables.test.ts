@@ -1,6 +1,6 @@
 import type { Client } from 'ssh2';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
 import { type ExampleRack, startExampleRackBy } from '../scenarios/observe-rack.ts';
 import { connect, eventually, type Ran, run } from '../scenarios/sim-fixture.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeExoBuild, writeIndexedModel } from '../../src/sim/doubles/exo/exo-image.ts';
+import { writeExoBuild, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { type FileValue, filePart, first, pairFile } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { eventually } from '../scenarios/sim-fixture.ts';

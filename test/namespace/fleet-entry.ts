@@ -1,5 +1,5 @@
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import { startNamespaceFleet } from '../../src/sim/hosts/namespace/start-namespace-fleet.ts';
+import { startNamespaceFleet } from '../../src/sim/hosts/namespace/namespace-host.ts';
 import { desiredRack } from '../rack/rack.ts';
 import { connect, run } from '../scenarios/sim-fixture.ts';
 

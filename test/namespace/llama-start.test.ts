@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
+import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { lastWordsPath, writeLlamaArchive } from '../llama/llama-archive.ts';
 import { llamaFile, meshNodes } from '../llama/llama-file.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';

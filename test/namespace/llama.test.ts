@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rankPort } from '../../src/desired/rank-port.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
+import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { json } from '../cli/meshwright.ts';
 import { schemaCheck } from '../cli/schema-check.ts';
 import { writeLlamaArchive } from '../llama/llama-archive.ts';

@@ -1,6 +1,5 @@
 import type { RunTiming } from '../../src/apply/run-timing.ts';
-import type { StartFleetOptions } from '../../src/sim/hosts/fleet-options.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import type { RunningFleet, StartFleetOptions } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
 import { quickTiming } from '../scenarios/apply-rack.ts';
 import type { FileValue } from '../scenarios/converge-file.ts';

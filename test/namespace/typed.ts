@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { renderLock } from '../../src/config/lock-text.ts';
 import type { PinnedKey } from '../../src/model/cluster-lock.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { ended, type Ran, start } from '../cli/meshwright.ts';
 import { makePlace, type Place } from '../cli/place.ts';
 import { type FileValue, filePart, fileText } from '../scenarios/converge-file.ts';

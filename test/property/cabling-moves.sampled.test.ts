@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type LinkEnd, linkEndText } from '../../src/model/link.ts';
 import { moveText } from '../../src/rack/cabling/cabling-text.ts';
 import { actCount, type Move, moveEnds } from '../../src/rack/cabling/moves.ts';
-import type { Cable } from '../../src/sim/model/cables/cables.ts';
+import type { Cable } from '../../src/sim/model/cables.ts';
 import { linkSpeed, macNamed, type SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { runs } from '../runs.ts';
 import { carryOut, look, movesOf, type RandomRack, randomRack } from './cabling-rack.ts';

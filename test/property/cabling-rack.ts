@@ -7,13 +7,11 @@ import { thunderbolt } from '../../src/rack/cables/fact.ts';
 import { findMoves } from '../../src/rack/cabling/find-moves.ts';
 import { type Cabling, judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';
 import type { Move } from '../../src/rack/cabling/moves.ts';
-import { strangerLike } from '../../src/sim/foreign-daemon.ts';
-import { acted, type HandsAct } from '../../src/sim/manual/acts.ts';
-import { appleJson } from '../../src/sim/model/apple-json.ts';
-import { type Cable, farEnd } from '../../src/sim/model/cables/cables.ts';
-import type { SimulatedFleet } from '../../src/sim/model/fleet.ts';
-import type { MacState } from '../../src/sim/model/mac.ts';
-import { thunderboltBuses } from '../../src/sim/tools/thunderbolt/system-profiler-thunderbolt.ts';
+import { acted, type HandsAct } from '../../src/sim/hands.ts';
+import { type Cable, farEnd } from '../../src/sim/model/cables.ts';
+import type { MacState, SimulatedFleet } from '../../src/sim/model/fleet.ts';
+import { strangerLike } from '../../src/sim/simulate-fleet.ts';
+import { appleJson, thunderboltBuses } from '../../src/sim/tools/thunderbolt/system-profiler.ts';
 import { desiredRack, simulated } from '../rack/rack.ts';
 
 /** A rack as a file wants it and as it is. */

@@ -1,8 +1,7 @@
 /** Damage that an output can suffer, and what a fact may still say of it. */
 
 import type { FactName } from '../../src/engine/observe/facts.ts';
-import { readPlist } from '../../src/sim/launchd/plist-reader.ts';
-import { type PlistValue, plistText } from '../../src/sim/model/plist.ts';
+import { type PlistValue, plistText, readPlist } from '../../src/sim/model/plist.ts';
 import { offsets } from '../sample.ts';
 
 /**

@@ -17,9 +17,9 @@ import { nodeName } from '../../src/model/node.ts';
 import type { Step } from '../../src/model/step.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../src/remote/remote.ts';
+import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
 import { expectNobodyBelow } from './leftovers.ts';
 

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
-import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
+import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
+import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { type FileValue, filePart, first, pairFile } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 

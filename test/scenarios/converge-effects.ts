@@ -1,6 +1,6 @@
 import type { Step } from '../../src/model/step.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
-import type { Effect } from '../../src/sim/hosts/effects.ts';
+import type { Effect } from '../../src/sim/hosts/records.ts';
 
 /** What a command on a node disturbed, in the words of plans; undefined when nothing. */
 interface Disturbance {

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/mlx/mlx-archive.ts';
-import { writeReferenceArchive, writeTinyModel } from '../../src/sim/doubles/ranks/reference.ts';
-import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
+import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/doubles.ts';
+import { writeReferenceArchive, writeTinyModel } from '../../src/sim/doubles/reference.ts';
+import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { textOf } from '../architecture/sources.ts';
 
 /** A cluster file as a value that a test may change: every key of it, with nothing filled in. */

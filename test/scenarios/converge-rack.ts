@@ -25,12 +25,15 @@ import type { DesiredFleet } from '../../src/model/desired.ts';
 import type { Step } from '../../src/model/step.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import type { RemoteListener } from '../../src/remote/remote.ts';
-import { readSavedState } from '../../src/sim/hosts/control/saved-state.ts';
-import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import type { Effect } from '../../src/sim/hosts/effects.ts';
-import type { StartFleetOptions } from '../../src/sim/hosts/fleet-options.ts';
+import { readSavedState } from '../../src/sim/hosts/control/run-folder.ts';
+import {
+  type Fleet,
+  type RunningFleet,
+  type StartFleetOptions,
+  startFleet,
+} from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import type { Effect } from '../../src/sim/hosts/records.ts';
 import { controller, keptJournal, quickTiming, wayTo } from './apply-rack.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { type FileValue, pairFile, writeSources } from './converge-file.ts';

@@ -8,8 +8,8 @@ import type { Talk, TalkRequest } from '../../src/drivers/contract/talk.ts';
 import { beginDialogue } from '../../src/drivers/dialogues.ts';
 import type { ExoPlacement } from '../../src/model/dialogue-call.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo/exo-image.ts';
-import { createPortClaims, type PortClaims } from '../../src/sim/hosts/portable/link-table-ports.ts';
+import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { createPortClaims, type PortClaims } from '../../src/sim/hosts/link-table.ts';
 import { expectNobodyBelow } from './leftovers.ts';
 
 /** The dialects of exo. */

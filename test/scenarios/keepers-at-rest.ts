@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
+import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { eventually } from './sim-fixture.ts';
 
 /** A round of a keeper that a start has begun is awaited: what it brings back is in no plan. */

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/drivers/llamacpp/cache-program.ts';
 import { fnv1a64 } from '../../src/drivers/llamacpp/fnv.ts';
-import { writeTinyGguf } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
+import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 

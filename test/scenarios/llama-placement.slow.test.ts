@@ -8,7 +8,7 @@ import { observe } from '../../src/drivers/llamacpp/observe.ts';
 import type { ModelShape } from '../../src/model/fit/model-shape.ts';
 import { ggufHeader } from '../../src/rack/artifacts/shapes/gguf.ts';
 import { ggufShape } from '../../src/rack/artifacts/shapes/gguf-shape.ts';
-import { type TinyShape, writeTinyGguf } from '../../src/sim/doubles/llamacpp/tiny-gguf.ts';
+import { type TinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { type LocalLlama, startServer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 

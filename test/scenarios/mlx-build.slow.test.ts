@@ -13,8 +13,8 @@ import {
   stagingFolder,
   treeFolder,
 } from '../../src/node/paths/tree-paths.ts';
-import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/mlx/mlx-archive.ts';
-import { tarGz } from '../../src/sim/doubles/ranks/tar-gz.ts';
+import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/doubles.ts';
+import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { rulesTool } from '../unit/script/directory-tool.ts';
 import type { MacRoot } from '../unit/script/mac-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/script/run-job.ts';

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rankProgram } from '../../src/drivers/mlx/rank-program.ts';
-import { writeRequirements, writeUvArchive } from '../../src/sim/doubles/mlx/mlx-archive.ts';
-import { writeTinyModel } from '../../src/sim/doubles/ranks/reference.ts';
-import { createPortClaims } from '../../src/sim/hosts/portable/link-table-ports.ts';
+import { writeRequirements, writeUvArchive } from '../../src/sim/doubles/doubles.ts';
+import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
+import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
 import { expectNobodyBelow } from './leftovers.ts';
 
 /** Where ranks meet, and where the leader answers, as the ranks know it. */

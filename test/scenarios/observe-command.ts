@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simFolder } from '../../src/cli/files/state-folder.ts';
-import { type RunNode, writeRunFile } from '../../src/sim/hosts/control/run-file.ts';
-import { processStart } from '../../src/sim/hosts/process/process-identity.ts';
+import { type RunNode, writeRunFile } from '../../src/sim/hosts/control/run-folder.ts';
+import { processStart } from '../../src/sim/hosts/processes.ts';
 import { root } from '../architecture/sources.ts';
 import { exampleFile } from './observe-rack.ts';
 

@@ -12,10 +12,13 @@ import { nodeName } from '../../src/model/node.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../src/remote/remote.ts';
-import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import type { StartFleetOptions } from '../../src/sim/hosts/fleet-options.ts';
+import {
+  type Fleet,
+  type RunningFleet,
+  type StartFleetOptions,
+  startFleet,
+} from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
 import { root, textOf } from '../architecture/sources.ts';
 
 /** The rack of `cluster.example.yaml`, simulated in this process. */

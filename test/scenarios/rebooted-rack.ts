@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../../src/model/desired.ts';
-import { readSavedState } from '../../src/sim/hosts/control/saved-state.ts';
+import { readSavedState } from '../../src/sim/hosts/control/run-folder.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';

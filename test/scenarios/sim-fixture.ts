@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ssh2, { type Client, type ConnectConfig } from 'ssh2';
+import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { FleetModel } from '../../src/sim/hosts/fleet-model.ts';
-import type { RunningFleet } from '../../src/sim/hosts/running-fleet.ts';
-import type { Ailments, ConnectionState } from '../../src/sim/model/mac.ts';
+import type { Ailments, ConnectionState } from '../../src/sim/model/fleet.ts';
 import type { NodeFile } from '../../src/sim/model/node-files.ts';
 
 /** A model without a Mac: nodes whose connection and files a test changes at will. */

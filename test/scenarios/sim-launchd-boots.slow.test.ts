@@ -2,9 +2,13 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLaunchd, type Launchd, startBelow } from '../../src/sim/hosts/launchd/launchd.ts';
-import { type Lifeline, startLifeline } from '../../src/sim/hosts/process/lifeline.ts';
-import { createProcessGroups, type ProcessGroups } from '../../src/sim/hosts/process/process-groups.ts';
+import { createLaunchd, type Launchd, startBelow } from '../../src/sim/hosts/launchd.ts';
+import {
+  createProcessGroups,
+  type Lifeline,
+  type ProcessGroups,
+  startLifeline,
+} from '../../src/sim/hosts/processes.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 import { eventually } from './sim-fixture.ts';
 

@@ -2,11 +2,10 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askControl } from '../../src/sim/hosts/control/control.ts';
-import type { RunFile } from '../../src/sim/hosts/control/run-file.ts';
-import { readRun } from '../../src/sim/hosts/control/run-state.ts';
+import { type RunFile, readRun } from '../../src/sim/hosts/control/run-folder.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSupervisor, stopSupervisor } from '../../src/sim/hosts/control/supervisor.ts';
-import { isSameProcess } from '../../src/sim/hosts/process/process-identity.ts';
+import { isSameProcess } from '../../src/sim/hosts/processes.ts';
 import {
   bareModel,
   connect,

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo/exo-image.ts';
+import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { hurried, justBefore, toldOfRanks } from './failed-start.ts';

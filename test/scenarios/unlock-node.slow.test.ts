@@ -12,7 +12,7 @@ import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import type { ConnectionState } from '../../src/sim/model/mac.ts';
+import type { ConnectionState } from '../../src/sim/model/fleet.ts';
 import { type ExampleRack, observe, startExampleRack, wayTo } from './observe-rack.ts';
 import { bareModel, freshFolder } from './sim-fixture.ts';
 

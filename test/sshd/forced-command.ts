@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { bootFilePath } from '../../src/sim/hosts/node-life.ts';
-import { execEnvironment, markVariable } from '../../src/sim/hosts/ssh/exec-environment.ts';
+import { execEnvironment, markVariable } from '../../src/sim/hosts/ssh/ssh-user.ts';
 
 /** Which simulated Mac a command is run on, and what else is done with it. */
 export interface ForcedCommand {

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeRunFile } from '../../src/sim/hosts/control/run-file.ts';
-import { readRun } from '../../src/sim/hosts/control/run-state.ts';
+import { readRun, writeRunFile } from '../../src/sim/hosts/control/run-folder.ts';
 import { writeForcedCommand } from './forced-command.ts';
 import { type Sshd, startSshd } from './start-sshd.ts';
 

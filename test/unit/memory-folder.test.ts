@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { processStart } from '../../src/sim/hosts/process/process-identity.ts';
+import { processStart } from '../../src/sim/hosts/processes.ts';
 import { ownFolder, removeAbandoned } from '../memory-folder.ts';
 
 const shared = mkdtempSync(join(tmpdir(), 'mw-shared-'));

@@ -6,7 +6,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { writeTinyModel } from '../../src/sim/doubles/ranks/reference.ts';
+import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { endPlace } from '../cli/fleet.ts';
 import { ended, json, meshwright, type Ran, type RunOptions, runWith } from '../cli/meshwright.ts';
 import { fileTree, serviceList } from '../cli/node-snapshot.ts';

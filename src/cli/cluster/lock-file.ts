@@ -7,7 +7,7 @@ import type { ClusterLock, HostKey, HostKeyLock, PinnedKey } from '../../model/c
 import type { Digest } from '../../model/digest.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import type { RunFile } from '../../sim/hosts/control/run-file.ts';
+import type { RunFile } from '../../sim/hosts/control/run-folder.ts';
 import { holdFile } from '../files/hold-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import type { Run } from '../verb.ts';

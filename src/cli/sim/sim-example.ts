@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { writeIndexedModel } from '../../sim/doubles/exo/exo-image.ts';
-import { writeTinyGguf } from '../../sim/doubles/llamacpp/tiny-gguf.ts';
-import { writeReferenceArchive, writeTinyModel } from '../../sim/doubles/ranks/reference.ts';
+import { writeIndexedModel } from '../../sim/doubles/exo-image.ts';
+import { writeReferenceArchive, writeTinyModel } from '../../sim/doubles/reference.ts';
+import { writeTinyGguf } from '../../sim/doubles/tiny-gguf.ts';
 import { exitCode } from '../exit-codes.ts';
 import { cannotWrite } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';

@@ -1,8 +1,8 @@
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type FaultName, faultNames, faults } from '../../sim/faults/faults.ts';
-import type { RunFile } from '../../sim/hosts/control/run-file.ts';
-import { handsForms, isHandsForm, isHandsVerb } from '../../sim/manual/words.ts';
+import { handsForms, isHandsForm, isHandsVerb } from '../../sim/hands.ts';
+import type { RunFile } from '../../sim/hosts/control/run-folder.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';

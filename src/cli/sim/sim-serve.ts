@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { readSavedState } from '../../sim/hosts/control/saved-state.ts';
+import { readSavedState } from '../../sim/hosts/control/run-folder.ts';
 import { superviseUntilStopped } from '../../sim/hosts/control/supervisor.ts';
 import { modelledFleet } from '../../sim/hosts/modelled-fleet.ts';
 import { exitCode } from '../exit-codes.ts';

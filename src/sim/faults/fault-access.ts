@@ -1,9 +1,7 @@
 import type { NodeName } from '../../model/node.ts';
-import { strangerLike } from '../foreign-daemon.ts';
-import type { ConnectionState, MacState } from '../model/mac.ts';
-import { outOfBox } from '../model/out-of-box.ts';
-import { defineFault, fault, macFault, shownBy } from './fault.ts';
-import { aimAtNode, aimAtTwoNodes } from './fault-targets.ts';
+import type { ConnectionState, MacState } from '../model/fleet.ts';
+import { outOfBox, strangerLike } from '../simulate-fleet.ts';
+import { aimAtNode, aimAtTwoNodes, defineFault, fault, macFault, shownBy } from './fault.ts';
 
 const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
   ...mac,

@@ -1,9 +1,7 @@
-import { isRdmaLive } from '../model/cables/rdma.ts';
-import { macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import { type Ailments, type MacState, macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
 import { withBridgeInterface } from '../model/interfaces.ts';
-import type { Ailments, MacState } from '../model/mac.ts';
-import { defineFault, fault, macFault } from './fault.ts';
-import { aimAtCable, aimAtNode } from './fault-targets.ts';
+import { isRdmaLive } from '../model/rdma.ts';
+import { aimAtCable, aimAtNode, defineFault, fault, macFault } from './fault.ts';
 
 const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
   ...mac,

@@ -1,10 +1,8 @@
 import type { LinkEnd } from '../../model/link.ts';
-import { macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import { type MacState, macNamed, peerAt, type ReceptacleState, type SimulatedFleet, withMac } from '../model/fleet.ts';
 import { liveAddress } from '../model/interfaces.ts';
-import type { MacState, ReceptacleState } from '../model/mac.ts';
 import { type NetworkService, servicesIn, withService } from '../model/network-preferences.ts';
-import { defineFault, type Fault, fault, macFault, shownBy } from './fault.ts';
-import { aimAtCables, aimAtNode } from './fault-targets.ts';
+import { aimAtCables, aimAtNode, defineFault, type Fault, fault, macFault, shownBy } from './fault.ts';
 
 /** The services of one receptacle that have a fixed address. */
 const fixedServices = (mac: MacState, device: string): readonly NetworkService[] =>

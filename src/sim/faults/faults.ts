@@ -3,8 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { SimulatedFleet } from '../model/fleet.ts';
-import { nearestWord } from '../model/nearest-word.ts';
-import type { Fault } from './fault.ts';
+import { type Fault, nearestWord } from './fault.ts';
 import {
   clockSkew,
   connectionDrop,
@@ -29,11 +28,29 @@ import {
   verbsHang,
   wiredLeak,
 } from './fault-ailments.ts';
-import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
+import {
+  cable40g,
+  cableDoubled,
+  cableExtra,
+  cableForeign,
+  cableMissing,
+  cableSwapped,
+  gidMissing,
+  hubBetween,
+  hubHidesPeer,
+} from './fault-cables.ts';
 import { daemonConflict, dhcpReset, internetSharing, ipv4Off } from './fault-network.ts';
-import { crash, powerCut, tcpLoadPanic } from './fault-power.ts';
-import { bridgeActive, macosNew, macosOld, powerWrong, rdmaDisabled, rdmaWaiting } from './fault-settings.ts';
-import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from './fault-strange-cables.ts';
+import {
+  bridgeActive,
+  crash,
+  macosNew,
+  macosOld,
+  powerCut,
+  powerWrong,
+  rdmaDisabled,
+  rdmaWaiting,
+  tcpLoadPanic,
+} from './fault-settings.ts';
 
 /** Every fault. A new one is its definition and its line here. */
 const list = [

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { nodeDoubleFiles } from '../doubles/ranks/node-archive.ts';
+import { nodeDoubleFiles } from '../doubles/node-archive.ts';
 
 /** Where doubles lie in the root of a node of the portable host. */
 const doublesFolder = '/.sim/doubles';

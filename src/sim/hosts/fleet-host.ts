@@ -1,5 +1,5 @@
-import type { EffectAct } from './effects.ts';
 import type { NodeView } from './fleet-model.ts';
+import type { EffectAct } from './records.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 import type { ExecWatch } from './ssh/exec-watch.ts';
 import type { KeyFile } from './ssh/host-keys.ts';

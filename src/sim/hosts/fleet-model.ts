@@ -1,10 +1,9 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
-import type { Reach } from '../launchd/reach.ts';
-import type { Wiring } from '../model/cables/wiring.ts';
-import type { Ailments, ConnectionState } from '../model/mac.ts';
+import type { Ailments, ConnectionState } from '../model/fleet.ts';
 import type { NodeFile } from '../model/node-files.ts';
-import type { Write } from '../tools/apply-write.ts';
+import type { Reach, Wiring } from '../model/wiring.ts';
+import type { Write } from '../tools/registry.ts';
 
 /** A fault that is in force. */
 export interface ActiveFault {

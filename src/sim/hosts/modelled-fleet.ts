@@ -1,22 +1,29 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError, type NonEmpty } from '../../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { readPlist } from '../launchd/plist-reader.ts';
-import { wholeReachOf } from '../launchd/reach.ts';
-import { type HandsWish, workOfHands } from '../manual/manual-acts.ts';
-import { parseHands } from '../manual/words.ts';
-import { wiringOf } from '../model/cables/wiring.ts';
-import { macBehind, macNamed } from '../model/fleet.ts';
-import { append, beginHistory } from '../model/history.ts';
-import type { MacState } from '../model/mac.ts';
-import { defaultUser } from '../model/new-mac.ts';
-import { outOfBox } from '../model/out-of-box.ts';
-import { isDict } from '../model/plist.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { type ActiveFault, faults, parseFault } from '../faults/faults.ts';
+import { parseHands } from '../hands.ts';
+import { type HandsWish, workOfHands } from '../hands-work.ts';
+import { type MacState, macBehind, macNamed, type SimulatedFleet } from '../model/fleet.ts';
+import {
+  adopted,
+  append,
+  beginHistory,
+  faultsIn,
+  faultsInForce,
+  type History,
+  historyText,
+  savedHistory,
+  withoutFaults,
+} from '../model/history.ts';
+import { isDict, readPlist } from '../model/plist.ts';
+import { wholeReachOf, wiringOf } from '../model/wiring.ts';
 import { createRenderer } from '../render-node.ts';
-import { adopted, historyText, savedHistory } from '../saved-history.ts';
-import { simulateFleet } from '../simulate-fleet.ts';
-import { type Book, faultVerbs } from './control/fault-verbs.ts';
-import type { ActsAnswer, FleetModel } from './fleet-model.ts';
+import { defaultUser, outOfBox, simulateFleet } from '../simulate-fleet.ts';
+import type { ActsAnswer, FaultAnswer, FleetModel } from './fleet-model.ts';
 
 /** The Mac that answers at a node's address. */
 function macAt({ history }: Book, node: string): MacState {
@@ -153,5 +160,78 @@ export function modelledFleet(desired: DesiredFleet, seed: string, saved?: strin
     act: (words) => actWith(book, words),
     isKept: (node) => before?.start.macs.some(({ name }) => name === node) === true,
     save: () => historyText(book.history),
+  };
+}
+
+/** The history of a fleet, which its verbs replace. */
+interface Book {
+  history: History;
+}
+
+const faultText = ({ fault, target }: ActiveFault): string => (target === '' ? fault : `${fault} ${target}`);
+
+const refused = (diagnostics: NonEmpty<Diagnostic>): FaultAnswer => ({ kind: 'refused', diagnostics });
+
+/** The target as the fault itself would write it, so that every spelling of it can be cleared. */
+function canonical(fleet: SimulatedFleet, { fault, target }: ActiveFault): string {
+  const result = faults[fault].apply(fleet, target);
+  return result.kind === 'refused' ? target : result.target;
+}
+
+/** Which of the faults in force these words name: all without words, those of one name, or the one at a target. */
+function named(history: History, words: readonly string[]): ((one: ActiveFault) => boolean) | NonEmpty<Diagnostic> {
+  const [name, ...rest] = words;
+  if (name === undefined) return () => true;
+  const target = rest.join(' ');
+  const parsed = parseFault(name, target);
+  if (parsed.kind === 'refused') return [parsed.diagnostic];
+  const wanted = canonical(history.start, parsed.active);
+  const isNamed = (one: ActiveFault): boolean => one.fault === name && (target === '' || one.target === wanted);
+  if (faultsIn(history).some(isNamed)) return isNamed;
+  const detail = `${words.join(' ')} is not in force on the simulated fleet.`;
+  return [diagnose('sim/bad-fault-target', { detail, hint: prose`See what is: ${meshwright('sim status')}` })];
+}
+
+/** One fault more. One that is in force already at this target is set anew, since it may have been mended in part. */
+function withFault(history: History, active: ActiveFault): History | NonEmpty<Diagnostic> {
+  const target = canonical(history.start, active);
+  const isSame = (one: ActiveFault): boolean => one.fault === active.fault && one.target === target;
+  const without = faultsIn(history).some(isSame) ? withoutFaults(history, isSame) : undefined;
+  if (without?.kind === 'refused') return history;
+  const { history: next, happened } = append(without?.history ?? history, { kind: 'fault', ...active });
+  if (happened.kind === 'done') return next;
+  return without === undefined ? [happened.diagnostic] : history;
+}
+
+/** A lock is cleared by the password: where the file itself wants FileVault, the start alone leads to it again. */
+const unlockedOf = (history: History, gone: readonly ActiveFault[]): History =>
+  gone
+    .filter(({ fault }) => fault === 'filevault-locked')
+    .reduce((one, { target }) => append(one, { kind: 'unlock', mac: target }).history, history);
+
+const isDiagnostics = (value: object): value is NonEmpty<Diagnostic> => Array.isArray(value);
+
+/** How faults of a fleet are set, cleared and told. */
+function faultVerbs(book: Book): Pick<FleetModel, 'faults' | 'setFault' | 'clearFault'> {
+  const listed = () => faultsInForce(book.history).map((one) => ({ text: faultText(one) }));
+  const become = (wanted: History): FaultAnswer => {
+    book.history = wanted;
+    return { kind: 'done', faults: listed() };
+  };
+  return {
+    faults: listed,
+    setFault: ([name, ...rest]) => {
+      const parsed = parseFault(name ?? '', rest.join(' '));
+      if (parsed.kind === 'refused') return refused([parsed.diagnostic]);
+      const wanted = withFault(book.history, parsed.active);
+      return isDiagnostics(wanted) ? refused(wanted) : become(wanted);
+    },
+    clearFault: (words) => {
+      const isGone = named(book.history, words);
+      if (isDiagnostics(isGone)) return refused(isGone);
+      const cleared = withoutFaults(book.history, isGone);
+      if (cleared.kind === 'refused') return refused([cleared.diagnostic]);
+      return become(unlockedOf(cleared.history, faultsIn(book.history).filter(isGone)));
+    },
   };
 }

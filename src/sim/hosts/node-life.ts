@@ -1,10 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Ailments } from '../model/mac.ts';
-import type { EffectAct } from './effects.ts';
-import type { Launchd } from './launchd/launchd.ts';
+import type { Ailments } from '../model/fleet.ts';
+import type { Launchd } from './launchd.ts';
 import { clearVolatile } from './node-root.ts';
+import type { EffectAct } from './records.ts';
 
 /** Whether a node can be reached: `down` until somebody presses its button. */
 export type Power = 'up' | 'going-down' | 'down' | 'starting';

@@ -1,12 +1,12 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { rdmaClientsPath } from '../model/cables/rdma-kernel.ts';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
-import { askClientPath } from './ask/ask-client.ts';
+import { rdmaClientsPath } from '../model/rdma.ts';
+import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
 import { doubleFiles } from './doubled-programs.ts';
-import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey, toldPath } from './ssh/account-files.ts';
+import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey, toldPath } from './ssh/ssh-user.ts';
 
 /** What a fresh root is made for. */
 export interface NodeRootOptions extends AccountPlace {

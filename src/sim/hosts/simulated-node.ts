@@ -1,27 +1,24 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Reach } from '../launchd/reach.ts';
-import type { RunNode } from './control/run-file.ts';
-import type { EffectAct } from './effects.ts';
+import type { Reach } from '../model/wiring.ts';
+import type { RunNode } from './control/run-folder.ts';
 import type { NodeView } from './fleet-model.ts';
-import { createLaunchd, type Launchd, startBelow } from './launchd/launchd.ts';
-import { textsOfFiles } from './named-files.ts';
+import { createLaunchd, type Launchd, startBelow } from './launchd.ts';
 import { createNodeLife, type NodeLife, writeBootFile } from './node-life.ts';
 import { createNodeRoot } from './node-root.ts';
 import { attemptPauseMs } from './preboot.ts';
-import { sweepMarked } from './process/lifeline.ts';
-import type { ProcessGroups } from './process/process-groups.ts';
-import type { ProcessStarter } from './process/process-starter.ts';
-import { createRecords, type ExecRecord, type NodeCounts } from './records.ts';
-import type { Objection } from './shell/strict-shell.ts';
+import type { ProcessStarter } from './process-starter.ts';
+import { type ProcessGroups, sweepMarked } from './processes.ts';
+import { createRecords, type EffectAct, type ExecRecord, type NodeCounts } from './records.ts';
 import type { ExecWatch } from './ssh/exec-watch.ts';
 import { type KeyFile, loadOrCreateKey } from './ssh/host-keys.ts';
 import type { PipeSupply } from './ssh/pipes.ts';
-import { remoteLoginDoor } from './ssh/remote-login-door.ts';
+import { remoteLoginDoor } from './ssh/ssh-door.ts';
 import { startNodeServer } from './ssh/ssh-server.ts';
+import type { Objection } from './strict-shell.ts';
 
 /** What one node of a simulated fleet is made of. */
-export interface SimulatedNodeOptions {
+interface SimulatedNodeOptions {
   readonly name: string;
   readonly user: string;
   /** The folder of the run. */
@@ -231,4 +228,22 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
       await server.close();
     },
   };
+}
+
+/** No list of addresses is longer. */
+const largestBytes = 65_536;
+
+async function textOf(path: string): Promise<string> {
+  try {
+    const found = await stat(path);
+    return found.isFile() && found.size <= largestBytes ? await readFile(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+/** What stands in the files that the texts of a job name below this folder: a job may have its addresses there. */
+async function textsOfFiles(root: string, texts: readonly string[]): Promise<readonly string[]> {
+  const paths = texts.filter((text) => text.startsWith(`${root}/`) && !text.split('/').includes('..'));
+  return Promise.all([...new Set(paths)].map(textOf));
 }

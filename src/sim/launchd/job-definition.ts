@@ -1,4 +1,4 @@
-import { type PropertyList, readPlist } from './plist-reader.ts';
+import { type PropertyList, readPlist } from '../model/plist.ts';
 
 /** When launchd starts a job again after it has ended. */
 export type KeepAlive =

@@ -1,4 +1,4 @@
-import { seededUuid } from '../seed.ts';
+import { seededUuid } from './seed.ts';
 
 /** The attributes of one record, each with its one value. */
 export type DirectoryRecord = Readonly<Record<string, string>>;

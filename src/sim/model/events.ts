@@ -3,17 +3,15 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { underDaemon } from '../faults/fault-network.ts';
 import { type FaultName, faults } from '../faults/faults.ts';
-import { acted, type HandsAct } from '../manual/acts.ts';
-import { applyWrite, type Write, type Written } from '../tools/apply-write.ts';
-import { type Boot, booted } from './boot.ts';
-import type { Cable } from './cables/cables.ts';
-import { withoutProcesses } from './cables/rdma-kernel.ts';
-import { hotPlugged } from './configd.ts';
-import { withAutomaticLogin } from './domains.ts';
-import { type SimulatedFleet, withMac } from './fleet.ts';
-import type { MacState } from './mac.ts';
-import { afterKill } from './memory.ts';
+import { acted, type HandsAct } from '../hands.ts';
+import { applyWrite, type Write, type Written } from '../tools/registry.ts';
+import type { Cable } from './cables.ts';
+import { afterKill, type MacState, type SimulatedFleet, withMac } from './fleet.ts';
+import { hotPlugged, started } from './interfaces.ts';
+import { withAutomaticLogin } from './node-files.ts';
 import type { PlistDict } from './plist.ts';
+import { withoutProcesses } from './rdma.ts';
+import { seededUuid } from './seed.ts';
 
 /** One thing that happened to a rack. Its state is the healthy rack after everything that happened, in order. */
 export type SimEvent =
@@ -135,3 +133,41 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
 /** The rack after all of these; what cannot be applied or done any more does nothing. */
 export const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFleet =>
   events.reduce((fleet, event) => happen(fleet, event).fleet, start);
+
+/** One start of one Mac. */
+interface Boot {
+  /** The Mac itself, wherever the address of its node leads. */
+  readonly mac: string;
+  readonly atEpochSeconds: number;
+}
+
+/** What a start leaves of what was wrong, and the report of the panic that it followed. */
+function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pick<MacState, 'ailments' | 'panics'> {
+  const { panic, leaksWired, leakedWiredBytes, isRdmaHeld, isVerbsHung, ...lasting } = ailments;
+  return {
+    ailments: { ...lasting, isRdmaHung: false, deadReceptacles: [], lacksDomains: false },
+    ...(panic !== undefined && { panics: [...(panics ?? []), { cause: panic, atEpochSeconds }] }),
+  };
+}
+
+/** A Mac that has just started: a new boot session, and everything gone that only the running system had. */
+function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
+  const count = mac.bootSession.count + 1;
+  const { isRdmaWaiting: _, ...rest } = mac;
+  return {
+    ...started(rest),
+    bootSession: {
+      uuid: seededUuid([mac.hardwareUuid, 'boot', count]),
+      count,
+      bootedAtEpochSeconds: atEpochSeconds,
+    },
+    wiredLimitMegabytes: 0,
+    ...afterStart(mac, atEpochSeconds),
+    // FileVault asks for a password before macOS starts.
+    connection: mac.isFileVaultOn ? { ...mac.connection, filevault: 'preboot' } : mac.connection,
+  };
+}
+
+/** The fleet after this start: files, NVRAM, power settings and network preferences are as they were. */
+const booted = (fleet: SimulatedFleet, { mac, atEpochSeconds }: Boot): SimulatedFleet =>
+  withMac(fleet, mac, (one) => freshlyBooted(one, atEpochSeconds));

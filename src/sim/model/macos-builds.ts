@@ -1,4 +1,4 @@
-import { seededInteger, seededText } from '../seed.ts';
+import { seededInteger, seededText } from './seed.ts';
 
 /**
  * Builds that were published: Apple's list of current versions (gdmf.apple.com, June 2026), `softwareupdate` lists and

@@ -1,5 +1,5 @@
+import type { MacState } from './fleet.ts';
 import { dottedMask, maskLength } from './ip-text.ts';
-import type { MacState } from './mac.ts';
 import { isDict, type PlistDict, type PlistValue, plistText } from './plist.ts';
 
 /** The network preferences of macOS. */

@@ -1,3 +1,5 @@
+import type { MacState } from './fleet.ts';
+import { type PlistValue, plistText } from './plist.ts';
 /** One file of a simulated node. The host writes it below the node's root, by a temporary name and a rename. */
 export interface NodeFile {
   /** As a Mac knows it, such as `/usr/bin/sw_vers`; what only the simulator reads lies below `/.sim`. */
@@ -11,3 +13,37 @@ export const dataFile = (path: string, text: string): NodeFile => ({ path, text,
 
 /** A file that is run. */
 export const toolFile = (path: string, text: string): NodeFile => ({ path, text, isExecutable: true });
+
+/** Where programs of this machine lie on a Mac in namespaces; no script of the product can name it, and no PATH leads there. */
+export const programsPath = '/.sim/programs';
+
+/** The Node that runs this program, there. */
+export const nodeProgramPath = `${programsPath}/node`;
+
+/** What macOS does about updates of its own. */
+export const softwareUpdateDomain = '/Library/Preferences/com.apple.SoftwareUpdate';
+
+/** Backups. */
+export const timeMachineDomain = '/Library/Preferences/com.apple.TimeMachine';
+
+/** What happens at the login window. */
+export const loginWindowDomain = '/Library/Preferences/com.apple.loginwindow';
+
+const autoLoginUser = 'autoLoginUser';
+
+/** The file of every preference domain of a Mac. */
+export const domainFiles = ({ domains }: MacState): readonly NodeFile[] =>
+  Object.entries(domains).map(([path, dict]) => dataFile(`${path}.plist`, plistText(dict)));
+
+/** Whom a Mac logs in by itself. */
+export const automaticLoginOf = ({ domains }: MacState): PlistValue | undefined =>
+  domains[loginWindowDomain]?.[autoLoginUser];
+
+/** The Mac that logs this user in by itself, or nobody. macOS does not offer it while FileVault is on. */
+export function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
+  const wanted = mac.isFileVaultOn ? undefined : user;
+  if (automaticLoginOf(mac) === wanted) return mac;
+  const { [autoLoginUser]: _, ...others } = mac.domains[loginWindowDomain] ?? {};
+  const dict = wanted === undefined ? others : { ...others, [autoLoginUser]: wanted };
+  return { ...mac, domains: { ...mac.domains, [loginWindowDomain]: dict } };
+}

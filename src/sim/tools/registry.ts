@@ -1,3 +1,4 @@
+import { macBehind, type SimulatedFleet } from '../model/fleet.ts';
 import { hostname } from './network/hostname.ts';
 import { ifconfig } from './network/ifconfig.ts';
 import { ipconfig } from './network/ipconfig.ts';
@@ -12,7 +13,6 @@ import { plutil } from './settings/plutil.ts';
 import { pmset } from './settings/pmset.ts';
 import { socketfilterfw } from './settings/socketfilterfw.ts';
 import { tmutil } from './settings/tmutil.ts';
-import type { Source } from './source.ts';
 import { df } from './system/df.ts';
 import { dscl } from './system/dscl.ts';
 import { launchctl } from './system/launchctl.ts';
@@ -26,14 +26,33 @@ import { swVers } from './system/sw-vers.ts';
 import { sysctl } from './system/sysctl.ts';
 import { uname } from './system/uname.ts';
 import { vmStat } from './system/vm-stat.ts';
-import { ibvDevices } from './thunderbolt/ibv-devices.ts';
-import { ibvDevinfo } from './thunderbolt/ibv-devinfo.ts';
-import { ioclasscount } from './thunderbolt/ioclasscount.ts';
-import { ioreg } from './thunderbolt/ioreg.ts';
-import { nvram } from './thunderbolt/nvram.ts';
-import { rdmaCtl } from './thunderbolt/rdma-ctl.ts';
+import { ioclasscount, ioreg } from './thunderbolt/io-registry.ts';
+import { ibvDevices, ibvDevinfo, nvram, rdmaCtl } from './thunderbolt/rdma-tools.ts';
 import { systemProfiler } from './thunderbolt/system-profiler.ts';
-import type { Tool, View } from './tool.ts';
+import type { Source, Tool, View, WriteCall, WriteResult } from './tool.ts';
+
+/** One write, whole: on which node, by which tool (`/usr/bin/pmset`), with which words. */
+export interface Write extends WriteCall {
+  readonly node: string;
+  readonly tool: string;
+}
+
+/** What a write led to, with everything said. `isKnown` is false when the tool only printed its usage. */
+export interface Written extends Required<Omit<WriteResult, 'power'>>, Pick<WriteResult, 'power'> {
+  readonly isKnown: boolean;
+}
+
+/**
+ * What this write does to the fleet, and what the tool prints. Pure: the same fleet and write give the same result.
+ * A command line that the tool does not know changes nothing and gets its usage.
+ */
+export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }: Write): Written {
+  const mac = macBehind(fleet, node);
+  const tool = tools.find((one) => one.path === path);
+  const result = mac === undefined ? undefined : tool?.writes?.write({ fleet, mac }, call);
+  if (result !== undefined) return { stdout: '', stderr: '', exitCode: 0, ...result, isKnown: true };
+  return { fleet, stdout: '', stderr: tool?.usage.text ?? '', exitCode: tool?.usage.exitCode ?? 127, isKnown: false };
+}
 
 /** Every macOS tool that a simulated Mac has, sorted by name. What is not here is absent there: exit 127. */
 export const tools: readonly Tool[] = [
@@ -74,7 +93,7 @@ export const tools: readonly Tool[] = [
 ];
 
 /** One command line of the table, for people. */
-export interface Form {
+interface Form {
   readonly command: string;
   readonly source: Source;
 }

@@ -9,7 +9,7 @@ import type { Patch } from '../../../src/model/step.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { propertyKey } from '../../../src/rack/property-key.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
-import type { Effect } from '../../../src/sim/hosts/effects.ts';
+import type { Effect } from '../../../src/sim/hosts/records.ts';
 import { unnamedEffects } from '../converge-effects.ts';
 import { endRollbackTimes } from './end-rollback-times.ts';
 import type { KillRack, KillRun, Successor } from './kill-rack.ts';

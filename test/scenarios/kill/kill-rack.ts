@@ -11,7 +11,7 @@ import { loadPlaybook } from '../../../src/engine/playbooks/load.ts';
 import type { Playbook } from '../../../src/engine/playbooks/playbook.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
-import { writeTinyModel } from '../../../src/sim/doubles/ranks/reference.ts';
+import { writeTinyModel } from '../../../src/sim/doubles/reference.ts';
 import { textOf } from '../../architecture/sources.ts';
 import { quickTiming } from '../apply-rack.ts';
 import { type FileValue, filePart, pairFile } from '../converge-file.ts';

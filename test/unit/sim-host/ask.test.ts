@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askClientText } from '../../../src/sim/hosts/ask/ask-client.ts';
-import { type AskAnswer, type AskRequest, type AskServer, serveAsks } from '../../../src/sim/hosts/ask/ask-server.ts';
+import { type AskAnswer, type AskRequest, type AskServer, serveAsks } from '../../../src/sim/hosts/ask.ts';
+import { askClientText } from '../../../src/sim/hosts/ask-client.ts';
 
 let folder = '';
 let server: AskServer;

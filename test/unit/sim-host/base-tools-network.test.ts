@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPortClaims } from '../../../src/sim/hosts/link-table.ts';
 import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
-import { createPortClaims } from '../../../src/sim/hosts/portable/link-table-ports.ts';
-import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/ssh-user.ts';
 
 const claims = createPortClaims();
 let folder = '';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/ssh-user.ts';
 
 interface Entry {
   readonly path: string;

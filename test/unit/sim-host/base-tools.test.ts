@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { baseToolFiles, baseTools } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
 import { wrapperText } from '../../../src/sim/hosts/base-tools/wrapper.ts';
 import { createNodeRoot, type NodeRoot } from '../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/ssh-user.ts';
 import { accountsPath, accountsText, newDirectory } from '../../../src/sim/model/directory.ts';
 
 let folder = '';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/ssh-user.ts';
 
 let folder = '';
 let root = '';

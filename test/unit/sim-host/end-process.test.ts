@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { endProcess } from '../../../src/sim/hosts/process/end-process.ts';
+import { endProcess } from '../../../src/sim/hosts/control/supervisor.ts';
 
 const failWith = (code: string) => (): never => {
   throw Object.assign(new Error(`kill ${code}`), { code });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRoot } from '../../../src/sim/hosts/node-root.ts';
-import { objectionsTo } from '../../../src/sim/hosts/shell/strict-shell.ts';
-import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/exec-environment.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/hosts/ssh/ssh-user.ts';
+import { objectionsTo } from '../../../src/sim/hosts/strict-shell.ts';
 
 let folder = '';
 let root = '';

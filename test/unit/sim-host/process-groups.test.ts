@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProcessGroups } from '../../../src/sim/hosts/process/process-groups.ts';
+import { createProcessGroups } from '../../../src/sim/hosts/processes.ts';
 
 /** More than any process number of a machine of these days. */
 const nobody = 2 ** 30;

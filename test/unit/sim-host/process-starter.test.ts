@@ -7,7 +7,7 @@ import {
   createProcessStarter,
   type ProcessStarter,
   type StartedProgram,
-} from '../../../src/sim/hosts/process/process-starter.ts';
+} from '../../../src/sim/hosts/process-starter.ts';
 import { createPipeSupply, type PipeSupply } from '../../../src/sim/hosts/ssh/pipes.ts';
 
 let folder: string;

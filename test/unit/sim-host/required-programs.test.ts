@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
-import { requirePrograms } from '../../../src/sim/hosts/required-programs.ts';
+import { requirePrograms } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
 
 /** The codes and details that a machine without these programs is refused with. */
 function refusals(...missing: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createInputWatch, objectionsTo } from '../../../src/sim/hosts/shell/strict-shell.ts';
+import { createInputWatch, objectionsTo } from '../../../src/sim/hosts/strict-shell.ts';
 
 const root = '/run/roots/studio-1';
 const codes = (text: string): readonly number[] => objectionsTo(text, root).map((one) => one.code);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { modelledFleet } from '../../../src/sim/hosts/modelled-fleet.ts';
-import { type NetworkNode, networkSettings } from '../../../src/sim/hosts/namespace/network-commands.ts';
+import { type NetworkNode, networkSettings } from '../../../src/sim/hosts/namespace/network.ts';
 import { desiredRack } from '../../rack/rack.ts';
 
 /** Every setting of the rack by what it is about, after these faults and without current on these nodes. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { type Machine, requireNamespaces } from '../../../src/sim/hosts/namespace/require-namespaces.ts';
+import { type Machine, requireNamespaces } from '../../../src/sim/hosts/namespace/namespace-host.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 
 /** A machine that has everything. */

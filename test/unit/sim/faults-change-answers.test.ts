@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FaultName, faultNames } from '../../../src/sim/faults/faults.ts';
-import { rdmaCablesPath } from '../../../src/sim/model/cables/rdma-cables.ts';
+import { rdmaCablesPath } from '../../../src/sim/render-node.ts';
 import { broken, filesOf, simulated } from '../../rack/rack.ts';
 
 const answers = (tool: string, ...names: readonly string[]): readonly string[] =>

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { linkEndText } from '../../../src/model/link.ts';
-import { acted } from '../../../src/sim/manual/acts.ts';
-import { parseHands } from '../../../src/sim/manual/words.ts';
+import { acted, parseHands } from '../../../src/sim/hands.ts';
 import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { answer, broken, simulated } from '../../rack/rack.ts';
 

@@ -4,11 +4,18 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { linkEndText } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { FaultName } from '../../../src/sim/faults/faults.ts';
-import type { HandsAct } from '../../../src/sim/manual/acts.ts';
+import type { HandsAct } from '../../../src/sim/hands.ts';
 import type { SimEvent } from '../../../src/sim/model/events.ts';
 import { macNamed, type SimulatedFleet } from '../../../src/sim/model/fleet.ts';
-import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../../../src/sim/model/history.ts';
-import { historyText, savedHistory } from '../../../src/sim/saved-history.ts';
+import {
+  append,
+  beginHistory,
+  faultsInForce,
+  type History,
+  historyText,
+  savedHistory,
+  withoutFaults,
+} from '../../../src/sim/model/history.ts';
 import { desiredRack, simulated } from '../../rack/rack.ts';
 
 const healthy = simulated();

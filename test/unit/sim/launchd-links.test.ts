@@ -3,10 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLinkTables, type LinkTables } from '../../../src/sim/hosts/portable/link-table.ts';
-import { createPortClaims } from '../../../src/sim/hosts/portable/link-table-ports.ts';
-import { announcedIn } from '../../../src/sim/launchd/link-pairs.ts';
-import { reachOf } from '../../../src/sim/launchd/reach.ts';
+import { announcedIn, createLinkTables, createPortClaims, type LinkTables } from '../../../src/sim/hosts/link-table.ts';
+import { reachOf } from '../../../src/sim/model/wiring.ts';
 import { broken, simulated } from '../../rack/rack.ts';
 
 const healthy = simulated();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type JobReading, readJob } from '../../../src/sim/launchd/job-definition.ts';
-import { readPlist } from '../../../src/sim/launchd/plist-reader.ts';
-import { plistText } from '../../../src/sim/model/plist.ts';
+import { plistText, readPlist } from '../../../src/sim/model/plist.ts';
 import { jobPlist } from './launchd-job.ts';
 
 const plist = (inside: string): string => `<plist version="1.0">\n${inside}\n</plist>\n`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exit } from '../../../src/model/exit.ts';
 import { readJob } from '../../../src/sim/launchd/job-definition.ts';
+import { printText } from '../../../src/sim/launchd/launchctl.ts';
 import {
   freshLaunchd,
   isDisabled,
@@ -9,7 +10,6 @@ import {
   type LaunchdState,
   launchdTransition,
 } from '../../../src/sim/launchd/launchd-state.ts';
-import { printText } from '../../../src/sim/launchd/print-text.ts';
 import { captured } from './captures.ts';
 import { jobPlist } from './launchd-job.ts';
 

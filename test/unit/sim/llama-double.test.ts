@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observe } from '../../../src/drivers/llamacpp/observe.ts';
-import { writeTinyGguf } from '../../../src/sim/doubles/llamacpp/tiny-gguf.ts';
+import { writeTinyGguf } from '../../../src/sim/doubles/tiny-gguf.ts';
 
 let folder = '';
 const started: ChildProcess[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeIn, servicesIn } from '../../../src/sim/model/network-preferences.ts';
-import { outOfBox } from '../../../src/sim/model/out-of-box.ts';
+import { outOfBox } from '../../../src/sim/simulate-fleet.ts';
 import { simulated } from '../../rack/rack.ts';
 
 describe('a Mac out of its box', () => {

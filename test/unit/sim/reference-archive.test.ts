@@ -5,8 +5,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeReferenceArchive, writeTinyModel } from '../../../src/sim/doubles/ranks/reference.ts';
-import { tarGz } from '../../../src/sim/doubles/ranks/tar-gz.ts';
+import { writeReferenceArchive, writeTinyModel } from '../../../src/sim/doubles/reference.ts';
+import { tarGz } from '../../../src/sim/doubles/tar-gz.ts';
 
 let folder = '';
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeTinyModel } from '../../../src/sim/doubles/ranks/reference.ts';
-import { createPortClaims, type PortClaims } from '../../../src/sim/hosts/portable/link-table-ports.ts';
+import { writeTinyModel } from '../../../src/sim/doubles/reference.ts';
+import { createPortClaims, type PortClaims } from '../../../src/sim/hosts/link-table.ts';
 
 const program = fileURLToPath(new URL('../../../src/sim/doubles/ranks/rank.pl', import.meta.url));
 const endpoint = '127.0.0.1:8080';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import type { MacState } from '../../../src/sim/model/fleet.ts';
 import { modelIds } from '../../../src/sim/model/hardware.ts';
 import { servicesOf } from '../../../src/sim/model/interfaces.ts';
-import type { MacState } from '../../../src/sim/model/mac.ts';
 import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
 import { answer, desiredRack, links, simulated } from '../../rack/rack.ts';
 

@@ -1,14 +1,13 @@
 import { accessSync, constants } from 'node:fs';
-import type { NodeFile } from '../../model/node-files.ts';
-import { toolFile } from '../../model/node-files.ts';
-import { archiveTools } from './archives.ts';
-import { diskImageTools } from './disk-images.ts';
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import { FleetError } from '../../../diagnostics/fleet-error.ts';
+import { type NodeFile, toolFile } from '../../model/node-files.ts';
+import { archiveTools, diskImageTools } from './archives.ts';
 import { fileTools } from './files.ts';
 import { networkTools } from './network.ts';
 import { plainTools } from './plain.ts';
 import { processTools } from './processes.ts';
-import { sudoTools } from './sudo.ts';
-import { systemTools } from './system.ts';
+import { sudoTools, systemTools } from './system.ts';
 import { textTools } from './texts.ts';
 import { type BaseTool, wrapperText } from './wrapper.ts';
 
@@ -55,4 +54,23 @@ export function baseToolFiles(user: string, platform: NodeJS.Platform): readonly
     if (host === undefined) return [];
     return [toolFile(tool.path, wrapperText(tool, { host, isBsd: platform === 'darwin', user }))];
   });
+}
+
+/** Every program of this machine that a simulated Mac may call, by name, sorted. */
+function requiredNames(): readonly string[] {
+  const wrapped = baseTools.map(({ host, path }) => host ?? path.slice(path.lastIndexOf('/') + 1));
+  const names = [...wrapped, ...linkedTools.map(({ name }) => name)];
+  return [...new Set(names.filter((name) => name !== 'none'))].sort();
+}
+
+/**
+ * Ends well only where every program is there that simulated Macs are made of.
+ *
+ * @param find gives the path of a program, or undefined
+ * @throws FleetError `sim/missing-programs`, with their names
+ */
+export function requirePrograms(find: (name: string) => string | undefined = hostTool): void {
+  const missing = requiredNames().filter((name) => find(name) === undefined);
+  if (missing.length === 0) return;
+  throw new FleetError([diagnose('sim/missing-programs', { detail: `Not found: ${missing.join(', ')}.` })]);
 }

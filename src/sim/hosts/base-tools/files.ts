@@ -1,9 +1,7 @@
 import { accountsPath } from '../../model/directory.ts';
-import { apple } from '../../tools/source.ts';
-import { checkFiles, passFiles } from './inside.ts';
-import { passLimited } from './room.ts';
+import { apple } from '../../tools/tool.ts';
 import { isRootTest } from './system.ts';
-import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
+import { type BaseTool, checkFiles, passFiles, passLimited, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 

@@ -1,10 +1,9 @@
 import { routesPath } from '../../tools/network/routes.ts';
-import { apple, unconfirmed } from '../../tools/source.ts';
-import { linkTablePath } from '../launchd/launchd-process.ts';
-import { linkNamesPath } from '../portable/link-table.ts';
-import { markVariable } from '../ssh/exec-environment.ts';
-import { roomFunctions } from './room.ts';
-import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
+import { apple, unconfirmed } from '../../tools/tool.ts';
+import { linkTablePath } from '../launchd-process.ts';
+import { linkNamesPath } from '../link-table.ts';
+import { markVariable } from '../ssh/ssh-user.ts';
+import { type BaseTool, roomFunctions, shellQuote, type WrapperContext } from './wrapper.ts';
 
 /** Servers of this machine that stand for the rest of the network: lines `models.lan:80 127.0.0.1:43211`. */
 const webPath = '/.sim/web';

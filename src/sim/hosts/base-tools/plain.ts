@@ -1,4 +1,4 @@
-import { apple } from '../../tools/source.ts';
+import { apple } from '../../tools/tool.ts';
 import { type BaseTool, checkOptions, passOptions, shellQuote } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);

@@ -1,6 +1,6 @@
-import { processesPath } from '../../model/cables/rdma-kernel.ts';
-import { apple } from '../../tools/source.ts';
-import { markVariable } from '../ssh/exec-environment.ts';
+import { processesPath } from '../../model/rdma.ts';
+import { apple } from '../../tools/tool.ts';
+import { markVariable } from '../ssh/ssh-user.ts';
 import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);

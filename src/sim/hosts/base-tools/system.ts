@@ -1,5 +1,6 @@
 import { accountsPath } from '../../model/directory.ts';
-import { apple } from '../../tools/source.ts';
+import { apple, published } from '../../tools/tool.ts';
+import { markVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
 import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
@@ -92,5 +93,163 @@ export const systemTools: readonly BaseTool[] = [
       1,
     ),
     body: ({ host, isBsd }) => dateBody(host, isBsd),
+  },
+];
+
+/** Kept by the sudoers file of macOS (`env_keep`); everything else the caller exported is gone under sudo. */
+const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
+
+/**
+ * Whether a rule lets the account `$e` run `$c` without a password. A file with a dot in its name has no rules, as
+ * includedir has it. Of rules one form is known; a file with any other is written down.
+ */
+const freeByRule = `free=
+for f in "$R${sudoRulesPath}"/*; do
+  case \${f##*/} in (*.* | *'~' | '*') continue ;; esac
+  while IFS= read -r s || [ -n "$s" ]; do
+    case $s in
+      ('' | '#'*) ;;
+      ("$e ALL=(root) NOPASSWD: ALL" | "$e ALL=(root) NOPASSWD: $c") free=free ;;
+      (*' ALL=(root) NOPASSWD: ALL' | *' ALL=(root) NOPASSWD: /'*) ;;
+      (*) printf '%s\\n' "/usr/bin/sudo a rule that is not modelled: $s" >>"$R/.sim/unknown" ;;
+    esac
+  done <"$f"
+done`;
+
+/** Reads the password as `-S` does: byte by byte, so that what follows it is left for the command. */
+const readPassword = `IFS= read -r p <"$R/.sim/password"
+t=0
+while :; do
+  if ! IFS= read -r v && [ -z "$v" ]; then
+    printf '\\nsudo: no password was provided\\n' >&2
+    case $t in
+      (0) echo 'sudo: a password is required' >&2 ;;
+      (1) echo 'sudo: 1 incorrect password attempt' >&2 ;;
+      (*) echo "sudo: $t incorrect password attempts" >&2 ;;
+    esac
+    exit 1
+  fi
+  [ "$v" != "$p" ] || break
+  t=$((t + 1))
+  if [ "$t" = 3 ]; then echo 'sudo: 3 incorrect password attempts' >&2; exit 1; fi
+  echo 'Sorry, try again.' >&2
+done`;
+
+const refuseDenied = (user: string): string => `echo ${shellQuote(`${user} is not in the sudoers file.`)} >&2
+    echo 'This incident has been reported to the administrator.' >&2
+    exit 1`;
+
+/** `-l -n -U NAME` of root: a member of admin has the rule of macOS, any other account what the folder of rules says. */
+const listRules = `if ! [ -n "$${rootMarkVariable}" ]; then echo 'sudo: a password is required' >&2; exit 1; fi
+s=
+while read -r a b c e; do [ "$a" != "$4" ] || s=" $e "; done <"$R${accountsPath}"
+if [ -z "$s" ]; then printf 'sudo: unknown user %s\\n' "$4" >&2; exit 1; fi
+case $s in (*' admin '*) f='    (ALL) ALL' ;; (*) f= ;; esac
+for x in "$R${sudoRulesPath}"/*; do
+  case \${x##*/} in (*.* | *'~' | '*') continue ;; esac
+  while IFS= read -r a || [ -n "$a" ]; do
+    case $a in ("$4 ALL="*) f="\${f:+$f
+}    \${a#*=}" ;; esac
+  done <"$x"
+done
+if [ -z "$f" ]; then printf 'User %s is not allowed to run sudo on mac.\\n' "$4"
+else printf 'User %s may run the following commands on mac:\\n%s\\n' "$4" "$f"; fi
+exit 0`;
+
+/** `-u NAME` of root, who may use every account. */
+const asAccount = `if [ -n "$a" ]; then
+  [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'another account needs root and -H here'
+  h= s=
+  while read -r c s; do [ "$c" != "$a" ] || h=$R/Users/$a; done <"$R${accountsPath}"
+  if [ -z "$h" ]; then printf 'sudo: unknown user %s\\n' "$a" >&2; exit 1; fi
+  case $a in (_*) h=$R/var/empty ;; esac
+  starts "$@"
+  exec /usr/bin/env -i PATH="$PATH" HOME="$h" SHELL="$R/bin/sh" USER="$a" LOGNAME="$a" SUDO_USER=root SUDO_UID=0 \\
+    ${markVariable}="$${markVariable}" ${accountVariable}="$a" "$@"
+fi`;
+
+const sudoBody = (user: string): string => `case $#:\${1-}:\${2-}:\${3-} in (4:-l:-n:-U)
+${listRules} ;;
+esac
+w=; read -r w <"$R/.sim/sudo"
+n= S= H= a=
+while [ $# -gt 0 ]; do
+  case $1 in
+    (-n) n=mute; shift ;;
+    (-S) S=stdin; shift ;;
+    (-k) shift ;;
+    (-p) [ -z "\${2-x}" ] || refused "a prompt that is not modelled"; shift 2 ;;
+    (-H) H=own; shift ;;
+    (-u) [ "\${2-}" = root ] || a=\${2-}; shift 2 ;;
+    (--) shift; break ;;
+    (-*) refused "invalid option -- '\${1#-}'" ;;
+    (*) break ;;
+  esac
+done
+[ $# -gt 0 ] || refused ''
+${asAccount}
+e=\${${accountVariable}:-${user}}
+c=
+for o; do c="\${c:+$c }\${o#"$R"}"; done
+${freeByRule}
+if [ "$e" != ${shellQuote(user)} ] && [ -z "$free" ]; then
+  echo 'sudo: a password is required' >&2
+  exit 1
+fi
+case $w:$free:$n:$S in
+  (denied:*::stdin) ${readPassword}
+    ${refuseDenied(user)} ;;
+  (denied:*)
+    ${refuseDenied(user)} ;;
+  (*:free:*) ;;
+  (*::mute:*) echo 'sudo: a password is required' >&2; exit 1 ;;
+  (*:::stdin) ${readPassword} ;;
+  (*)
+    printf '%s\\n' "/usr/bin/sudo $l" >>"$R/.sim/unknown"
+    echo 'sudo: a terminal is required to read the password; either use the -S option to read from standard input or configure an askpass helper' >&2
+    echo 'sudo: a password is required' >&2
+    exit 1 ;;
+esac
+starts "$@"
+exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
+  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER="$e" SUDO_UID=501 ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
+
+/** One rule per line, of the one form that {@link sudoBody} follows; anything else is a syntax error. */
+const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'a check of one file is needed here' ;; esac
+inside "$2"
+if [ ! -f "$2" ]; then printf 'visudo: unable to open %s: No such file or directory\\n' "$2" >&2; exit 1; fi
+i=0
+while IFS= read -r s || [ -n "$s" ]; do
+  i=$((i + 1))
+  case $s in
+    ('' | '#'*) u=x ;;
+    (*' ALL=(root) NOPASSWD: ALL' | *' ALL=(root) NOPASSWD: /'*) u=\${s%% ALL=*} ;;
+    (*) u=! ;;
+  esac
+  case $u in ('' | *[!A-Za-z0-9_.-]*) printf '%s:%s:1: syntax error\\n%s\\n^\\n' "$2" "$i" "$s" >&2; exit 1 ;; esac
+done <"$2"
+printf '%s: parsed OK\\n' "$2"
+exit 0`;
+
+/** sudo and the check of its rules. */
+export const sudoTools: readonly BaseTool[] = [
+  {
+    path: '/usr/bin/sudo',
+    source: published('sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo and the rules in sudoers.d'),
+    forms: "-n | -S -k -p '' [-u root] [--] command ...; of root: -l -n -U NAME, and -n -H -u NAME command ...",
+    host: 'none',
+    usage: {
+      text: 'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
+      code: 1,
+    },
+    body: ({ user }) => sudoBody(user),
+  },
+  {
+    path: '/usr/sbin/visudo',
+    source: published('visudo(8) of sudo 1.9: what it says about a file, and its exit'),
+    forms: '-cf file, with rules of the form USER ALL=(root) NOPASSWD: COMMAND',
+    host: 'none',
+    usage: { text: 'usage: visudo [-chqsV] [[-f] sudoers ]', code: 1 },
+    body: () => visudoBody,
   },
 ];

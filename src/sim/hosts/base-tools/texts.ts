@@ -1,7 +1,14 @@
-import { apple } from '../../tools/source.ts';
-import { checkFiles, passFiles } from './inside.ts';
-import { passLimited, roomFunctions } from './room.ts';
-import { type BaseTool, checkOptions, passOptions, shellQuote } from './wrapper.ts';
+import { apple } from '../../tools/tool.ts';
+import {
+  type BaseTool,
+  checkFiles,
+  checkOptions,
+  passFiles,
+  passLimited,
+  passOptions,
+  roomFunctions,
+  shellQuote,
+} from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 

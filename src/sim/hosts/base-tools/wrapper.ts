@@ -1,5 +1,4 @@
-import type { Source } from '../../tools/source.ts';
-import { insideFunctions } from './inside-functions.ts';
+import type { Source } from '../../tools/tool.ts';
 
 /** What the text of a wrapper depends on besides the tool. */
 export interface WrapperContext {
@@ -77,3 +76,129 @@ export const passOptions =
   (letters: string, extra = '') =>
   ({ host }: WrapperContext): string =>
     `${checkOptions(letters)}\n${extra}POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`;
+/**
+ * Functions of sh, without a fork unless the current folder seems to lie outside: `inside PATH ...` ends the tool
+ * with 1 when a path leads out of the node's root (a current folder that is gone leads nowhere, which the tool itself
+ * will say), `readable` also takes the devices of the strict shell,
+ * `after COUNT FUNCTION ARGUMENT ...` applies one of them behind so many arguments, `starts` checks a utility.
+ */
+const insideFunctions = `outside() {
+  printf '%s\\n' "\${0#"$R"} $l" >>"$R/.sim/unknown"
+  printf '%s: %s: %s\\n' "\${0##*/}" "$1" "simulated: below this node's root only" >&2
+  exit 1
+}
+here() {
+  case $PWD in ("$R" | "$R"/*) return ;; esac
+  q=$(CDPATH= cd -- "$R" && pwd -P)
+  p=$(pwd -P 2>/dev/null)
+  case $p/ in (/ | "$q"/*) ;; (*) outside "$1" ;; esac
+}
+inside() {
+  for q; do
+    case /\${q#"$R"/}/ in (*/../*) outside "$q" ;; esac
+    case $q in ("$R" | "$R"/* | -) ;; (/*) outside "$q" ;; (*) here "$q" ;; esac
+  done
+}
+readable() {
+  for q; do
+    case $q in (/dev/null | /dev/zero | /dev/random | /dev/urandom | /dev/stdout | /dev/stderr) ;; (*) inside "$q" ;; esac
+  done
+}
+after() {
+  [ $# -gt $(($1 + 2)) ] || return 0
+  z=$2
+  shift $(($1 + 2))
+  "$z" "$@"
+}
+starts() {
+  while :; do
+    case \${1-} in
+      (PATH=*) v=\${1#PATH=}
+        while [ -n "$v" ]; do
+          inside "\${v%%:*}"
+          case $v in (*:*) v=\${v#*:} ;; (*) v= ;; esac
+        done
+        bare= ; shift ;;
+      (*=*) shift ;;
+      (*/*) inside "$1"; return ;;
+      (?*) [ -z "\${bare-}" ] || outside "$1"; return ;;
+      (*) return 0 ;;
+    esac
+  done
+}
+`;
+
+/** What of a command line names files, for a tool that takes options as getopt(3) has it. */
+interface FileOperands {
+  /** Options as getopts wants them. */
+  readonly letters: string;
+  /** Options whose argument is a file. */
+  readonly fileOptions?: string;
+  /** Whether the first operand is no file but a pattern or a program, unless one of these options gives it. */
+  readonly textUnless?: string;
+  /** True for tools that would replace or remove a device: then not even /dev/null is taken. */
+  readonly isChanging?: boolean;
+  /** True for a tool that takes the current folder when it is given nothing. */
+  readonly hasDefault?: boolean;
+  /** sh between the check and the tool. */
+  readonly extra?: string;
+}
+
+const lettersOf = (letters: string): string => [...letters].join(' | ');
+
+/** Checks options by their letters and every file that is named by them or behind them. */
+export function checkFiles({ letters, fileOptions = '', textUnless, isChanging, hasDefault }: FileOperands): string {
+  const check = isChanging === true ? 'inside' : 'readable';
+  const arms = [
+    ...(fileOptions === '' ? [] : [`(${lettersOf(fileOptions)}) ${check} "$OPTARG" ;;`]),
+    ...(textUnless === undefined || textUnless === '' ? [] : [`(${lettersOf(textUnless)}) k=0 ;;`]),
+  ];
+  const first = arms.map((arm) => `case $o in ${arm} esac`).join('; ');
+  return `k=${textUnless === undefined ? 0 : 1}
+${checkOptions(letters, first)}
+${hasDefault === true ? '[ $# -ge "$OPTIND" ] || inside .\n' : ''}after $((OPTIND - 1 + k)) ${check} "$@"`;
+}
+
+/** Checks options and files, and hands the whole command line to the machine's tool. */
+export const passFiles =
+  (files: FileOperands) =>
+  ({ host }: WrapperContext): string =>
+    `${checkFiles(files)}\n${files.extra ?? ''}POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`;
+
+/** How many bytes still fit on the disk of the node; without the file as many as anybody likes. */
+const roomPath = '/.sim/room';
+
+/** What Linux says of a file that may not grow, and what a Mac says of a full disk. */
+const words = [
+  's/^[/][^ :]*[/]\\([a-z0-9]*\\): /\\1: /',
+  "s/^cp: error writing '\\(.*\\)': File too large/cp: \\1: No space left on device/",
+  "s/^cp: error copying '.*' to '\\(.*\\)': File too large/cp: \\1: No space left on device/",
+  's/^cat: .*: File too large/cat: stdout: No space left on device/',
+  's/^tar: \\(.*\\): Wrote only .*/\\1: Write failed: No space left on device/',
+  's/^tar: \\(.*\\): Cannot write: File too large/\\1: Write failed: No space left on device/',
+  's/File too large/No space left on device/',
+];
+
+/**
+ * Functions of sh: `limited COMMAND ...` becomes the command, or, while the disk of the node is full, runs it so that no
+ * file can grow beyond the room that is left. Then it fails in the middle, as on a full disk, and leaves what fitted.
+ * A limit of the kernel counts in blocks of 512 bytes.
+ */
+export const roomFunctions = `limited() {
+  [ -e "$R${roomPath}" ] || exec "$@"
+  m=0
+  read -r m <"$R${roomPath}"
+  trap '' XFSZ
+  exec 3>&1
+  y=$( (ulimit -f $((m / 512)); exec "$@") 2>&1 >&3)
+  z=$?
+  [ -z "$y" ] || printf '%s\\n' "$y" | command -p sed ${words.map((one) => `-e ${shellQuote(one)}`).join(' ')} >&2
+  exit "$z"
+}
+`;
+
+/** As `passFiles`, for a tool that writes much: a full disk ends it. */
+export const passLimited =
+  (files: FileOperands) =>
+  ({ host }: WrapperContext): string =>
+    `${checkFiles(files)}\n${files.extra ?? ''}export POSIXLY_CORRECT=1\n${roomFunctions}limited ${shellQuote(host)} "$@"`;

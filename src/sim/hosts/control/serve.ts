@@ -5,10 +5,17 @@ import { FleetError } from '../../../diagnostics/fleet-error.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { FaultAnswer, FleetModel } from '../fleet-model.ts';
-import { isSameProcess, processStart } from '../process/process-identity.ts';
+import { isSameProcess, processStart } from '../processes.ts';
 import { type ControlAnswer, type ControlRequest, chooseSocketPath, serveControl } from './control.ts';
-import { parseRunFile, type RunFile, runFileName, stoppedFileName, writeRunFile } from './run-file.ts';
-import { cleanRun, readRun } from './run-state.ts';
+import {
+  cleanRun,
+  parseRunFile,
+  type RunFile,
+  readRun,
+  runFileName,
+  stoppedFileName,
+  writeRunFile,
+} from './run-folder.ts';
 import { type Fleet, startFleet } from './start-fleet.ts';
 
 /** What a supervisor is started with. */

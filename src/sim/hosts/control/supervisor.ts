@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { FleetError, type NonEmpty } from '../../../diagnostics/fleet-error.ts';
-import { endProcess } from '../process/end-process.ts';
-import { isSameProcess } from '../process/process-identity.ts';
-import { markVariable } from '../ssh/exec-environment.ts';
+import { meshwright } from '../../../model/text/command.ts';
+import { prose } from '../../../model/text/prose.ts';
+import { isSameProcess } from '../processes.ts';
+import { markVariable } from '../ssh/ssh-user.ts';
 import { askControl } from './control.ts';
-import type { RunFile } from './run-file.ts';
-import { cleanRun, readRun } from './run-state.ts';
+import { cleanRun, type RunFile, readRun } from './run-folder.ts';
 import { isClaimed, type ServeOptions, serve } from './serve.ts';
 
 const logName = 'supervisor.log';
@@ -67,7 +67,7 @@ export async function superviseUntilStopped(options: ServeOptions): Promise<void
 }
 
 /** How a supervisor is started. */
-export interface StartSupervisorOptions {
+interface StartSupervisorOptions {
   /** Program and arguments of the process that ends up in {@link superviseUntilStopped} for the same folder. */
   readonly entry: readonly [string, ...string[]];
   readonly folder: string;
@@ -75,7 +75,7 @@ export interface StartSupervisorOptions {
 }
 
 /** A fleet that answers; `already` when it did so before. */
-export interface Started {
+interface Started {
   readonly kind: 'started' | 'already';
   readonly run: RunFile;
 }
@@ -134,7 +134,7 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
 }
 
 /** What stopping found: nothing, a fleet that it stopped, or the rest of a crashed one. */
-export interface Stopped {
+interface Stopped {
   readonly kind: 'none' | 'stopped' | 'cleaned';
   /** Processes of node commands that had to be ended after everything else was gone. */
   readonly sweptCount: number;
@@ -163,4 +163,31 @@ export async function stopSupervisor(folder: string): Promise<Stopped> {
   const sweptCount = await cleanRun(resolve(folder), state.run);
   await rm(join(resolve(folder), 'claim'), { force: true });
   return { kind: state.kind === 'dead' ? 'cleaned' : 'stopped', sweptCount };
+}
+
+/** Sends a signal to a process, as `process.kill` does. */
+type SendSignal = (pid: number, signal: 'SIGKILL') => void;
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+
+const sendSignal: SendSignal = (pid, signal) => {
+  process.kill(pid, signal);
+};
+
+/**
+ * Ends the process of a simulated fleet by force; one that is gone already is fine.
+ *
+ * @throws FleetError `sim/no-answer` when the process belongs to another user
+ */
+export function endProcess(pid: number, send: SendSignal = sendSignal): void {
+  try {
+    send(pid, 'SIGKILL');
+  } catch (error) {
+    if (codeOf(error) === 'ESRCH') return;
+    if (codeOf(error) !== 'EPERM') throw error;
+    const detail = `Process ${pid} runs it for another user and cannot be ended from here.`;
+    const hint = prose`Let the user who started it stop it: ${meshwright('sim down')}`;
+    throw new FleetError([diagnose('sim/no-answer', { detail, hint })]);
+  }
 }

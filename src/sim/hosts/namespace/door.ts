@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NodeDoor } from '../node-life.ts';
 import type { NodeRecords } from '../records.ts';
-import { dropAfter } from '../ssh/drop-after.ts';
+import { dropAfter } from '../ssh/ssh-door.ts';
 
 /** What stands on the loopback interface for port 22 of a node. */
 export interface DoorOptions {

@@ -1,10 +1,133 @@
 import { createHash } from 'node:crypto';
 import { mkdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NodeFile } from '../../model/node-files.ts';
-import { nodeProgramPath, programsPath } from '../../programs-path.ts';
-import { runProgram } from './run-program.ts';
-import { systemFiles } from './system-files.ts';
+import { dataFile, type NodeFile, nodeProgramPath, programsPath, toolFile } from '../../model/node-files.ts';
+import { baseTools, hostTool } from '../base-tools/all-base-tools.ts';
+import { wrapperText } from '../base-tools/wrapper.ts';
+import { runProgram } from './ground.ts';
+
+/** Real here, so not wrapped. */
+const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];
+
+const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Programs of this machine that the tools of a node call. */
+export const programNames: readonly string[] = [
+  ...new Set(wrapped.map(({ host, path }) => host ?? nameOf(path)).filter((name) => name !== 'none')),
+];
+
+/**
+ * The tools of a node below those that are rendered. They are those of the portable host; what only a place without
+ * namespaces has to be told (users, processes, addresses) is true here.
+ */
+export function nodeTools(user: string): readonly NodeFile[] {
+  return wrapped.flatMap((tool) => {
+    const name = tool.host === 'none' ? 'sh' : (tool.host ?? nameOf(tool.path));
+    if (hostTool(name) === undefined) return [];
+    const host = tool.host === 'none' ? '' : `${programsPath}/${name}`;
+    const text = wrapperText(tool, { host, isBsd: false, user, programs: programsPath });
+    // The folders of PATH hold wrappers alone.
+    return [toolFile(tool.path, text.replaceAll('command -p ', `${programsPath}/`))];
+  });
+}
+
+/** What rendered tools call of the tools around them. */
+const called = /\/(?:usr\/)?bin\/(awk|cat|cmp)(?= )/g;
+
+const renderedTools = new WeakMap<NodeFile, NodeFile>();
+
+/**
+ * A rendered tool that calls the programs below by themselves: a wrapper judges what a client types, and would be two
+ * more processes for every answer.
+ */
+export function callingPrograms(file: NodeFile): NodeFile {
+  if (!file.isExecutable) return file;
+  const known = renderedTools.get(file);
+  if (known !== undefined) return known;
+  const made = { ...file, text: file.text.replaceAll(called, `${programsPath}/$1`) };
+  renderedTools.set(file, made);
+  return made;
+}
+
+/** The account of the ssh user, as macOS numbers the first one that is made on a Mac. */
+export const userId = 501;
+/** Its group: `staff`. */
+export const groupId = 20;
+
+const privilegeUser = 'sshd:*:75:75:sshd Privilege separation:/var/empty:/usr/bin/false';
+
+/** sudo on a Mac keeps these of what the caller exported; everything else is gone. */
+const kept = 'HOME LANG LC_ALL LC_CTYPE TZ TERM';
+
+const sudoers = `Defaults env_reset, env_keep += "${kept}", !requiretty, !use_pty
+Defaults secure_path = "/usr/bin:/bin:/usr/sbin:/sbin"
+root ALL=(ALL) ALL
+%admin ALL=(ALL) ALL
+#includedir /private/etc/sudoers.d
+`;
+
+/** The password of the account, judged by its hash; a wrong one is refused without the pause of PAM. */
+const pamSudo = 'auth required pam_unix.so nodelay\naccount required pam_permit.so\nsession required pam_permit.so\n';
+const pamOther = 'auth required pam_deny.so\naccount required pam_permit.so\nsession required pam_permit.so\n';
+
+/** Files that are the same on every node. */
+const systemFiles: readonly NodeFile[] = [
+  dataFile('/private/etc/shells', '/bin/sh\n'),
+  dataFile('/private/etc/nsswitch.conf', 'passwd: files\ngroup: files\nshadow: files\nsudoers: files\nhosts: files\n'),
+  dataFile('/private/etc/pam.d/sudo', pamSudo),
+  dataFile('/private/etc/pam.d/other', pamOther),
+];
+
+/**
+ * Who is on one node: its own name, the ssh user with the hash of the password, the word of the model about sudo, and all
+ * accounts of the model, as `accountsText` writes them.
+ */
+interface NodeAccount {
+  readonly name: string;
+  readonly user: string;
+  readonly sudo: string;
+  readonly hash: string;
+  readonly accounts: string;
+}
+
+/** Accounts of the model but those that every node has here: they log in nowhere. Numbers below zero do not exist on Linux. */
+function otherAccounts(accounts: string, user: string) {
+  const known = ['0', String(userId), '75'];
+  const others = accounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .flatMap(([name = '', uid = '', gid = '', group = '']) =>
+      name === user || known.includes(uid) || !/^\d+$/.test(uid) || !/^\d+$/.test(gid)
+        ? []
+        : [{ name, uid, gid, group }],
+    );
+  const groups = others.filter(({ gid }) => !['0', String(groupId), '75', '80'].includes(gid));
+  return {
+    users: others.map(({ name, uid, gid }) => `${name}:*:${uid}:${gid}:${name}:/var/empty:/usr/bin/false\n`).join(''),
+    groups: groups.map(({ gid, group }) => `${group}:*:${gid}:\n`).join(''),
+  };
+}
+
+/** Accounts of one node, its own name, and what sudo does there beside the rules in its folder. */
+export function accountFiles({ name, user, sudo, hash, accounts }: NodeAccount): readonly NodeFile[] {
+  const admins = sudo === 'denied' ? '' : user;
+  const others = otherAccounts(accounts, user);
+  return [
+    dataFile('/private/etc/hosts', `127.0.0.1 localhost ${name}\n`),
+    dataFile(
+      '/private/etc/passwd',
+      `root:*:0:0:System Administrator:/var/root:/bin/sh\n${privilegeUser}\n${user}:x:${userId}:${groupId}:${user}:/Users/${user}:/bin/sh\n${others.users}`,
+    ),
+    dataFile('/private/etc/shadow', `root:*:1:0:99999:7:::\nsshd:*:1:0:99999:7:::\n${user}:${hash}:1:0:99999:7:::\n`),
+    dataFile(
+      '/private/etc/group',
+      `wheel:*:0:root\nstaff:*:${groupId}:root\nsshd:*:75:\nadmin:*:80:${admins}\n${others.groups}`,
+    ),
+    dataFile('/private/etc/sudoers', sudoers),
+  ];
+}
 
 /** Programs that stand at the place where a Mac has them too, with the names by which this machine may know them. */
 const placed = [

@@ -1,19 +1,28 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Wiring } from '../../model/cables/wiring.ts';
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import { FleetError } from '../../../diagnostics/fleet-error.ts';
+import type { Wiring } from '../../model/wiring.ts';
 import { hostTool } from '../base-tools/all-base-tools.ts';
 import { chooseSocketPath, removeSocket } from '../control/control.ts';
+import { type RunningFleet, type StartFleetOptions, startFleetOn } from '../control/start-fleet.ts';
 import type { FleetHost, HostRun } from '../fleet-host.ts';
 import type { FleetModel } from '../fleet-model.ts';
-import { sweepMarked } from '../process/lifeline.ts';
-import { isSameProcess, processStart } from '../process/process-identity.ts';
-import { startForwarder } from './forwarder.ts';
-import { type Ground, openGround } from './ground.ts';
-import { buildLowerRoot } from './lower-root.ts';
+import { isSameProcess, processStart, sweepMarked } from '../processes.ts';
+import { type Ground, openGround, runProgram, startForwarder } from './ground.ts';
+import { buildLowerRoot, programNames } from './lower-root.ts';
 import { createNamespaceNode } from './namespace-node.ts';
 import { openNetwork } from './network.ts';
-import { programNames } from './node-tools.ts';
-import { requireNamespaces } from './require-namespaces.ts';
+
+/**
+ * Brings up every node of a model in namespaces of its own: the same fleet as that of the portable host, with real
+ * processes, real networks and a real sshd. The model has to say how its Macs are wired.
+ *
+ * @param builtLower what all its Macs have in common, where it was built for several fleets
+ * @throws FleetError `sim/no-namespaces`, `sim/run-folder`
+ */
+export const startNamespaceFleet = (options: StartFleetOptions, builtLower?: string): Promise<RunningFleet> =>
+  startFleetOn(namespaceHost(options.model, builtLower), options);
 
 const ownerName = 'owner';
 
@@ -64,7 +73,7 @@ const wiringFrom =
  * @param builtLower what {@link buildLowerRoot} has built before, for many fleets; each builds its own when absent
  * @throws FleetError `sim/no-namespaces` where that is not to be had
  */
-export const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
+const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
   open: async (run) => {
     await requireNamespaces();
     const { runId, folder, nodes: names, userKey, askPath } = run;
@@ -108,3 +117,56 @@ export const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost
     }
   },
 });
+
+/** What this machine says of itself. */
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  /** Undefined where there are no such numbers. */
+  readonly userNumber: number | undefined;
+  readonly find: (program: string) => string | undefined;
+  /** Makes one of each namespace and leaves it. @throws Error when the kernel refuses */
+  readonly unshare: () => Promise<unknown>;
+}
+
+/** Programs of this machine, beside those of every simulated Mac. */
+const programs = [
+  'ip',
+  'ldd',
+  'mount',
+  'nsenter',
+  'pivot_root',
+  'setpriv',
+  'sshd',
+  'sudo',
+  'tc',
+  'umount',
+  'unshare',
+  'visudo',
+];
+
+const probe = ['--mount', '--net', '--uts', '--ipc', '--pid', '--fork', 'true'];
+
+const thisMachine = (): Machine => ({
+  platform: process.platform,
+  userNumber: process.getuid?.(),
+  find: hostTool,
+  unshare: () => runProgram('unshare', probe),
+});
+
+/** What keeps a machine from running nodes in namespaces; undefined when nothing does. */
+async function whyNot({ platform, userNumber, find, unshare }: Machine): Promise<string | undefined> {
+  if (platform !== 'linux') return `This is ${platform}, and only Linux has the namespaces that are needed.`;
+  if (userNumber !== 0) return 'Only root can make them.';
+  const missing = programs.filter((name) => find(name) === undefined);
+  if (missing.length > 0) return `Not found: ${missing.join(', ')}.`;
+  return unshare().then(
+    () => undefined,
+    (error: unknown) => `The kernel refuses them: ${error instanceof Error ? error.message.trim() : String(error)}.`,
+  );
+}
+
+/** Ends well only where nodes can run in namespaces. @throws FleetError `sim/no-namespaces` */
+export async function requireNamespaces(machine: Machine = thisMachine()): Promise<void> {
+  const detail = await whyNot(machine);
+  if (detail !== undefined) throw new FleetError([diagnose('sim/no-namespaces', { detail })]);
+}

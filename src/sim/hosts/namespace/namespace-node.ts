@@ -3,31 +3,27 @@ import { join } from 'node:path';
 import type { JobDefinition } from '../../launchd/job-definition.ts';
 import { accountsPath } from '../../model/directory.ts';
 import { type NodeFile, toolFile } from '../../model/node-files.ts';
+import { askProgram } from '../ask-client.ts';
 import type { HostedNode } from '../fleet-host.ts';
 import type { NodeView } from '../fleet-model.ts';
-import { createLaunchd } from '../launchd/launchd.ts';
+import { createLaunchd } from '../launchd.ts';
 import { createNodeLife, type NodeDoor, type NodeLife, writeBootFile } from '../node-life.ts';
 import { createNodeRoot } from '../node-root.ts';
 import { createRecords, type NodeRecords } from '../records.ts';
 import type { SimulatedNode } from '../simulated-node.ts';
-import { homeOf } from '../ssh/exec-environment.ts';
 import { type KeyFile, loadOrCreateKey } from '../ssh/host-keys.ts';
-import { type RemoteLoginDoor, remoteLoginDoor } from '../ssh/remote-login-door.ts';
+import { type RemoteLoginDoor, remoteLoginDoor } from '../ssh/ssh-door.ts';
+import { homeOf } from '../ssh/ssh-user.ts';
 import { agentProgram } from './agent-program.ts';
-import { askProgram } from './ask-program.ts';
 import { type AgentJob, type Boot, startBoot } from './boot.ts';
 import { type Door, openDoor } from './door.ts';
-import { readExecs } from './exec-files.ts';
-import type { Forwarder } from './forwarder.ts';
-import type { Ground } from './ground.ts';
+import { type Forwarder, type Ground, runProgram } from './ground.ts';
+import { accountFiles, callingPrograms, groupId, nodeTools, userId } from './lower-root.ts';
 import type { NodeNetwork } from './network.ts';
-import { callingPrograms, nodeTools } from './node-tools.ts';
-import { passwordHash } from './password-hash.ts';
-import { execsPath, hostKeyPath, sshdFiles } from './sshd-files.ts';
-import { accountFiles, groupId, userId } from './system-files.ts';
+import { execsPath, hostKeyPath, readExecs, sshdFiles } from './sshd-files.ts';
 
 /** What all nodes of a fleet stand on. */
-export interface NodeGround {
+interface NodeGround {
   readonly runId: string;
   /** Of the run. */
   readonly folder: string;
@@ -267,4 +263,15 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
       await doors.outer.close();
     },
   };
+}
+
+const hashes = new Map<string, Promise<string>>();
+
+/** The hash of a password as the shadow file of a Linux has it: SHA-512, made by the crypt(3) of this machine. */
+function passwordHash(password: string): Promise<string> {
+  const known = hashes.get(password);
+  if (known !== undefined) return known;
+  const made = runProgram('perl', ['-e', 'print crypt($ARGV[0], q($6$meshwright$))', password]);
+  hashes.set(password, made);
+  return made;
 }

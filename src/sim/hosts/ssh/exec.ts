@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
 import type { Exit } from '../../../model/exit.ts';
-import type { ProcessGroups } from '../process/process-groups.ts';
-import type { ProcessStarter, StartedProgram } from '../process/process-starter.ts';
-import { createChannelOutput } from './channel-output.ts';
+import type { ProcessStarter, StartedProgram } from '../process-starter.ts';
+import type { ProcessGroups } from '../processes.ts';
 import type { ExecHold } from './exec-watch.ts';
 import type { StdioPipes } from './pipes.ts';
 
 /** What it takes to run one command of a client. */
-export interface ExecOptions {
+interface ExecOptions {
   readonly command: string;
   readonly channel: ServerChannel;
   readonly pipes: StdioPipes;
@@ -153,5 +153,42 @@ export function runExec(options: ExecOptions): RunningExec {
     signal: (name) => {
       if (group !== undefined && signalNames.includes(name)) groups.signal(group, `SIG${name}`);
     },
+  };
+}
+
+/**
+ * ssh2 keeps a chunk that waited for window space after it was sent, and sends it again when the other stream of the
+ * channel has to wait next. Forgetting all four before each write makes that impossible, since only one write is
+ * ever under way.
+ */
+const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
+
+/** Sends stdout and stderr of one command over its channel, one chunk at a time, with the client's back-pressure. */
+interface ChannelOutput {
+  /** Sends a whole stream; resolves at its end. Never settles when the channel is closed meanwhile. */
+  readonly send: (stream: Readable, to: 'stdout' | 'stderr') => Promise<void>;
+  readonly bytes: () => number;
+}
+
+/** Takes over the writing side of a channel; nothing is sent before `released`. */
+function createChannelOutput(channel: ServerChannel, released: Promise<void>): ChannelOutput {
+  let turn = released;
+  let sent = 0;
+  const write = (chunk: Buffer, to: 'stdout' | 'stderr'): Promise<void> => {
+    turn = turn.then(
+      () =>
+        new Promise((resolve) => {
+          for (const field of waiting) Reflect.set(channel, field, undefined);
+          sent += chunk.length;
+          (to === 'stdout' ? channel : channel.stderr).write(chunk, () => resolve());
+        }),
+    );
+    return turn;
+  };
+  return {
+    send: async (stream, to) => {
+      for await (const chunk of stream) await write(chunk, to);
+    },
+    bytes: () => sent,
   };
 }

@@ -1,12 +1,12 @@
 import type { Connection, ServerChannel, Session } from 'ssh2';
-import type { ProcessGroups } from '../process/process-groups.ts';
-import type { ProcessStarter } from '../process/process-starter.ts';
+import type { ProcessStarter } from '../process-starter.ts';
+import type { ProcessGroups } from '../processes.ts';
 import type { NodeRecords } from '../records.ts';
-import { createInputWatch, type Objection, objectionsTo } from '../shell/strict-shell.ts';
+import { createInputWatch, type Objection, objectionsTo } from '../strict-shell.ts';
 import { type RunningExec, runExec } from './exec.ts';
-import { execEnvironment, homeOf } from './exec-environment.ts';
 import { createExecHold, type ExecWatch } from './exec-watch.ts';
 import type { PipeSupply } from './pipes.ts';
+import { execEnvironment, homeOf } from './ssh-user.ts';
 
 /** The node behind its ssh server. */
 export interface SessionNode {

@@ -1,17 +1,24 @@
+import { readFile, stat } from 'node:fs/promises';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import ssh2 from 'ssh2';
-import type { ConnectionState } from '../../model/mac.ts';
+import ssh2, {
+  type AuthContext,
+  type AuthenticationType,
+  type Connection,
+  type KeyboardAuthContext,
+  type PublicKeyAuthContext,
+} from 'ssh2';
+import type { ConnectionState } from '../../model/fleet.ts';
 import { prebootBanner, servePreboot } from '../preboot.ts';
 import type { NodeRecords } from '../records.ts';
-import { authenticate } from './authenticate.ts';
-import { authorizedKeys } from './authorized-keys.ts';
-import { dropAfter } from './drop-after.ts';
 import type { KeyFile } from './host-keys.ts';
 import { type SessionNode, serveSessions } from './sessions.ts';
+import { dropAfter } from './ssh-door.ts';
+import { homeOf } from './ssh-user.ts';
 
 /** What one simulated node's ssh server needs. */
-export interface NodeServerOptions {
+interface NodeServerOptions {
   readonly node: SessionNode;
   /** Its own host key, and the one that a reinstalled or impersonated Mac would show. */
   readonly keys: { readonly own: KeyFile; readonly other: KeyFile; readonly preboot: KeyFile };
@@ -28,7 +35,7 @@ export interface NodeServerOptions {
 }
 
 /** The ssh server of a simulated node. */
-export interface NodeServer {
+interface NodeServer {
   readonly port: number;
   /** Listens again on its port after {@link refuse}, if it does not listen. @throws the system's error when somebody else keeps the port */
   readonly listen: () => Promise<void>;
@@ -159,4 +166,101 @@ async function listenAgain(net: NetServer, port: number): Promise<void> {
     await pause(portPauseMs);
   }
   if (!net.listening) throw new Error(`port ${port} of a simulated node is taken by somebody else`);
+}
+
+/** Writable for the group or for everybody. */
+const othersMayWrite = 0o022;
+
+/**
+ * The keys that may log in, `ssh-ed25519 AAAA…`, read as sshd reads them at each login: none where somebody else could
+ * write the file or a folder on the way to it (`StrictModes`, which is on in the stock sshd_config of macOS).
+ *
+ * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT; lines with options are not modelled
+ */
+async function authorizedKeys(root: string, user: string): Promise<readonly string[]> {
+  const file = join(homeOf(root, user), '.ssh/authorized_keys');
+  try {
+    const modes = await Promise.all(
+      [file, dirname(file), dirname(dirname(file))].map(async (path) => (await stat(path)).mode),
+    );
+    if (modes.some((mode) => (mode & othersMayWrite) !== 0)) return [];
+    const lines = (await readFile(file, 'utf8')).split('\n');
+    return lines.filter((line) => /^(?:ssh|ecdsa)-\S+ \S+/u.test(line));
+  } catch {
+    return [];
+  }
+}
+
+/** Who may log in, and how a refusal looks. */
+interface AuthenticateOptions {
+  readonly user: string;
+  /** `ssh-ed25519 AAAA…`, asked at each attempt; none when no key is good enough (FileVault). */
+  readonly keys: () => Promise<readonly string[]>;
+  /** Of the account, asked at each attempt; undefined when none is taken. */
+  readonly password: () => string | undefined;
+  /** Named in every refusal, as sshd lists what it would take. */
+  readonly methods: readonly AuthenticationType[];
+  readonly onAttempt: () => void;
+  /** Told of every password that comes, before it is judged. */
+  readonly onPassword: () => void;
+}
+
+/** sshd's MaxAuthTries. */
+const maxTries = 6;
+
+function isAccepted(context: PublicKeyAuthContext, acceptedKey: string): boolean {
+  const key = ssh2.utils.parseKey(acceptedKey);
+  if (key instanceof Error || context.key.algo !== key.type) return false;
+  if (!key.getPublicSSH().equals(context.key.data)) return false;
+  if (context.signature === undefined || context.blob === undefined) return true; // only asks whether it would do
+  return key.verify(context.blob, context.signature, context.hashAlgo) === true;
+}
+
+/** What a Mac asks for by keyboard-interactive: one answer that is not shown. */
+const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    context.prompt([{ prompt: 'Password:', echo: false }], ([answer]) => resolve(answer));
+  });
+
+async function mayLogIn(
+  context: AuthContext,
+  { user, keys, password, methods, onPassword }: AuthenticateOptions,
+): Promise<boolean> {
+  const isUser = context.username === user;
+  switch (context.method) {
+    case 'publickey':
+      return isUser && (await keys()).some((key) => isAccepted(context, key));
+    case 'password':
+      onPassword();
+      return isUser && context.password === password();
+    case 'keyboard-interactive': {
+      const wanted = methods.includes('keyboard-interactive') ? password() : undefined;
+      return wanted !== undefined && (await askPassword(context)) === wanted && isUser;
+    }
+    default:
+      return false;
+  }
+}
+
+/**
+ * Lets in the one user with one of the keys or with the password, by either of the two methods that a Mac has for it;
+ * after six refusals the connection ends. No password is written down.
+ */
+function authenticate(client: Connection, options: AuthenticateOptions): void {
+  let refused = 0;
+  const refuse = (context: AuthContext): void => {
+    if (context.method !== 'none') refused += 1;
+    context.reject([...options.methods]);
+    if (refused >= maxTries) client.end();
+  };
+  client.on('authentication', (context: AuthContext) => {
+    options.onAttempt();
+    mayLogIn(context, options).then(
+      (isIn) => {
+        if (isIn) context.accept();
+        else refuse(context);
+      },
+      () => refuse(context),
+    );
+  });
 }

@@ -1,7 +1,6 @@
-import type { MacState } from '../../model/mac.ts';
+import type { MacState } from '../../model/fleet.ts';
 import { nameIn } from '../../model/network-preferences.ts';
-import { apple, unconfirmed } from '../source.ts';
-import { lines, type TableTool } from '../tool.ts';
+import { apple, lines, type TableTool, unconfirmed } from '../tool.ts';
 
 /** The Bonjour name while HostName is unset. */
 const fullName = ({ preferences, name }: MacState): string =>

@@ -1,8 +1,7 @@
 import { type DhcpReply, dhcpReply } from '../../model/interfaces.ts';
 import { servicesIn } from '../../model/network-preferences.ts';
-import { seededInteger } from '../../seed.ts';
-import { apple, capture } from '../source.ts';
-import { lines, type TableTool, type View } from '../tool.ts';
+import { seededInteger } from '../../model/seed.ts';
+import { apple, capture, lines, type TableTool, type View } from '../tool.ts';
 
 const packet = capture(
   'ipconfig-getpacket.en0.macos26.5.2.txt',

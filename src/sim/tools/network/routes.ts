@@ -2,7 +2,7 @@ import { bridgeAddress, type LiveAddress, liveAddress, routerOver } from '../../
 import { ipv4Number, ipv4Text } from '../../model/ip-text.ts';
 import { servicesIn } from '../../model/network-preferences.ts';
 import { lines, type View } from '../tool.ts';
-import { allInterfaces } from './ifconfig-blocks.ts';
+import { allInterfaces } from './ifconfig.ts';
 
 /**
  * Where the text of `netstat -rn -f inet` lies on a node. Its columns and flags are those of the captured table

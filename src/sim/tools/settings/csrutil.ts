@@ -1,5 +1,4 @@
-import { capture, unconfirmed } from '../source.ts';
-import { lines, type TableTool } from '../tool.ts';
+import { capture, lines, type TableTool, unconfirmed } from '../tool.ts';
 
 /** `csrutil status`: System Integrity Protection is on, as on every Mac that nobody opened. */
 export const csrutil: TableTool = {

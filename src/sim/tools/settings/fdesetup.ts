@@ -1,5 +1,4 @@
-import { apple, capture, unconfirmed } from '../source.ts';
-import { lines, type TableTool } from '../tool.ts';
+import { apple, capture, lines, type TableTool, unconfirmed } from '../tool.ts';
 
 const status = capture('fdesetup-status.on.txt', 'log of a posture tool, MacBook Pro M3 Max');
 

@@ -1,7 +1,6 @@
 import type { NodePath } from '../../../model/node-path.ts';
-import type { MacState } from '../../model/mac.ts';
-import { modelled, unconfirmed } from '../source.ts';
-import { lines, type TableTool } from '../tool.ts';
+import type { MacState } from '../../model/fleet.ts';
+import { lines, modelled, type TableTool, unconfirmed } from '../tool.ts';
 
 const source = modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
 const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };

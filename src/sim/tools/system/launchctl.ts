@@ -1,8 +1,7 @@
-import { agentOverridesPath, agentUser, overridesPath } from '../../launchd/overrides.ts';
-import type { MacState } from '../../model/mac.ts';
-import { seededInteger } from '../../seed.ts';
-import { apple, capture, published, unconfirmed } from '../source.ts';
-import { lines, type Row, say, type TableTool, type Writes } from '../tool.ts';
+import { agentOverridesPath, agentUser, overridesPath } from '../../launchd/launchctl.ts';
+import type { MacState } from '../../model/fleet.ts';
+import { seededInteger } from '../../model/seed.ts';
+import { apple, capture, lines, published, type Row, say, type TableTool, unconfirmed, type Writes } from '../tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
 const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);

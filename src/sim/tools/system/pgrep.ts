@@ -1,6 +1,5 @@
-import { modelProcesses } from '../../model/cables/rdma-kernel.ts';
-import { apple } from '../source.ts';
-import { lines, type TableTool } from '../tool.ts';
+import { modelProcesses } from '../../model/rdma.ts';
+import { apple, lines, type TableTool } from '../tool.ts';
 
 /** `pgrep ^ibv_`: the verbs tools among the processes of the model; those that run for real return at once. */
 export const pgrep: TableTool = {

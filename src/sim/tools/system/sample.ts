@@ -1,5 +1,4 @@
-import { apple, unconfirmed } from '../source.ts';
-import { lines, type TableTool } from '../tool.ts';
+import { apple, lines, type TableTool, unconfirmed } from '../tool.ts';
 
 /** The tool writes its file itself; it is given by its whole path, which may have blanks. */
 const body = `p=$1 f=$4

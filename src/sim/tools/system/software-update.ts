@@ -1,6 +1,5 @@
 import { buildOf, isNewerMacos, newestRelease } from '../../model/macos-builds.ts';
-import { capture, type Source, unconfirmed } from '../source.ts';
-import { lines, type Row, type TableTool } from '../tool.ts';
+import { capture, lines, type Row, type Source, type TableTool, unconfirmed } from '../tool.ts';
 
 /** One offer of a scan, in the tool's own words. */
 interface Offer {

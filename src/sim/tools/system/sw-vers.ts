@@ -1,5 +1,4 @@
-import { apple, capture, unconfirmed } from '../source.ts';
-import { lines, type Row, type TableTool } from '../tool.ts';
+import { apple, capture, lines, type Row, type TableTool, unconfirmed } from '../tool.ts';
 
 const manual = apple('sw_vers(1)');
 const whole = capture('sw_vers.macos27.txt', 'public Go test data, macOS 27.0');

@@ -1,7 +1,6 @@
-import type { MacState } from '../../model/mac.ts';
+import type { MacState } from '../../model/fleet.ts';
 import { darwinRelease, xnuBuild } from '../../model/macos-builds.ts';
-import { apple, unconfirmed } from '../source.ts';
-import { lines, type Row, type TableTool } from '../tool.ts';
+import { apple, lines, type Row, type TableTool, unconfirmed } from '../tool.ts';
 
 const version = ({ macos }: MacState): string =>
   `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;

@@ -1,6 +1,5 @@
-import { wiredByMacos } from '../../model/memory.ts';
-import { capture, unconfirmed } from '../source.ts';
-import { lines, type TableTool, type View } from '../tool.ts';
+import { wiredByMacos } from '../../model/fleet.ts';
+import { capture, lines, type TableTool, unconfirmed, type View } from '../tool.ts';
 
 const pageBytes = 16_384;
 

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { nodeProgramPath } from '../model/node-files.ts';
+import type { WrittenFile } from './reference.ts';
+import { tarGz } from './tar-gz.ts';
+
+/**
+ * Loaded before anything else: on a machine without cables the ports of a simulated Mac are loopback ports of this one,
+ * and the link table says which. A port that is not in it cannot be listened on, and nobody answers there.
+ */
+const network = `'use strict';
+const fs = require('node:fs');
+const net = require('node:net');
+const table = process.env.MESHWRIGHT_LINK_TABLE;
+const realPort = (host, port) => {
+  const name = (host === '0.0.0.0' ? '127.0.0.1' : host) + ':' + port;
+  const line = fs.readFileSync(table, 'utf8').split('\\n').find((one) => one.startsWith(name + ' '));
+  return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(':') + 1));
+};
+if (table !== undefined) {
+  const { listen } = net.Server.prototype;
+  net.Server.prototype.listen = function (port, host, ...rest) {
+    const real = realPort(host, port);
+    if (real === undefined) throw Object.assign(new Error('no such address'), { code: 'EADDRNOTAVAIL' });
+    return listen.call(this, real, '127.0.0.1', ...rest);
+  };
+  const { connect } = net.Socket.prototype;
+  net.Socket.prototype.connect = function (...args) {
+    const [options] = Array.isArray(args[0]) ? args[0] : args;
+    if (options !== null && typeof options === 'object' && options.port !== undefined) {
+      options.port = realPort(options.host, options.port) ?? 1;
+    }
+    return connect.apply(this, args);
+  };
+}
+`;
+
+const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The double itself; what it loads first is beside it. A Mac in namespaces has the Node of this machine elsewhere. */
+const nodeDouble = `#!/bin/sh
+n=${nodeProgramPath}
+[ -x "$n" ] || n=${shellQuote(process.execPath)}
+exec "$n" --require "$0.network.cjs" "$@"
+`;
+
+/** The files of the double of Node, by their paths, with its program at this one. */
+export const nodeDoubleFiles = (program: string): readonly { readonly path: string; readonly content: string }[] => [
+  { path: program, content: nodeDouble },
+  { path: `${program}.network.cjs`, content: network },
+];
+
+/** The one folder in the archive, called as the archive is. */
+const folderOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.tar\.gz$/, '');
+
+/**
+ * Writes what stands for the archive of Node.js for macOS: its program is the Node that runs this program.
+ *
+ * @param path of the archive; its folder is made
+ * @param program path of Node in it
+ */
+export async function writeNodeArchive(path: string, program = `${folderOf(path)}/bin/node`): Promise<WrittenFile> {
+  const content = tarGz(
+    nodeDoubleFiles(program).map((file) => ({ path: file.path, mode: 0o755, content: Buffer.from(file.content) })),
+  );
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  return { path: path.slice(path.lastIndexOf('/') + 1), sha256, sizeBytes: content.length };
+}

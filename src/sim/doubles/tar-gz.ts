@@ -1,0 +1,76 @@
+import { crc32 } from 'node:zlib';
+
+/** One file of an archive. */
+interface ArchiveFile {
+  /** Relative, of at most 99 characters. */
+  readonly path: string;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly content: Buffer;
+}
+
+const block = 512;
+const storedLimit = 65_535;
+
+/** Digits of base eight, filled up to the field with a closing zero byte. */
+const octal = (number: number, width: number): string => `${number.toString(8).padStart(width - 1, '0')}\0`;
+
+/** The header of one file in the form of POSIX.1-1988 (ustar), owned by root and from the beginning of time. */
+function header({ path, mode, content }: ArchiveFile): Buffer {
+  const bytes = Buffer.alloc(block);
+  const put = (text: string, at: number): void => {
+    bytes.write(text, at, 'latin1');
+  };
+  put(path, 0);
+  put(octal(mode, 8), 100);
+  put(octal(0, 8) + octal(0, 8) + octal(content.length, 12) + octal(0, 12), 108);
+  put(' '.repeat(8), 148);
+  put('0', 156);
+  put('ustar\x0000', 257);
+  const sum = bytes.reduce((total, byte) => total + byte, 0);
+  put(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return bytes;
+}
+
+const padding = (length: number): Buffer => Buffer.alloc((block - (length % block)) % block);
+
+const tar = (files: readonly ArchiveFile[]): Buffer =>
+  Buffer.concat([
+    ...files.flatMap((file) => [header(file), file.content, padding(file.content.length)]),
+    Buffer.alloc(2 * block),
+  ]);
+
+function littleEndian(number: number, bytes: 2 | 4): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeUIntLE(number, 0, bytes);
+  return buffer;
+}
+
+/** Blocks that are stored and not packed (RFC 1951, 3.2.4): the same bytes from every version of every library. */
+function stored(content: Buffer): readonly Buffer[] {
+  const blocks: Buffer[] = [];
+  for (let at = 0; at < content.length; at += storedLimit) {
+    const part = content.subarray(at, at + storedLimit);
+    const isLast = at + storedLimit >= content.length ? 1 : 0;
+    const length = littleEndian(part.length, 2);
+    blocks.push(Buffer.from([isLast]), length, Buffer.from(length.map((byte) => byte ^ 0xff)), part);
+  }
+  return blocks;
+}
+
+/**
+ * A `.tar.gz` of these files: equal files give equal bytes, on every system. For small archives, since nothing is
+ * packed.
+ *
+ * @see RFC 1952 for the envelope: no name, no time, operating system unknown
+ */
+export function tarGz(files: readonly ArchiveFile[]): Buffer {
+  const content = tar(files);
+  const envelope = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+  return Buffer.concat([
+    envelope,
+    ...stored(content),
+    littleEndian(crc32(content), 4),
+    littleEndian(content.length, 4),
+  ]);
+}

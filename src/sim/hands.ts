@@ -1,0 +1,190 @@
+import { plainText } from '../diagnostics/prose-text.ts';
+import { type LinkEnd, linkEndText } from '../model/link.ts';
+import { aimAtReceptacle } from './faults/fault.ts';
+import {
+  type Cable,
+  cableAt,
+  hangingAt,
+  isFree,
+  isSameEnd,
+  withCableOut,
+  withHangingSwap,
+  withSwap,
+} from './model/cables.ts';
+import type { SimulatedFleet } from './model/fleet.ts';
+
+/** One thing that a person at the rack does with one or two plugs. */
+export type HandsAct =
+  /** Pulls the plug; its cable then hangs from its other end, or is out when that was in the air already. */
+  | { readonly kind: 'unplug'; readonly end: LinkEnd }
+  /** Plugs in the end that hangs from one of the two, or else a cable that was fetched: of 80 Gb/s unless said. */
+  | {
+      readonly kind: 'plug';
+      readonly ends: readonly [LinkEnd, LinkEnd];
+      readonly gigabitsPerSecond?: Cable['gigabitsPerSecond'];
+    }
+  /** Pulls one plug and puts it into a free receptacle. */
+  | { readonly kind: 'move'; readonly from: LinkEnd; readonly to: LinkEnd }
+  /** Puts two plugs into each other's receptacles. */
+  | { readonly kind: 'swap'; readonly ends: readonly [LinkEnd, LinkEnd] };
+
+/** The rack after an act, told in a sentence without a full stop; or why nobody can do it. */
+type Acted =
+  | { readonly kind: 'done'; readonly fleet: SimulatedFleet; readonly text: string }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+const refused = (reason: string): Acted => ({ kind: 'refused', reason });
+
+const nothingIn = (end: LinkEnd): Acted => refused(`nothing is plugged into ${linkEndText(end)}`);
+
+const takenText = (fleet: SimulatedFleet, end: LinkEnd): string => {
+  const cable = cableAt(fleet.cables, end);
+  return cable === undefined
+    ? `the plug of a cable that hangs is in ${linkEndText(end)}`
+    : `the cable ${cable.ends.map(linkEndText).join(' <-> ')} is in ${linkEndText(end)}`;
+};
+
+function unplug(fleet: SimulatedFleet, end: LinkEnd): Acted {
+  if (isFree(fleet, end)) return nothingIn(end);
+  const { cables, hanging, far } = withCableOut(fleet, end);
+  const text =
+    far === undefined
+      ? `took the cable out of ${linkEndText(end)}`
+      : `unplugged ${linkEndText(end)}; the cable hangs from ${linkEndText(far)}`;
+  return { kind: 'done', fleet: { ...fleet, cables, hanging }, text };
+}
+
+function plugHanging(fleet: SimulatedFleet, from: LinkEnd, into: LinkEnd): Acted {
+  const cable = hangingAt(fleet.hanging, from);
+  if (cable === undefined) return refused(`no cable hangs from ${linkEndText(from)}`);
+  const { end: _, ...rest } = cable;
+  return {
+    kind: 'done',
+    fleet: {
+      ...fleet,
+      cables: [...fleet.cables, { ...rest, ends: [from, into] }],
+      hanging: fleet.hanging.filter((one) => one !== cable),
+    },
+    text: `plugged the end that hangs from ${linkEndText(from)} into ${linkEndText(into)}`,
+  };
+}
+
+function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsAct, { kind: 'plug' }>): Acted {
+  const [one, other] = ends;
+  if (isSameEnd(one, other)) return refused('both ends are the same receptacle');
+  const taken = ends.filter((end) => !isFree(fleet, end));
+  const hanging = ends.filter((end) => hangingAt(fleet.hanging, end) !== undefined);
+  const [from] = hanging;
+  const blocked = taken.find((end) => !hanging.includes(end)) ?? hanging[1];
+  if (blocked !== undefined) return refused(takenText(fleet, blocked));
+  if (from !== undefined) {
+    const isOther =
+      gigabitsPerSecond !== undefined && hangingAt(fleet.hanging, from)?.gigabitsPerSecond !== gigabitsPerSecond;
+    return isOther
+      ? refused(`the cable that hangs from ${linkEndText(from)} is another one`)
+      : plugHanging(fleet, from, from === one ? other : one);
+  }
+  const cable: Cable = { ends, gigabitsPerSecond: gigabitsPerSecond ?? 80 };
+  const kind = cable.gigabitsPerSecond === 80 ? '' : ` with a ${cable.gigabitsPerSecond} Gb/s cable`;
+  const text = `plugged in ${ends.map(linkEndText).join(' <-> ')}${kind}`;
+  return { kind: 'done', fleet: { ...fleet, cables: [...fleet.cables, cable] }, text };
+}
+
+const swapped = (fleet: SimulatedFleet, one: LinkEnd, other: LinkEnd): SimulatedFleet => ({
+  ...fleet,
+  cables: withSwap(fleet.cables, one, other),
+  hanging: withHangingSwap(fleet.hanging, one, other),
+});
+
+/** Lets the hands do one thing. Pure; what nobody can do, such as to use a receptacle twice, is refused. */
+export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
+  switch (act.kind) {
+    case 'unplug':
+      return unplug(fleet, act.end);
+    case 'plug':
+      return plug(fleet, act);
+    case 'move': {
+      const { from, to } = act;
+      if (isFree(fleet, from)) return nothingIn(from);
+      if (!isFree(fleet, to)) return refused(takenText(fleet, to));
+      const text = `moved the end in ${linkEndText(from)} to ${linkEndText(to)}`;
+      return { kind: 'done', fleet: swapped(fleet, from, to), text };
+    }
+    case 'swap': {
+      const [one, other] = act.ends;
+      const empty = act.ends.find((end) => isFree(fleet, end));
+      if (empty !== undefined) return nothingIn(empty);
+      const cable = cableAt(fleet.cables, one);
+      if (isSameEnd(one, other) || (cable !== undefined && cable === cableAt(fleet.cables, other)))
+        return refused('these are the two ends of one cable');
+      const text = `exchanged the ends in ${linkEndText(one)} and ${linkEndText(other)}`;
+      return { kind: 'done', fleet: swapped(fleet, one, other), text };
+    }
+  }
+}
+
+/** What the simulated hands can be told to do, with the words that each takes. */
+export const handsForms = {
+  unplug: 'unplug NODE:RECEPTACLE...',
+  plug: 'plug NODE:RECEPTACLE NODE:RECEPTACLE [40g]',
+  move: 'move NODE:RECEPTACLE NODE:RECEPTACLE',
+  swap: 'swap NODE:RECEPTACLE NODE:RECEPTACLE',
+} as const;
+
+/** The first word of what the hands are told. */
+type HandsVerb = keyof typeof handsForms;
+
+/** Whether this is a word that tells the hands what to do. */
+export const isHandsVerb = (word: string): word is HandsVerb => Object.hasOwn(handsForms, word);
+
+/** The word for a Thunderbolt 4 cable. */
+const slowWord = '40g';
+
+/** What words for the hands come to: their acts, or why not, in a whole sentence with what to do. */
+type ParsedHands =
+  | { readonly kind: 'acts'; readonly acts: readonly HandsAct[] }
+  | { readonly kind: 'refused'; readonly detail: string; readonly hint: string };
+
+/** Whether a verb of the hands was given as many receptacles as it takes. */
+export function isHandsForm([verb = '', ...words]: readonly string[]): boolean {
+  if (!isHandsVerb(verb)) return false;
+  if (verb === 'unplug') return words.length > 0;
+  const hasSpeed = verb === 'plug' && words[2] === slowWord;
+  return words.length === (hasSpeed ? 3 : 2);
+}
+
+/** Reads `unplug studio-1:2`, `plug studio-1:2 studio-2:2 40g`, `move …` or `swap …` for this rack. */
+export function parseHands(fleet: SimulatedFleet, words: readonly string[]): ParsedHands {
+  const [verb = '', ...rest] = words;
+  if (!isHandsVerb(verb) || !isHandsForm(words)) {
+    const forms = Object.values(handsForms).join(', ');
+    return { kind: 'refused', detail: `${words.join(' ')} is nothing that hands can do.`, hint: `They can: ${forms}.` };
+  }
+  const isSlow = verb === 'plug' && rest.length === 3;
+  const ends: LinkEnd[] = [];
+  for (const word of isSlow ? rest.slice(0, 2) : rest) {
+    const aimed = aimAtReceptacle(fleet, word);
+    if (aimed.kind === 'refused')
+      return { kind: 'refused', detail: plainText(aimed.diagnostic.detail), hint: plainText(aimed.diagnostic.hint) };
+    ends.push(aimed.at);
+  }
+  return { kind: 'acts', acts: actsOf(verb, ends, isSlow ? 40 : undefined) };
+}
+
+function actsOf(
+  verb: HandsVerb,
+  ends: readonly LinkEnd[],
+  gigabitsPerSecond: Cable['gigabitsPerSecond'] | undefined,
+): readonly HandsAct[] {
+  const [one, other] = ends;
+  if (verb === 'unplug') return ends.map((end) => ({ kind: 'unplug', end }));
+  if (one === undefined || other === undefined) return [];
+  switch (verb) {
+    case 'plug':
+      return [{ kind: 'plug', ends: [one, other], ...(gigabitsPerSecond === undefined ? {} : { gigabitsPerSecond }) }];
+    case 'move':
+      return [{ kind: 'move', from: one, to: other }];
+    case 'swap':
+      return [{ kind: 'swap', ends: [one, other] }];
+  }
+}

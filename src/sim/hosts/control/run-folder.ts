@@ -1,0 +1,125 @@
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSameProcess, sweepMarked } from '../processes.ts';
+import { askControl, removeSocket } from './control.ts';
+
+/** How one simulated node is reached. */
+export interface RunNode {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** `ssh-ed25519 AAAA…`: the node's own key, whatever a fault makes it show. */
+  readonly hostKey: string;
+  /** The key of the sshd before FileVault, where it has one of its own; absent in files of earlier versions. */
+  readonly prebootKey?: string;
+  /** Absolute folder that stands for `/`: the root prefix. */
+  readonly root: string;
+  readonly user: string;
+}
+
+/** `run.json` in the run's folder: how to reach a simulated fleet, and whose it is. */
+export interface RunFile {
+  /** Always true; so that nobody takes the file for one of a real fleet. */
+  readonly simulated: true;
+  readonly pid: number;
+  /** When that process was started, as the system writes it; tells it from a later one with the same number. */
+  readonly pidStart: string;
+  readonly startedAtEpochMs: number;
+  readonly runId: string;
+  readonly cluster: string;
+  readonly clusterFile: string;
+  readonly controlSocket: string;
+  /** Where the tools of all nodes reach the simulator; absent in files of earlier versions. */
+  readonly askSocket?: string;
+  readonly userKeyFile: string;
+  readonly nodes: Readonly<Record<string, RunNode>>;
+}
+
+/** The file of a running fleet, in the folder of the run. */
+export const runFileName = 'run.json';
+
+/** The same file after the fleet was stopped: the next one takes its ports. */
+export const stoppedFileName = 'stopped.json';
+
+/** Writes the file for its owner only, by a temporary name and a rename. */
+export async function writeRunFile(folder: string, run: RunFile): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const temporary = join(folder, `${runFileName}.new`);
+  await writeFile(temporary, `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
+  await rename(temporary, join(folder, runFileName));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+function isRunNode(value: unknown): value is RunNode {
+  if (!isObject(value)) return false;
+  const { port, hostKey, root, user } = value;
+  return typeof port === 'number' && [hostKey, root, user].every((one) => typeof one === 'string');
+}
+
+function isRunFile(value: unknown): value is RunFile {
+  if (!isObject(value)) return false;
+  const { pid, startedAtEpochMs, nodes, simulated } = value;
+  const texts = ['pidStart', 'runId', 'cluster', 'clusterFile', 'controlSocket', 'userKeyFile'];
+  return (
+    simulated === true &&
+    typeof pid === 'number' &&
+    typeof startedAtEpochMs === 'number' &&
+    texts.every((name) => typeof value[name] === 'string') &&
+    isObject(nodes) &&
+    Object.values(nodes).every(isRunNode)
+  );
+}
+
+/** The run file of this name in a folder, or undefined when there is none or it is not one of ours. */
+export async function parseRunFile(folder: string, name: string): Promise<RunFile | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(folder, name), 'utf8'));
+    return isRunFile(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const stateName = 'state.json';
+
+/** What an earlier simulator left in this folder about the state of its fleet; undefined when there is nothing. */
+export const readSavedState = (folder: string): Promise<string | undefined> =>
+  readFile(join(folder, stateName), 'utf8').catch(() => undefined);
+
+/** Keeps the state for the next simulator of this folder, by a temporary name and a rename. */
+export async function saveState(folder: string, text: string): Promise<void> {
+  const path = join(folder, stateName);
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** Forgets the state: the next simulator of this folder begins with new Macs. */
+export const forgetState = (folder: string): Promise<void> => rm(join(folder, stateName), { force: true });
+
+/** What a run's folder says: nothing, a fleet that answers, one that lives and does not answer, one that crashed. */
+type RunState =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'live'; readonly run: RunFile }
+  | { readonly kind: 'silent'; readonly run: RunFile }
+  | { readonly kind: 'dead'; readonly run: RunFile };
+
+const answerMs = 5_000;
+
+/** Tells a running simulated fleet from what a crashed one left: by process number, process start and an answer. */
+export async function readRun(folder: string): Promise<RunState> {
+  const run = await parseRunFile(folder, runFileName);
+  if (run === undefined) return { kind: 'none' };
+  if (!(await isSameProcess(run.pid, run.pidStart))) return { kind: 'dead', run };
+  const answer = await askControl(run.controlSocket, { ask: 'status' }, answerMs);
+  return answer === undefined ? { kind: 'silent', run } : { kind: 'live', run };
+}
+
+/** Takes away what is left of a run whose process has ended, and returns how many processes were still there. */
+export async function cleanRun(folder: string, run: RunFile): Promise<number> {
+  const swept = await sweepMarked(run.runId);
+  await removeSocket(run.controlSocket);
+  if (run.askSocket !== undefined) await removeSocket(run.askSocket);
+  await rename(join(folder, runFileName), join(folder, stoppedFileName)).catch(() => undefined);
+  return swept;
+}

@@ -1,0 +1,245 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import type { Exit } from '../../model/exit.ts';
+import type { JobDefinition } from '../launchd/job-definition.ts';
+import type { JobSignal, LaunchdAct, LaunchdEvent } from '../launchd/launchd-state.ts';
+import { accountVariable, rootMarkVariable } from './base-tools/system.ts';
+import type { ProcessGroups } from './processes.ts';
+import { homeOf, markVariable } from './ssh/ssh-user.ts';
+
+/** What launchd's acts are carried out with. */
+interface RunnerOptions {
+  readonly startJob: StartJob;
+  /** Real milliseconds for so many milliseconds of the Mac. */
+  readonly scaledMs: (macMs: number) => number;
+  /** The same for start intervals. */
+  readonly intervalMs: (macMs: number) => number;
+  /** Told what became of it; `started` and `not-started` while the act is still being carried out. */
+  readonly tell: (event: LaunchdEvent) => void;
+}
+
+/** A process that launchd has started and that has not ended. */
+export interface LaunchdProcess {
+  readonly label: string;
+  readonly pid: number;
+}
+
+/** The processes and timers of one launchd. */
+interface Runner {
+  readonly perform: (act: LaunchdAct) => void;
+  readonly processes: () => readonly LaunchdProcess[];
+  /** To one job, or to all; returns how many got it. */
+  readonly signal: (name: JobSignal, label?: string) => number;
+  /** KILL to everything; what ends from now on is told to nobody. */
+  readonly cut: () => void;
+}
+
+/** Acts that are still to come; none of them keeps the simulator alive. */
+function createTimers() {
+  const timers = new Set<NodeJS.Timeout>();
+  return {
+    later: (ms: number, act: () => void): void => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        act();
+      }, ms);
+      timers.add(timer.unref());
+    },
+    clear: (): void => {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}
+
+/** Carries out what launchd decides, with real processes and a scaled clock. */
+export function createRunner({ startJob, scaledMs, intervalMs, tell }: RunnerOptions): Runner {
+  const running = new Map<string, JobProcess>();
+  const startedAtMs = new Map<string, number>();
+  const timers = createTimers();
+  /** Counts cuts: what ends late belongs to a Mac that is not there any more. */
+  let life = 0;
+
+  const start = (job: JobDefinition): void => {
+    const { label } = job;
+    const born = life;
+    const onEnd = (exit: Exit, pid: number): void => {
+      if (running.get(label)?.pid === pid) running.delete(label);
+      if (born === life) tell({ kind: 'ended', label, exit });
+    };
+    const child = startJob(job, onEnd);
+    startedAtMs.set(label, Date.now());
+    if (child !== undefined) running.set(label, child);
+    tell(child === undefined ? { kind: 'not-started', label } : { kind: 'started', label, pid: child.pid });
+  };
+  const kill = (label: string, pid: number): void => {
+    const child = running.get(label);
+    if (child?.pid === pid) child.signal('SIGKILL');
+  };
+  return {
+    perform: (act) => {
+      const ms = 'seconds' in act ? scaledMs(act.seconds * 1000) : 0;
+      switch (act.kind) {
+        case 'start':
+          return start(act.job);
+        case 'signal':
+          return running.get(act.label)?.signal(act.signal);
+        case 'kill-later':
+          return timers.later(ms, () => kill(act.label, act.pid));
+        case 'wake': {
+          const waitMs = (startedAtMs.get(act.label) ?? 0) + ms - Date.now();
+          return timers.later(Math.max(0, waitMs), () => tell({ kind: 'due', label: act.label }));
+        }
+        case 'recur': {
+          const { label, job, seconds } = act;
+          return timers.later(intervalMs(seconds * 1000), () => tell({ kind: 'interval', label, job }));
+        }
+      }
+    },
+    processes: () => [...running].map(([label, { pid }]) => ({ label, pid })),
+    signal: (name, label) => {
+      const wanted = [...running].filter(([one]) => label === undefined || one === label);
+      for (const [, child] of wanted) child.signal(name);
+      return wanted.length;
+    },
+    cut: () => {
+      life += 1;
+      timers.clear();
+      for (const child of running.values()) child.signal('SIGKILL');
+      running.clear();
+    },
+  };
+}
+
+/** The node on which a job is started. */
+export interface JobPlace {
+  readonly name: string;
+  /** Absolute folder that stands for `/`. */
+  readonly root: string;
+  /** `<run id>.<node>.<boot number>`: of the present boot. */
+  readonly mark: () => string;
+  readonly groups: ProcessGroups;
+  /** Real seconds for one second of the Mac; 1 when absent. */
+  readonly clockFactor?: number;
+}
+
+/** A started job: the number of its first process, which is also its group's. */
+export interface JobProcess {
+  readonly pid: number;
+  /** Only to its first process, and never to another one that has got the number since. */
+  readonly signal: (name: JobSignal) => void;
+}
+
+/** Starts a job and tells how it ended; undefined when its program, its folder or its output files are not there. */
+export type StartJob = (job: JobDefinition, onEnd: (exit: Exit, pid: number) => void) => JobProcess | undefined;
+
+/** Where every process of a simulated launchd finds the table of link addresses. */
+const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
+
+/** How long a second of the Mac takes, in real seconds, for processes that wait as real ones do. */
+const clockVariable = 'MESHWRIGHT_CLOCK';
+
+/** The table itself, below the node's root. */
+export const linkTablePath = '/.sim/link-table';
+
+const isInside = (path: string, root: string): boolean =>
+  (path === root || path.startsWith(`${root}/`)) && !path.split('/').includes('..');
+
+/** What launchd gives a daemon, and nothing of the simulator's own environment or of the ssh session. */
+function environmentOf({ root, mark, clockFactor = 1 }: JobPlace, job: JobDefinition): Record<string, string> {
+  const user = job.userName;
+  return {
+    PATH: ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map((folder) => root + folder).join(':'),
+    XPC_FLAGS: '0x0',
+    XPC_SERVICE_NAME: job.label,
+    ...(user === undefined || user === 'root'
+      ? { [rootMarkVariable]: '1' }
+      : { USER: user, LOGNAME: user, HOME: homeOf(root, user), SHELL: `${root}/bin/sh`, [accountVariable]: user }),
+    ...job.environment,
+    [linkTableVariable]: root + linkTablePath,
+    [clockVariable]: String(clockFactor),
+    [markVariable]: mark(),
+  };
+}
+
+/** Opens the file of an output; throws when its folder is not there or it leads out of the node. */
+function openOutput(path: string | undefined, root: string): number {
+  if (path === undefined) return openSync('/dev/null', 'a');
+  if (!isInside(path, root)) throw new Error(`${path} is outside of the node`);
+  return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o644);
+}
+
+function launch(place: JobPlace, job: JobDefinition, outputs: readonly number[]): ChildProcess {
+  const [name, ...args] = job.words;
+  const cwd = job.workingDirectory ?? place.root;
+  // Who knows nothing of a folder that stands for `/` names a program as on a Mac.
+  const program = isInside(job.program, place.root) ? job.program : place.root + job.program;
+  for (const path of [program, cwd]) {
+    if (!isInside(path, place.root)) throw new Error(`${path} is outside of the node`);
+  }
+  accessSync(program, constants.X_OK);
+  if (!statSync(program).isFile() || !statSync(cwd).isDirectory()) throw new Error('no program or no folder');
+  return spawn(program, args, {
+    argv0: name ?? program,
+    cwd,
+    env: environmentOf(place, job),
+    detached: true,
+    stdio: ['ignore', outputs[0], outputs[1]],
+  });
+}
+
+/** A child that is alive, or undefined when it could not be started: launchd says EX_CONFIG to all of these. */
+function tryLaunch(place: JobPlace, job: JobDefinition): ChildProcess | undefined {
+  const outputs: number[] = [];
+  try {
+    outputs.push(openOutput(job.standardOutPath, place.root), openOutput(job.standardErrorPath, place.root));
+    const child = launch(place, job, outputs);
+    child.on('error', () => undefined);
+    return child;
+  } catch {
+    return undefined;
+  } finally {
+    for (const fd of outputs) closeSync(fd);
+  }
+}
+
+const exitOf = (code: number | null, signal: string | null): Exit =>
+  code === null ? { kind: 'signalled', signal: (signal ?? '').replace(/^SIG/, '') } : { kind: 'exited', code };
+
+function signalGroup(group: number, signal: string): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // Nobody is left in it.
+  }
+}
+
+/**
+ * Starts a job in a process group of its own, below the lifeline of the fleet. When its first process has ended, what
+ * is left of the group gets a TERM, as launchd does it unless the job abandons its group. `undefined` when the
+ * program, its folder or its output files are not there, or not below the node's root.
+ *
+ * @see launchd.plist(5): AbandonProcessGroup
+ */
+export function startJob(
+  place: JobPlace,
+  job: JobDefinition,
+  onEnd: (exit: Exit, pid: number) => void,
+): JobProcess | undefined {
+  const child = tryLaunch(place, job);
+  const pid = child?.pid;
+  if (child === undefined || pid === undefined) return undefined;
+  place.groups.add(pid, place.name);
+  child.unref();
+  child.once('exit', (code, signal) => {
+    if (!job.abandonsGroup) signalGroup(pid, 'SIGTERM');
+    place.groups.leaderEnded(pid);
+    onEnd(exitOf(code, signal), pid);
+  });
+  return {
+    pid,
+    signal: (name) => {
+      child.kill(name);
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import { randomInt } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import type { Reach } from '../model/wiring.ts';
+import { linkTablePath } from './launchd-process.ts';
+
+const loopback = '127.0.0.1';
+
+/** What a job says about the network: addresses on cables with their ports, and ports on its own loopback. */
+interface Announced {
+  /** `10.77.0.1:51000` */
+  readonly links: readonly string[];
+  readonly loopbackPorts: readonly number[];
+  /** Ports at which it listens on every address of its node. */
+  readonly openPorts: readonly number[];
+}
+
+const loopbackNames = ['127.0.0.1', 'localhost', '0.0.0.0'];
+/** Words behind which exo has a port for its peers, whatever address they come to. */
+const openFlags = ['--zenoh-port', '--libp2p-port'];
+const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
+
+/**
+ * Everything in the texts of a job that can be an address with a port, or a port alone: a whole number from 1024, as
+ * a word of its own or behind `=`. Too many cost nothing, since a pair that nobody uses is only a line of the table.
+ */
+export function announcedIn(texts: readonly string[]): Announced {
+  const links = new Set<string>();
+  const ports = new Set<number>();
+  for (const text of texts) {
+    for (const [, address = '', digits = ''] of text.matchAll(/(\d{1,3}(?:\.\d{1,3}){3}|localhost):(\d{1,5})(?!\d)/g)) {
+      if (!isPort(Number(digits))) continue;
+      if (loopbackNames.includes(address)) ports.add(Number(digits));
+      else links.add(`${address}:${digits}`);
+    }
+    const [, alone = ''] = /^(?:[^=\s]{1,80}=)?(\d{4,5})$/.exec(text) ?? [];
+    if (alone !== '' && isPort(Number(alone))) ports.add(Number(alone));
+  }
+  const open = texts.flatMap((text, at) => (openFlags.includes(texts[at - 1] ?? '') ? [Number(text)] : []));
+  return { links: [...links], loopbackPorts: [...ports], openPorts: open.filter(isPort) };
+}
+
+/** One address of one node with the loopback port of this machine that stands for it. */
+interface LinkPair {
+  readonly node: string;
+  /** `10.77.0.1:51000` */
+  readonly address: string;
+  readonly loopbackPort: number;
+}
+
+/** The key under which a pair is kept. */
+const pairKey = (node: string, address: string): string => `${node} ${address}`;
+
+/** `10.77.0.1:51000` → `10.77.0.1` */
+const hostOf = (address: string): string => address.slice(0, address.lastIndexOf(':'));
+
+/**
+ * The table of one node, sorted: what its processes can listen on and connect to right now. A line is
+ * `10.77.0.1:51000 127.0.0.1:23211`.
+ */
+function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach): string {
+  const isReached = (pair: LinkPair): boolean => {
+    const host = hostOf(pair.address);
+    if (pair.node === node && (host === loopback || reach.own.includes(host))) return true;
+    return reach.far.some((far) => far.node === pair.node && far.address === host);
+  };
+  const lines = pairs.filter(isReached).map(({ address, loopbackPort }) => `${address} ${loopback}:${loopbackPort}\n`);
+  return [...new Set(lines)].sort().join('');
+}
+
+/** What every loopback port of this machine is called on the node, whether its cable is there or not: for netstat. */
+const linkNamesText = (pairs: readonly LinkPair[], node: string): string =>
+  pairs
+    .filter((pair) => pair.node === node)
+    .map(({ address, loopbackPort }) => `${loopbackPort} ${address}\n`)
+    .sort()
+    .join('');
+
+/** Loopback ports that nobody else gets while they are held. */
+export interface PortClaims {
+  /** A TCP port of 127.0.0.1 on which a process of a node can listen at any later time. */
+  readonly take: () => Promise<number>;
+  /** Gives all of them back. */
+  readonly close: () => Promise<void>;
+}
+
+/** Below the ports that Linux (32768) and macOS (49152) give to outgoing connections. */
+const range = { from: 20_000, to: 32_768 } as const;
+const attempts = 200;
+
+/** A UDP socket on the same number: simulators ask for it first, so two of them never hand out one port. */
+function claim(port: number): Promise<Socket | undefined> {
+  const socket = createSocket('udp4');
+  return new Promise((resolve) => {
+    socket.once('error', () => {
+      socket.close();
+      resolve(undefined);
+    });
+    socket.bind({ port, address: loopback, exclusive: true }, () => resolve(socket.unref()));
+  });
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, loopback, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Starts to hold ports; none yet. */
+export function createPortClaims(): PortClaims {
+  const held = new Set<Socket>();
+  const tryTake = async (): Promise<number | undefined> => {
+    const port = randomInt(range.from, range.to);
+    const socket = await claim(port);
+    if (socket === undefined) return undefined;
+    if (await isFree(port)) {
+      held.add(socket);
+      return port;
+    }
+    socket.close();
+    return undefined;
+  };
+  return {
+    take: async () => {
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const port = await tryTake();
+        if (port !== undefined) return port;
+      }
+      throw new Error(`no free loopback port between ${range.from} and ${range.to}`);
+    },
+    close: async () => {
+      await Promise.all([...held].map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
+      held.clear();
+    },
+  };
+}
+
+/** What the loopback ports of this machine are called on a node. */
+export const linkNamesPath = '/.sim/link-names';
+
+/** The tables that stand for the network between the simulated Macs. */
+export interface LinkTables {
+  /**
+   * A job of this node is about to be loaded: whatever its texts name gets a loopback port, which stays the same as
+   * long as the fleet lives, and the tables of all nodes know it.
+   */
+  readonly announce: (node: string, texts: readonly string[]) => Promise<void>;
+  /** Cables, addresses or bridges have changed: what each node can reach now. */
+  readonly update: (reaches: ReadonlyMap<string, Reach>) => Promise<void>;
+  /** Gives the ports back. */
+  readonly close: () => Promise<void>;
+}
+
+/** Of a node without a cable. */
+export const nowhere: Reach = { own: [], far: [] };
+
+async function replace(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
+
+/** Every address on a cable that some node has now, with its node. */
+const addressesOf = (reaches: ReadonlyMap<string, Reach>): readonly (readonly [node: string, host: string])[] =>
+  [...reaches].flatMap(([node, { own }]) => own.map((host) => [node, host] as const));
+
+/**
+ * Keeps the tables of all nodes of a fleet. Each is a file that is replaced by a rename, so that a process can read it
+ * anew for every request: an open connection on the loopback interface would not notice a pulled cable.
+ *
+ * @param roots root folder by node
+ */
+export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables {
+  const claims = createPortClaims();
+  const links = new Set<string>();
+  const open = new Map<string, Set<number>>();
+  const pairs = new Map<string, LinkPair>();
+  const written = new Map<string, string>();
+  let reaches: ReadonlyMap<string, Reach> = new Map();
+  let turn: Promise<void> = Promise.resolve();
+
+  const pairFor = async (node: string, address: string): Promise<void> => {
+    const key = pairKey(node, address);
+    if (!pairs.has(key)) pairs.set(key, { node, address, loopbackPort: await claims.take() });
+  };
+  const write = async (path: string, text: string): Promise<void> => {
+    if (written.get(path) === text) return;
+    await replace(path, text);
+    written.set(path, text);
+  };
+  const writeAll = async (): Promise<void> => {
+    for (const [node, host] of addressesOf(reaches)) {
+      for (const port of open.get(node) ?? []) await pairFor(node, `${host}:${port}`);
+      const named = [...links].filter((link) => link.startsWith(`${host}:`));
+      for (const link of named) await pairFor(node, link);
+    }
+    const known = [...pairs.values()];
+    for (const [node, root] of roots) {
+      await write(root + linkTablePath, linkTableText(known, node, reaches.get(node) ?? nowhere));
+      await write(root + linkNamesPath, linkNamesText(known, node));
+    }
+  };
+  const inTurn = (act: () => Promise<void>): Promise<void> => {
+    turn = turn.catch(() => undefined).then(act);
+    return turn;
+  };
+  return {
+    announce: (node, texts) =>
+      inTurn(async () => {
+        const announced = announcedIn(texts);
+        for (const link of announced.links) links.add(link);
+        open.set(node, new Set([...(open.get(node) ?? []), ...announced.openPorts]));
+        for (const port of announced.loopbackPorts) await pairFor(node, `${loopback}:${port}`);
+        await writeAll();
+      }),
+    update: (wanted) =>
+      inTurn(async () => {
+        reaches = wanted;
+        await writeAll();
+      }),
+    close: () => inTurn(claims.close),
+  };
+}

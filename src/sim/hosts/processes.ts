@@ -1,0 +1,240 @@
+import { execFile, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { markVariable } from './ssh/ssh-user.ts';
+
+/**
+ * When the process was started, in whatever form the system has it: ticks since boot on Linux (field 22 of
+ * /proc/PID/stat), a date elsewhere. Two processes with one number never share it. Undefined when there is none.
+ */
+export async function processStart(pid: number): Promise<string | undefined> {
+  if (process.platform === 'linux') {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+    const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A zombie has ended; only its parent has not noticed yet.
+    return fields?.[0] === 'Z' ? undefined : fields?.[19];
+  }
+  const options = { env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' }, timeout: 5_000 };
+  const found = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], options).catch(() => undefined);
+  return found?.stdout.trim() || undefined;
+}
+
+/** Whether the process that once wrote down its number and start still lives. */
+export const isSameProcess = async (pid: number, start: string): Promise<boolean> =>
+  (await processStart(pid)) === start;
+
+const surveyMs = 500;
+
+/** A group whose first process is being started; told once how that came out. */
+interface ExpectedGroup {
+  /** Adds the group, and ends it on the spot when everything of its node was ended meanwhile. */
+  readonly started: (group: number) => void;
+  readonly failed: () => void;
+}
+
+/** The process groups that the simulated fleet started and that are not empty yet. */
+export interface ProcessGroups {
+  /** `owner` is the node on which the group runs. */
+  readonly add: (group: number, owner?: string) => void;
+  /** To be asked before a process of a node is started: it counts from now on. */
+  readonly expect: (owner: string) => ExpectedGroup;
+  /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
+  readonly leaderEnded: (group: number) => void;
+  readonly signal: (group: number, name: string) => void;
+  /** How many groups have living processes, or are about to have some. */
+  readonly count: () => number;
+  /** Ends every group of a node at once. */
+  readonly killOwned: (owner: string) => void;
+  /** Ends every group at once, and stops looking. */
+  readonly killAll: () => void;
+}
+
+function isAlive(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function signalGroup(group: number, name: string): void {
+  try {
+    process.kill(-group, name);
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+
+/** Keeps the groups under the lifeline from their first process to their last. */
+export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
+  const running = new Set<number>();
+  const orphaned = new Set<number>();
+  const owners = new Map<number, string>();
+  const ends = new Map<string, number>();
+  let expected = 0;
+  let isOver = false;
+  const settle = (group: number): void => {
+    if (isAlive(group)) {
+      orphaned.add(group);
+      return;
+    }
+    orphaned.delete(group);
+    owners.delete(group);
+    lifeline.release(group);
+  };
+  const survey = setInterval(() => {
+    for (const group of orphaned) settle(group);
+  }, surveyMs);
+  survey.unref();
+  const add = (group: number, owner?: string): void => {
+    running.add(group);
+    if (owner !== undefined) owners.set(group, owner);
+    lifeline.guard(group);
+  };
+  return {
+    add,
+    expect: (owner) => {
+      const before = ends.get(owner);
+      expected += 1;
+      return {
+        started: (group) => {
+          expected -= 1;
+          add(group, owner);
+          if (isOver || ends.get(owner) !== before) signalGroup(group, 'SIGKILL');
+        },
+        failed: () => {
+          expected -= 1;
+        },
+      };
+    },
+    leaderEnded: (group) => {
+      running.delete(group);
+      settle(group);
+    },
+    signal: (group, name) => {
+      if (running.has(group)) signalGroup(group, name);
+    },
+    count: () => running.size + orphaned.size + expected,
+    killOwned: (owner) => {
+      ends.set(owner, (ends.get(owner) ?? 0) + 1);
+      for (const [group, by] of owners) if (by === owner) signalGroup(group, 'SIGKILL');
+    },
+    killAll: () => {
+      isOver = true;
+      clearInterval(survey);
+      for (const group of [...running, ...orphaned]) signalGroup(group, 'SIGKILL');
+    },
+  };
+}
+
+/**
+ * Ends every process whose environment carries the mark of a run, also one that left its group by setsid. In plain
+ * sh, because it must also run when the simulator is gone. Linux reads /proc; elsewhere `ps -E` shows the
+ * environment of own processes (macOS hides that of its protected binaries: there the groups do the work).
+ * The run id never stands in an argument, or the sweep would find itself.
+ */
+const sweepText = `
+sweep() {
+  for pass in 1 2 3 4 5; do
+    found=
+    if [ -r /proc/self/environ ]; then
+      marked=$(grep -lasF "${markVariable}=$run." /proc/[0-9]*/environ 2>/dev/null)
+    else
+      marked=$(ps -axwwE -o pid=,command= 2>/dev/null | while read -r pid rest; do
+        case $rest in (*"${markVariable}=$run."*) printf '%s\\n' "$pid" ;; esac
+      done)
+    fi
+    for one in $marked; do
+      one=\${one#/proc/}; one=\${one%/environ}
+      [ "$one" != $$ ] && kill -s KILL "$one" 2>/dev/null && found=1 && printf '%s\\n' "$one"
+    done
+    [ -n "$found" ] || break
+  done
+}
+`;
+
+const guardText = `
+trap '' HUP INT TERM QUIT PIPE USR1 USR2
+read -r run || exit 0
+groups=' '
+while read -r sign group; do
+  case $sign in
+    (+) groups="$groups$group " ;;
+    (-) case $groups in (*" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+    (.) exit 0 ;;
+  esac
+done
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
+${sweepText}
+sweep >/dev/null
+`;
+
+const plainEnvironment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
+
+/** Watches over the process groups of one simulated fleet. */
+export interface Lifeline {
+  /** The process that holds the reading end; it lives as long as the simulator. */
+  readonly pid: number;
+  /** From now on the group dies with the simulator. */
+  readonly guard: (group: number) => void;
+  /** The group is empty: its number may soon belong to somebody else. */
+  readonly release: (group: number) => void;
+  /** Normal end: the guard leaves without killing anything. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts the guard: a reader on a pipe whose only writing end belongs to this process. When this process dies, also
+ * by SIGKILL, the guard reads the end of the file and kills every group it was told of, then sweeps by mark.
+ */
+export function startLifeline(runId: string): Lifeline {
+  const guardian = spawn('/bin/sh', ['-c', guardText], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: plainEnvironment,
+    cwd: '/',
+  });
+  const { stdin, pid } = guardian;
+  if (pid === undefined) throw new Error('the guard of the simulated fleet did not start');
+  const ended = new Promise<void>((resolve) => {
+    guardian.once('exit', () => resolve());
+  });
+  stdin.on('error', () => undefined);
+  const say = (line: string): void => {
+    if (stdin.writable) stdin.write(line);
+  };
+  say(`${runId}\n`);
+  guardian.unref();
+  return {
+    pid,
+    guard: (group) => say(`+ ${group}\n`),
+    release: (group) => say(`- ${group}\n`),
+    close: async () => {
+      guardian.ref();
+      if (stdin.writable) stdin.end('.\n');
+      await ended;
+    },
+  };
+}
+
+/** Kills what still carries the mark of the run, and returns how many processes that were. At most a minute. */
+export function sweepMarked(runId: string): Promise<number> {
+  const sweeper = spawn('/bin/sh', ['-c', `read -r run || exit 0\n${sweepText}\nsweep`], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: plainEnvironment,
+    cwd: '/',
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  });
+  let printed = '';
+  sweeper.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk.toString('latin1');
+  });
+  sweeper.stdin.on('error', () => undefined);
+  sweeper.stdin.end(`${runId}\n`);
+  return new Promise((resolve, reject) => {
+    sweeper.once('error', reject);
+    sweeper.once('close', () => resolve(new Set(printed.split('\n').filter((line) => line !== '')).size));
+  });
+}

@@ -1,0 +1,109 @@
+import { type LinkEnd, linkEndText } from '../../model/link.ts';
+
+/** A dock or hub on the way of a cable. */
+export interface Dock {
+  /** The end whose Mac sees the dock, and the far Mac behind it, one level deeper; the other end sees its peer directly. */
+  readonly at: LinkEnd;
+  /** Whether that Mac sees nothing behind the dock, as was seen with a Studio Display. */
+  readonly isBlind: boolean;
+}
+
+/** One cable that is plugged in at both ends. */
+export interface Cable {
+  readonly ends: readonly [LinkEnd, LinkEnd];
+  /** What the cable itself can do; a link is as fast as its slowest part. */
+  readonly gigabitsPerSecond: 40 | 80;
+  readonly dock?: Dock;
+}
+
+/** A cable with one plug in a receptacle and the other in the air. */
+export interface HangingCable extends Omit<Cable, 'ends'> {
+  readonly end: LinkEnd;
+}
+
+/** Whether two ends are the same receptacle of the same Mac. */
+export const isSameEnd = (one: LinkEnd, other: LinkEnd): boolean =>
+  one.node === other.node && one.receptacle === other.receptacle;
+
+/** The cable that is plugged in here, if there is one. */
+export const cableAt = (cables: readonly Cable[], end: LinkEnd): Cable | undefined =>
+  cables.find((cable) => cable.ends.some((one) => isSameEnd(one, end)));
+
+/** The cable that hangs from here, if there is one. */
+export const hangingAt = (hanging: readonly HangingCable[], end: LinkEnd): HangingCable | undefined =>
+  hanging.find((cable) => isSameEnd(cable.end, end));
+
+/** Whether nothing is plugged in here. */
+export const isFree = (
+  { cables, hanging }: { readonly cables: readonly Cable[]; readonly hanging: readonly HangingCable[] },
+  end: LinkEnd,
+): boolean => cableAt(cables, end) === undefined && hangingAt(hanging, end) === undefined;
+
+/** Where the cable of this receptacle ends. */
+export function farEnd(cables: readonly Cable[], end: LinkEnd): LinkEnd | undefined {
+  return cableAt(cables, end)?.ends.find((one) => !isSameEnd(one, end));
+}
+
+/** Pulls the cable of this receptacle out at both ends. */
+export const withoutCable = (cables: readonly Cable[], end: LinkEnd): readonly Cable[] =>
+  cables.filter((cable) => !cable.ends.some((one) => isSameEnd(one, end)));
+
+/** Replaces the cable of this receptacle by a slower or faster one. */
+export const withSpeed = (
+  cables: readonly Cable[],
+  end: LinkEnd,
+  gigabitsPerSecond: Cable['gigabitsPerSecond'],
+): readonly Cable[] =>
+  cables.map((cable) => (cable.ends.some((one) => isSameEnd(one, end)) ? { ...cable, gigabitsPerSecond } : cable));
+
+/** Where a plug is after what is in two receptacles was exchanged. */
+const exchanged =
+  (one: LinkEnd, other: LinkEnd) =>
+  (end: LinkEnd): LinkEnd =>
+    isSameEnd(end, one) ? other : isSameEnd(end, other) ? one : end;
+
+/** Exchanges what is plugged into two receptacles; an empty one becomes the place of the other's cable. */
+export function withSwap(cables: readonly Cable[], one: LinkEnd, other: LinkEnd): readonly Cable[] {
+  const moved = exchanged(one, other);
+  return cables.map((cable) => ({
+    ...cable,
+    ends: [moved(cable.ends[0]), moved(cable.ends[1])],
+    ...(cable.dock === undefined ? {} : { dock: { ...cable.dock, at: moved(cable.dock.at) } }),
+  }));
+}
+
+/** The same for cables that hang. */
+export function withHangingSwap(
+  hanging: readonly HangingCable[],
+  one: LinkEnd,
+  other: LinkEnd,
+): readonly HangingCable[] {
+  const moved = exchanged(one, other);
+  return hanging.map((cable) => ({
+    ...cable,
+    end: moved(cable.end),
+    ...(cable.dock === undefined ? {} : { dock: { ...cable.dock, at: moved(cable.dock.at) } }),
+  }));
+}
+
+/** Pulls the plug in this receptacle: its cable then hangs from `far`, or is out when it hung already. */
+export function withCableOut(
+  { cables, hanging }: { readonly cables: readonly Cable[]; readonly hanging: readonly HangingCable[] },
+  end: LinkEnd,
+): { readonly cables: readonly Cable[]; readonly hanging: readonly HangingCable[]; readonly far?: LinkEnd } {
+  const cable = cableAt(cables, end);
+  const far = farEnd(cables, end);
+  if (cable === undefined || far === undefined)
+    return { cables, hanging: hanging.filter((one) => !isSameEnd(one.end, end)) };
+  const { ends: _, ...rest } = cable;
+  return { cables: cables.filter((one) => one !== cable), hanging: [...hanging, { ...rest, end: far }], far };
+}
+
+/** Cables in an order that does not tell in which order they were plugged in, each end first that comes first. */
+export const plugged = (cables: readonly Cable[]): readonly string[] =>
+  cables
+    .map(({ ends, gigabitsPerSecond, dock }) => {
+      const at = dock === undefined ? '' : `${linkEndText(dock.at)} ${dock.isBlind}`;
+      return `${ends.map(linkEndText).sort().join(' ')} ${gigabitsPerSecond} ${at}`;
+    })
+    .sort();

@@ -1,0 +1,100 @@
+import { cableAt } from './cables.ts';
+import { linkSpeed, type MacState, macNamed, peerAt, type ReceptacleState, type SimulatedFleet } from './fleet.ts';
+import { type LiveAddress, liveAddress } from './interfaces.ts';
+import { ipv4Number } from './ip-text.ts';
+import { isPortDead } from './rdma.ts';
+
+/** Which addresses a Mac can use at this moment. */
+export interface Reach {
+  /** Its own ones, on which it can listen. */
+  readonly own: readonly string[];
+  /** Those at the other ends of its cables, to which it can connect. */
+  readonly far: readonly { readonly node: string; readonly address: string }[];
+}
+
+const networkOf = ({ address, prefixLength }: LiveAddress): number =>
+  Math.floor((ipv4Number(address) ?? Number.NaN) / 2 ** (32 - prefixLength));
+
+/** Two addresses at the ends of one cable reach each other only when both count the other one to their own network. */
+const isSameNetwork = (one: LiveAddress, other: LiveAddress): boolean =>
+  one.prefixLength === other.prefixLength && networkOf(one) === networkOf(other) && one.address !== other.address;
+
+/**
+ * What follows from cables, addresses and bridge alone: a pulled cable takes both ends away, a swapped one brings two
+ * networks together that do not fit, a bridged or lost address is none, and a hung Mac or a dead port lets nothing through.
+ */
+export function reachOf(fleet: SimulatedFleet, node: string): Reach {
+  const mac = macNamed(fleet, node);
+  if (mac === undefined) return { own: [], far: [] };
+  const ends = mac.receptacles.flatMap((receptacle) => {
+    const own = liveAddress(fleet, mac, receptacle);
+    return own === undefined
+      ? []
+      : [{ receptacle, own, peer: peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) }];
+  });
+  return {
+    own: ends.map(({ own }) => own.address),
+    far: ends.flatMap(({ receptacle, own, peer }) => {
+      const far = peer === undefined ? undefined : liveAddress(fleet, peer.mac, peer.receptacle);
+      if (peer === undefined || far === undefined || !isSameNetwork(own, far)) return [];
+      // Ports, addresses and devices all look well at both ends; only nothing comes through.
+      if (isPortDead(mac, receptacle) || isPortDead(peer.mac, peer.receptacle)) return [];
+      return [{ node: peer.mac.name, address: far.address }];
+    }),
+  };
+}
+
+/** The same, with the addresses in the office network: every Mac of the rack has one and reaches all others there. */
+export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
+  const { own, far } = reachOf(fleet, node);
+  const mac = macNamed(fleet, node);
+  if (mac === undefined) return { own, far };
+  const others = fleet.macs.filter(({ name }) => name !== mac.name);
+  return {
+    own: [...own, mac.lan.address],
+    far: [...far, ...others.map(({ name, lan }) => ({ node: name, address: lan.address }))],
+  };
+}
+
+/** One receptacle of a Mac as a network sees it. */
+interface WiredReceptacle {
+  /** The interface, such as `en3`. */
+  readonly device: string;
+  readonly address?: LiveAddress;
+  /** The interface at the far end of its cable; absent when none is plugged in. */
+  readonly far?: { readonly mac: string; readonly device: string; readonly gigabitsPerSecond: number };
+  /** Whether nothing comes through it though its port says active. */
+  readonly isSilent: boolean;
+}
+
+/** How a Mac is connected at this moment. */
+export interface Wiring {
+  /** Towards the office network. */
+  readonly lan: { readonly device: string; readonly address: string };
+  /** Sorted by number. */
+  readonly receptacles: readonly WiredReceptacle[];
+}
+
+function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState): Pick<WiredReceptacle, 'far'> {
+  const end = { node: mac.name, receptacle: number };
+  const cable = cableAt(fleet.cables, end);
+  const peer = peerAt(fleet, end);
+  if (cable === undefined || peer === undefined) return {};
+  const gigabitsPerSecond = linkSpeed(fleet, cable);
+  return { far: { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond } };
+}
+
+/** The interfaces, addresses and cables of the Mac that belongs to this node; undefined for a name that is not there. */
+export function wiringOf(fleet: SimulatedFleet, node: string): Wiring | undefined {
+  const mac = macNamed(fleet, node);
+  if (mac === undefined) return undefined;
+  return {
+    lan: { device: mac.lan.device, address: mac.lan.address },
+    receptacles: mac.receptacles.map((receptacle) => {
+      const address = liveAddress(fleet, mac, receptacle);
+      const far = farOf(fleet, mac, receptacle);
+      const isSilent = isPortDead(mac, receptacle);
+      return { device: receptacle.device, ...(address !== undefined && { address }), ...far, isSilent };
+    }),
+  };
+}

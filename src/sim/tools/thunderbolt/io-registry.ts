@@ -1,0 +1,175 @@
+import type { MacState } from '../../model/fleet.ts';
+import { clientsFunction, objectText, rdmaCountsPath, rdmaRegistryPath } from '../../model/rdma.ts';
+import { apple, lines, modelled, published, type Source, type TableTool, unconfirmed } from '../tool.ts';
+
+const names = ['AppleThunderboltRDMAProtectionDomain', 'AppleThunderboltRDMAQueuePair'] as const;
+
+const body = `if { read -r a b <"$r${rdmaCountsPath}"; } 2>/dev/null; then
+    ${clientsFunction}
+    client() { a=$((a + $4)) b=$((b + $5)); }
+    clients
+  else a='<no such class>' b='<no such class>'; fi
+  printf '${names[0]} = %s, ${names[1]} = %s\\n' "$a" "$b"
+  exit 0`;
+
+/** `ioclasscount CLASS CLASS`: the objects of the RDMA driver, those included that are inactive. */
+export const ioclasscount: TableTool = {
+  kind: 'table',
+  path: '/usr/sbin/ioclasscount',
+  rows: () => [],
+  patterns: [
+    {
+      match: `'2:${names.join(' ')}'`,
+      body,
+      source: modelled('ioclasscount.two-classes-zero.modelled.txt', "ioclasscount.c in Apple's IOKitTools"),
+    },
+  ],
+  usage: {
+    text: lines('usage: ioclasscount [<classname> ...]'),
+    exitCode: 64,
+    source: apple('IOKitTools, ioclasscount.c: usage'),
+  },
+};
+
+/** A node of the simulated I/O registry; the values of its properties are as ioreg prints them. */
+interface Entry {
+  readonly name: string;
+  readonly className: string;
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+const bytes = (text: string): string => `<${Buffer.from(`${text}\0`, 'latin1').toString('hex')}>`;
+
+/** Four bytes, lowest first. The numbers are those of acio0, acio4 and acio5 of a Mac15,14. */
+function handle(index: number): string {
+  const four = Buffer.alloc(4);
+  four.writeUInt32LE(147 + 33 * index);
+  return `<${four.toString('hex')}>`;
+}
+
+/** One node at its depth, with its properties two steps further in; an empty line ends them. */
+function shown({ name, className, properties }: Entry, depth: number, isLast: boolean): string {
+  const indent = '  '.repeat(depth + 1) + (isLast ? '  ' : '| ');
+  const values = Object.entries(properties).map(([key, value]) => `${indent}  "${key}" = ${value}`);
+  const head = `${'  '.repeat(depth)}+-o ${name}  <class ${className}, id 0x1000001${depth}f, registered, matched, active, busy 0 (3 ms), retain 9>`;
+  return lines(head, `${indent}{`, ...values, `${indent}}`, indent);
+}
+
+/** The port controllers that know their place. */
+const connectors = (mac: MacState): readonly Entry[] =>
+  (mac.model.portLocations ?? []).map((location, index) => ({
+    name: `hpm${index}@${(12 - index).toString(16).toUpperCase()}`,
+    className: 'AppleARMSPMIDevice',
+    properties: {
+      'acio-parent': handle(index),
+      compatible: bytes('usbc,sn201202x,spmi'),
+      'port-location': bytes(location),
+      'port-number': `<0${index + 1}000000>`,
+    },
+  }));
+
+/** From the root of the registry to the IP port of one receptacle. */
+const pathTo = (receptacle: number): readonly Entry[] => [
+  { name: 'Root', className: 'IORegistryEntry', properties: { IOKitDiagnostics: '{"Classes"={"IOService"=0x2a}}' } },
+  { name: 'Mac', className: 'IOPlatformExpertDevice', properties: { manufacturer: bytes('Apple Inc.') } },
+  { name: 'arm-io@10F00000', className: 'AppleARMIODevice', properties: { 'AAPL,phandle': '<1d000000>' } },
+  {
+    name: `acio${receptacle - 1}@${(0x1f0_0000 + receptacle).toString(16).toUpperCase()}`,
+    className: 'AppleARMIODevice',
+    properties: { 'AAPL,phandle': handle(receptacle - 1), compatible: bytes('acio') },
+  },
+  {
+    name: 'IOThunderboltControllerType7',
+    className: 'IOThunderboltControllerType7',
+    properties: { Generation: '0x4' },
+  },
+  { name: 'IOThunderboltLocalNode', className: 'IOThunderboltLocalNode', properties: {} },
+  { name: 'AppleThunderboltIPService', className: 'AppleThunderboltIPService', properties: {} },
+  {
+    name: 'AppleThunderboltIPPort',
+    className: 'AppleThunderboltIPPort',
+    properties: { IOLinkStatus: '0x1', IOLocation: `"${receptacle}"` },
+  },
+];
+
+const pathText = (receptacle: number): string => {
+  const path = pathTo(receptacle);
+  return `${path.map((entry, depth) => shown(entry, depth, depth === path.length - 1)).join('')}\n`;
+};
+
+const sourceFor = ({ model }: MacState): Source =>
+  model.id === 'Mac15,14'
+    ? published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
+    : unconfirmed('ioreg: which place each receptacle has in the device tree of other models than Mac15,14');
+
+/** The Mac itself, with its two ids among what every Mac has. */
+const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
+  name: 'Mac',
+  className: 'IOPlatformExpertDevice',
+  properties: {
+    'target-type': bytes('Mac'),
+    IOPlatformUUID: `"${hardwareUuid}"`,
+    model: bytes(model.id),
+    IOPlatformSerialNumber: `"${serial}"`,
+    IOBusyInterest: '"IOCommand is not serializable"',
+  },
+});
+const quoted = (text: string): string => `'${text}'`;
+
+/** The devices and what is below them; nothing without the driver. */
+const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
+  ${clientsFunction}
+  client() {
+    [ "$3" = "\${v#@}" ] || return 0
+    case $6 in
+      (1) x=${quoted(objectText.left('ProtectionDomain'))} y=${quoted(objectText.left('QueuePair'))} ;;
+      (*) x=${quoted(objectText.active('ProtectionDomain'))} y=${quoted(objectText.active('QueuePair'))} ;;
+    esac
+    i=0; while [ "$i" -lt "$4" ]; do printf '%s\\n' "$x"; i=$((i + 1)); done
+    i=0; while [ "$i" -lt "$5" ]; do printf '%s\\n' "$y"; i=$((i + 1)); done
+    [ "$6" = 1 ] || printf '  +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x100000909, !registered, !matched, active, busy 0, retain 5>\\n    {\\n      "IOUserClientCreator" = "pid %s, %s"\\n    }\\n' "$1" "$2"
+  }
+  while IFS= read -r v; do
+    case $v in (@*) clients ;; (*) printf '%s\\n' "$v" ;; esac
+  done <"$r${rdmaRegistryPath}"
+  exit 0`;
+
+/** `ioreg` in its text form, for single questions; it prints nothing and exits 0 where nothing matches. */
+export const ioreg: TableTool = {
+  kind: 'table',
+  path: '/usr/sbin/ioreg',
+  rows: ({ mac }) => [
+    {
+      args: ['-rd1', '-c', 'IOPlatformExpertDevice'],
+      source: published('GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c'),
+      stdout: `${shown(platform(mac), 0, true)}\n`,
+    },
+    {
+      args: ['-x', '-r', '-d1', '-k', 'port-location'],
+      source: sourceFor(mac),
+      stdout: connectors(mac)
+        .map((entry) => `${shown(entry, 0, true)}\n`)
+        .join(''),
+    },
+    {
+      args: ['-x', '-r', '-d1', '-t', '-l', '-c', 'AppleThunderboltIPPort'],
+      source: sourceFor(mac),
+      stdout: mac.receptacles.map(({ number }) => pathText(number)).join(''),
+    },
+  ],
+  patterns: [
+    {
+      match: "'4:-r -c AppleThunderboltRDMAInterface -l'",
+      body: rdmaBody,
+      source: published('tmc/go-iroh: two reduced texts of such devices; user clients and properties after SQCU/mesh'),
+    },
+  ],
+  usage: {
+    text: lines(
+      'usage: ioreg [-abfilrtx] [-c class] [-d depth] [-k key] [-n name] [-p plane] [-w width]',
+      'where options are:',
+    ),
+    exitCode: 1,
+    source: apple('IOKitTools, ioreg.c: usage'),
+  },
+};

@@ -1,0 +1,216 @@
+import type { ReceptacleState } from '../../model/fleet.ts';
+import { hasRdmaTools } from '../../model/macos-builds.ts';
+import {
+  gidsOf,
+  isPortActive,
+  nodeGuid,
+  rdmaDevice,
+  rdmaLimit,
+  rdmaReceptacles,
+  verbsHungPath,
+} from '../../model/rdma.ts';
+import {
+  apple,
+  capture,
+  lines,
+  modelled,
+  type Pattern,
+  published,
+  type Row,
+  type TableTool,
+  unconfirmed,
+  type View,
+} from '../tool.ts';
+
+const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
+const short = modelled('ibv_devinfo.m3ultra.en7-active.modelled.txt', publisher);
+const verbose = modelled('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt', publisher);
+
+/** `d0b5:e9ab:23cf:ac05`. */
+const grouped = (guid: string): string => (guid.match(/..../g) ?? []).join(':');
+
+function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbose: boolean): string {
+  const guid = grouped(nodeGuid(receptacle));
+  const limit = rdmaLimit(mac);
+  const state = isPortActive(fleet, mac, receptacle) ? 'PORT_ACTIVE (4)' : 'PORT_DOWN (1)';
+  const limits = [
+    '\tmax_mr_size:\t\t\t0xfa0000',
+    `\tmax_qp:\t\t\t\t${limit}`,
+    `\tmax_cq:\t\t\t\t${limit}`,
+    '\tmax_mr:\t\t\t\t100',
+    `\tmax_pd:\t\t\t\t${limit}`,
+    '\tatomic_cap:\t\t\tATOMIC_NONE (0)',
+    '\tnum_comp_vectors:\t\t1',
+  ];
+  const table = [
+    '\t\t\tgid_tbl_len:\t\t1024',
+    '\t\t\tactive_width:\t\t8X (4)',
+    '\t\t\tactive_speed:\t\t10.0 Gbps (4)',
+    ...gidsOf(fleet, mac, receptacle).map((gid, index) => `\t\t\tGID[${String(index).padStart(3)}]:\t\t${gid}`),
+  ];
+  return lines(
+    `hca_id:\t${rdmaDevice(receptacle)}`,
+    '\ttransport:\t\t\tThunderbolt (100)',
+    `\tnode_guid:\t\t\t${guid}`,
+    `\tsys_image_guid:\t\t\t${guid}`,
+    '\tvendor_id:\t\t\t0x0000',
+    '\tvendor_part_id:\t\t\t0',
+    '\thw_ver:\t\t\t\t0x0',
+    '\tphys_port_cnt:\t\t\t1',
+    ...(isVerbose ? limits : []),
+    '\t\tport:\t1',
+    `\t\t\tstate:\t\t\t${state}`,
+    '\t\t\tmax_mtu:\t\t4096 (5)',
+    '\t\t\tactive_mtu:\t\t4096 (5)',
+    '\t\t\tsm_lid:\t\t\t1',
+    '\t\t\tport_lid:\t\t1',
+    '\t\t\tport_lmc:\t\t0x00',
+    '\t\t\tlink_layer:\t\tThunderbolt',
+    ...(isVerbose ? table : []),
+    '',
+  );
+}
+
+const nothing = unconfirmed('ibv_devinfo without any device: "No IB devices found" on stderr, exit 255');
+
+function rows(view: View): readonly Row[] {
+  if (view.mac.ailments.isVerbsHung) return [];
+  const receptacles = rdmaReceptacles(view.mac);
+  if (receptacles.length === 0) {
+    const stderr = lines('No IB devices found');
+    return [[], ['-v']].map((args) => ({ args, source: nothing, stderr, exitCode: 255 }));
+  }
+  const all = (isVerbose: boolean): string => receptacles.map((one) => deviceBlock(view, one, isVerbose)).join('');
+  return [
+    { args: [], source: short, stdout: all(false) },
+    { args: ['-v'], source: verbose, stdout: all(true) },
+    ...receptacles.flatMap((receptacle) => {
+      const device = rdmaDevice(receptacle);
+      const stdout = deviceBlock(view, receptacle, true);
+      return [
+        { args: ['-d', device], source: short, stdout: deviceBlock(view, receptacle, false) },
+        { args: ['-v', '-d', device], source: verbose, stdout },
+        { args: ['-d', device, '-v'], source: verbose, stdout },
+      ];
+    }),
+  ];
+}
+
+/** A verbs tool that never returns, on a Mac whose driver is stuck. */
+const verbsHang = (match: string): Pattern => ({
+  match,
+  body: `[ ! -e "$r${verbsHungPath}" ] || exec "$r/bin/sleep" 86400`,
+  source: published('SQCU/mesh, RDMA-RULES.md: ibv_devinfo hangs behind a deadlock of the driver'),
+});
+
+/** `ibv_devinfo`: every device or one, short or with limits and GIDs. */
+export const ibvDevinfo: TableTool = {
+  kind: 'table',
+  path: '/usr/bin/ibv_devinfo',
+  isPresent: (mac) => hasRdmaTools(mac.macos.version),
+  rows,
+  patterns: [
+    verbsHang("'0:' | '1:-v' | '2:-d rdma_'*"),
+    {
+      match: "'2:-d rdma_'* | '3:-d rdma_'*' -v'",
+      body: 'printf "IB device \'%s\' wasn\'t found\\n" "$2" >&2; exit 255',
+      source: unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
+    },
+    {
+      match: "'3:-v -d rdma_'*",
+      body: 'printf "IB device \'%s\' wasn\'t found\\n" "$3" >&2; exit 255',
+      source: unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
+    },
+  ],
+  usage: {
+    text: lines('Usage: ibv_devinfo             print the ca attributes'),
+    exitCode: 255,
+    source: unconfirmed("ibv_devinfo's usage text and exit code 255"),
+  },
+};
+
+const lineOfList = modelled(
+  'nvram-p.rdma-enable-on.reduced.txt',
+  'dev7a/rdmalink, macOS 27.2, reduced to three variables',
+);
+
+/** `nvram NAME`: name and value with a tab between. RDMA that was never enabled has no variable. */
+export const nvram: TableTool = {
+  kind: 'table',
+  path: '/usr/sbin/nvram',
+  rows: ({ mac }) => [
+    mac.isRdmaEnabled
+      ? { args: ['rdma-enable'], source: lineOfList, stdout: lines('rdma-enable\t1') }
+      : {
+          args: ['rdma-enable'],
+          source: published('terminal logs of other variables; nvram.c of Apple'),
+          stderr: lines("nvram: Error getting variable - 'rdma-enable': (iokit/common) data was not found"),
+          exitCode: 1,
+        },
+  ],
+  usage: {
+    text: lines('nvram: (usage: no arguments given)'),
+    exitCode: 1,
+    source: unconfirmed("nvram's usage text and exit code 1"),
+  },
+};
+
+const status = capture('rdma_ctl-status.m3ultra.enabled.txt', 'research note of an Apple-cluster monitor');
+const refused = capture('rdma_ctl-enable.outside-recovery.stderr.txt', 'github.com/SQCU/mesh');
+
+const outsideRecovery = (verb: string): Row => ({
+  args: [verb],
+  source: refused,
+  stderr: lines('rdma_ctl: This tool needs to be executed from Recovery OS.'),
+  exitCode: 77,
+});
+
+/** `rdma_ctl`: one word about NVRAM; switching needs Recovery. Absent before macOS 26.2. */
+export const rdmaCtl: TableTool = {
+  kind: 'table',
+  path: '/usr/bin/rdma_ctl',
+  isPresent: (mac) => hasRdmaTools(mac.macos.version),
+  rows: ({ mac }) => [
+    {
+      args: ['status'],
+      source: mac.isRdmaEnabled ? status : apple('TN3205'),
+      stdout: lines(mac.isRdmaEnabled ? 'enabled' : 'disabled'),
+    },
+    outsideRecovery('enable'),
+    outsideRecovery('disable'),
+  ],
+  usage: {
+    text: lines('usage: rdma_ctl [enable | disable | status]'),
+    exitCode: 64,
+    source: unconfirmed("rdma_ctl's usage text and exit code 64"),
+  },
+};
+
+const columns = (device: string, guid: string): string => `    ${device.padEnd(16)}${guid}`;
+
+/** `ibv_devices`: two head lines, then one line per receptacle; head lines only without RDMA. */
+export const ibvDevices: TableTool = {
+  kind: 'table',
+  path: '/usr/bin/ibv_devices',
+  isPresent: (mac) => hasRdmaTools(mac.macos.version),
+  rows: ({ mac }) =>
+    mac.ailments.isVerbsHung
+      ? []
+      : [
+          {
+            args: [],
+            source: capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
+            stdout: lines(
+              columns('device', '    node GUID'),
+              columns('------', '----------------'),
+              ...rdmaReceptacles(mac).map((receptacle) => columns(rdmaDevice(receptacle), nodeGuid(receptacle))),
+            ),
+          },
+        ],
+  patterns: [verbsHang("'0:'")],
+  usage: {
+    text: '',
+    exitCode: 1,
+    source: unconfirmed('ibv_devices takes no arguments; what it says to one is not known'),
+  },
+};

@@ -1,0 +1,119 @@
+import type { NodePath, Word } from '../../model/node-path.ts';
+import { dataFile, type NodeFile, toolFile } from '../model/node-files.ts';
+import {
+  askSimulator,
+  type NameTool,
+  type Row,
+  say,
+  sayFunction,
+  type TableTool,
+  type Tool,
+  toolName,
+  type Usage,
+  type View,
+} from './tool.ts';
+
+/** One word of sh that means exactly this text. */
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A word of a case pattern: literal, or a path below the root that the tool itself has found. */
+const patternWord = (word: Word): string => (typeof word === 'string' ? quote(word) : `"$r"${quote(word.path)}`);
+
+/** `2:-getinfo Ethernet` as a pattern of sh: the number of arguments, then all of them. */
+const rowPattern = (row: Row): string =>
+  row.args.length === 0 ? quote('0:') : `${row.args.length}:${row.args.map(patternWord).join("' '")}`;
+
+/** Where the simulator keeps a file of the node as it wrote it last. */
+export const seenCopy = ({ path }: NodePath): string => `/.sim/seen${path}`;
+
+/** A file name that tells which command line the answer belongs to. */
+function slug(row: Row): string {
+  const words = row.args.map((word) => (typeof word === 'string' ? word : word.path));
+  return words.length === 0 ? 'no-arguments' : words.join('_').replaceAll(/[^A-Za-z0-9._-]/g, '+');
+}
+
+/**
+ * The shell finds its root from its own path without a fork; on a node without prefix the same expression gives the
+ * empty string. Unknown arguments leave one line in `/.sim/unknown` and get the tool's own usage text.
+ */
+const head = (tool: Tool): string =>
+  `#!/bin/sh\nr=\${0%${quote(tool.path)}}\na=$r/.sim/answers/${toolName(tool)}\n${sayFunction}`;
+
+/** A shell reads its files byte by byte: up to here that costs less than to start another program. */
+const saidCharacters = 1_500;
+
+/** Commands of sh that print a stored answer; `what` is the text that lies there. */
+function printed(file: string, what: string): string {
+  const path = `"$a"/${quote(file)}`;
+  const isSaid = what.length <= saidCharacters && what.endsWith('\n') && !what.includes('\0');
+  return isSaid ? `${say} ${path}` : `/bin/cat ${path}`;
+}
+
+const tail = (tool: Tool, usage: Usage): string =>
+  [
+    'l=$*',
+    "case $l in (*'\n'*) l='(arguments with a line break)' ;; esac",
+    `printf '%s\\n' ${quote(tool.path)}" $#:$l" >>"$r/.sim/unknown"`,
+    '/bin/cat "$a/usage.err" >&2',
+    `exit ${usage.exitCode}\n`,
+  ].join('\n');
+
+function rowBody(row: Row): string {
+  const { ifUnchanged } = row;
+  if (ifUnchanged === undefined) return storedAnswer(row);
+  const [copy, file] = [seenCopy(ifUnchanged), patternWord(ifUnchanged)];
+  return `/usr/bin/cmp -s "$r"${quote(copy)} ${file} || ${askSimulator}; ${storedAnswer(row)}`;
+}
+
+function storedAnswer(row: Row): string {
+  const out = row.stdout === undefined ? '' : printed(`${slug(row)}.out`, row.stdout);
+  const isCopied = out.startsWith('/bin/cat ') && row.stderr === undefined && (row.exitCode ?? 0) === 0;
+  if (isCopied) return `exec ${out}`;
+  const err = row.stderr === undefined ? '' : `${printed(`${slug(row)}.err`, row.stderr)} >&2`;
+  return [out, err, `exit ${row.exitCode ?? 0}`].filter((part) => part !== '').join('; ');
+}
+
+/** The simulator judges the words; only what looks like a write gets that far. */
+const writeArms = (tool: Tool): readonly string[] =>
+  (tool.writes?.forms ?? []).map(({ match }) => `(${match}) ${askSimulator} ;;\n`);
+
+function tableScript(tool: TableTool, rows: readonly Row[]): string {
+  const arms = rows.map((row) => `(${rowPattern(row)}) ${rowBody(row)} ;;\n`);
+  const patterns = (tool.patterns ?? []).map(({ match, body }) => `(${match}) ${body} ;;\n`);
+  const choice = `case "$#:$*" in\n${[...arms, ...writeArms(tool), ...patterns].join('')}esac\n`;
+  return head(tool) + choice + tail(tool, tool.usage);
+}
+
+function rowFiles(tool: TableTool, row: Row): readonly NodeFile[] {
+  const path = `/.sim/answers/${toolName(tool)}/${slug(row)}`;
+  const out = row.stdout === undefined ? [] : [dataFile(`${path}.out`, row.stdout)];
+  return row.stderr === undefined ? out : [...out, dataFile(`${path}.err`, row.stderr)];
+}
+
+/** Names and values as `sysctl` answers them: unknown ones are complained about, the others still printed. */
+function nameScript(tool: NameTool, view: View): string {
+  const arms = tool.values(view).map(({ name, value }) => `  (${quote(name)}) v=${quote(value)} ;;\n`);
+  const name = toolName(tool);
+  const writes = writeArms(tool);
+  return [
+    head(tool),
+    ...(writes.length === 0 ? [] : [`case "$#:$*" in\n${writes.join('')}esac\n`]),
+    "n=0 s=0\ncase ${1-} in ('-n') n=1; shift ;; esac\n",
+    "case ${1-} in ('' | -*) ;; (*)\nfor o do\n  case $o in\n",
+    ...arms,
+    `  (*) case $o in (*[!A-Za-z0-9._=-]*) l='(a name that is none)' ;; (*) l=$o ;; esac\n`,
+    `    printf '%s\\n' ${quote(tool.path)}" 1:$l" >>"$r/.sim/unknown"; s=1\n`,
+    `    printf "${name}: unknown oid '%s'\\n" "$o" >&2; continue ;;\n  esac\n`,
+    '  case $n in (1) printf \'%s\\n\' "$v" ;; (*) printf \'%s: %s\\n\' "$o" "$v" ;; esac\ndone\nexit $s ;;\nesac\n',
+    tail(tool, tool.usage),
+  ].join('');
+}
+
+/** The files of one tool on one Mac: the script and its answers; none when this Mac does not have the tool. */
+export function toolFiles(tool: Tool, view: View): readonly NodeFile[] {
+  const usage = dataFile(`/.sim/answers/${toolName(tool)}/usage.err`, tool.usage.text);
+  if (tool.kind === 'names') return [toolFile(tool.path, nameScript(tool, view)), usage];
+  if (tool.isPresent?.(view.mac) === false) return [];
+  const rows = tool.rows(view);
+  return [toolFile(tool.path, tableScript(tool, rows)), ...rows.flatMap((row) => rowFiles(tool, row)), usage];
+}
