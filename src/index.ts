@@ -46,4 +46,4 @@ export {
   type Reach,
   type ReachResolver,
   type ReachWish,
-} from './remote/config/resolve-reach.ts';
+} from './remote/resolve-reach.ts';

@@ -10,7 +10,7 @@ import { labelled, named, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
 import { onAbort } from '../remote/on-abort.ts';
 import { forEachLimited } from './for-each-limited.ts';
-import { leaseHeld } from './lease/lease-ask.ts';
+import { leaseHeld } from './lease/take-lease.ts';
 import { isInterrupted, type Parts, record, sessionOf } from './run-parts.ts';
 import type { LeaseRefusal } from './run-report.ts';
 

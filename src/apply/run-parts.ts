@@ -4,7 +4,7 @@ import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { labelled, prose } from '../model/text/prose.ts';
-import type { JournalEntry } from './journal/journal-record.ts';
+import type { JournalEntry } from './journal/journal.ts';
 import { claimOf } from './lease/controller.ts';
 import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from './lease/lease-keeper.ts';
 import { openSession, type Session } from './reach/session.ts';

@@ -1,3 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { forMany } from '../remote/on-abort.ts';
+
+/** Waits so long, or until the signal comes; never rejects. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal ? { signal: forMany(signal) } : {}).catch(() => undefined);
+}
 /** Every time of a run, in milliseconds. Steps bring their own deadlines, which `scale` multiplies. */
 export interface RunTiming {
   /** Between two renewals of a lease. */

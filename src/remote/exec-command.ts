@@ -1,10 +1,7 @@
 import type { Client, ClientChannel } from 'ssh2';
 import type { Exit } from '../model/exit.ts';
-import { type UnknownExit, unknownExit } from './exit-reasons.ts';
-import { feedInput } from './feed-input.ts';
 import { onAbort } from './on-abort.ts';
-import { createSink, type OutputSink } from './output-sink.ts';
-import type { ExecLimits, ExecResult } from './remote.ts';
+import { type ExecLimits, type ExecResult, type UnknownExit, unknownExit } from './remote.ts';
 
 /** A command that waits for, or has, a channel. */
 export interface CommandRequest {
@@ -191,3 +188,66 @@ function listen(channel: ClientChannel, state: State, listeners: Listeners): voi
   channel.stderr.on('data', listeners.stderr).on('end', ended('stderr')).on('close', over('stderr'));
   channel.on('error', () => undefined);
 }
+/** Gathers output of a command in one growing piece of memory, however small the packets are in which it comes. */
+interface OutputSink {
+  append(chunk: Uint8Array): void;
+  take(): Uint8Array;
+}
+
+const firstBytes = 4096;
+
+/** An empty sink. Its memory is at most twice what was appended. */
+export function createSink(): OutputSink {
+  let bytes = Buffer.alloc(0);
+  let used = 0;
+  return {
+    append: (chunk) => {
+      const needed = used + chunk.length;
+      if (needed > bytes.length) {
+        const grown = Buffer.allocUnsafeSlow(Math.max(firstBytes, needed, bytes.length * 2));
+        bytes.copy(grown, 0, 0, used);
+        bytes = grown;
+      }
+      bytes.set(chunk, used);
+      used = needed;
+    },
+    take: () => bytes.subarray(0, used),
+  };
+}
+
+/** What feeding a command's standard input tells. */
+interface FeedHooks {
+  /** A piece was handed to the connection, which has room for the next one. */
+  readonly moved: () => void;
+  /** The pieces ended with an error: what the command has read is not the whole. */
+  readonly broken: () => void;
+}
+
+/**
+ * Gives a command its standard input and ends it. Pieces are asked for one at a time, as fast as the node reads them;
+ * a command that ends early is asked for no more.
+ */
+export function feedInput(channel: ClientChannel, input: ExecLimits['stdin'], hooks: FeedHooks): void {
+  if (input === undefined) channel.end();
+  else if (input instanceof Uint8Array) channel.end(Buffer.from(input));
+  else feedPieces(channel, input, hooks).catch(() => hooks.broken());
+}
+
+async function feedPieces(channel: ClientChannel, pieces: AsyncIterable<Uint8Array>, hooks: FeedHooks): Promise<void> {
+  for await (const piece of pieces) {
+    if (!channel.writable) return;
+    if (!channel.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength))) await roomIn(channel);
+    hooks.moved();
+  }
+  channel.end();
+}
+
+/** Room for more, or an end of the channel. */
+const roomIn = (channel: ClientChannel): Promise<void> =>
+  new Promise((resolve) => {
+    const over = (): void => {
+      channel.off('drain', over).off('close', over).off('error', over);
+      resolve();
+    };
+    channel.on('drain', over).on('close', over).on('error', over);
+  });

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Client } from 'ssh2';
 import { type CommandRequest, type RunningCommand, startCommand } from './exec-command.ts';
-import { type UnknownExit, unknownExit } from './exit-reasons.ts';
-import type { ExecLimits, ExecResult, Remote } from './remote.ts';
+import { type ExecLimits, type ExecResult, type Remote, type UnknownExit, unknownExit } from './remote.ts';
 
 /** sshd allows ten sessions on a connection (MaxSessions); eight leave room for somebody else's multiplexing. */
 const maxChannels = 8;

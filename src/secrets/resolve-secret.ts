@@ -1,11 +1,78 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import type { ReadStream } from 'node:tty';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { concealed, type Secret, type SecretSource, secretSourceText } from '../model/secret.ts';
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
-import type { RawSecret } from './raw-secret.ts';
-import { runSecretCommand } from './secret-command.ts';
-import { readSecretFile } from './secret-file.ts';
+
+/** The terminal on which a person is asked. */
+export interface HiddenTerminal {
+  readonly input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'>;
+  readonly write: (text: string) => void;
+  readonly signal?: AbortSignal;
+  /** What Ctrl-C at the prompt means: raw mode makes it a byte. */
+  readonly interrupt: () => void;
+}
+
+const keys = {
+  enter: '\r',
+  newline: '\n',
+  ctrlC: '\u0003',
+  ctrlD: '\u0004',
+  ctrlU: '\u0015',
+  delete: '\u007f',
+  back: '\b',
+};
+const longestAnswer = 1_024;
+
+/** Asks one question and shows nothing of the answer; undefined when the person gave up. */
+export function askHidden(question: string, terminal: HiddenTerminal): Promise<string | undefined> {
+  const { input, write, signal } = terminal;
+  return new Promise((resolve) => {
+    let typed: readonly string[] = [];
+    const decoder = new TextDecoder();
+    let isOver = false;
+    const end = (answer: string | undefined): void => {
+      isOver = true;
+      signal?.removeEventListener('abort', giveUp);
+      input.off('data', read).off('end', giveUp);
+      input.setRawMode(false);
+      input.pause();
+      write('\n');
+      resolve(answer);
+    };
+    const giveUp = (): void => end(undefined);
+    const take = (key: string): void => {
+      if (key === keys.ctrlC) terminal.interrupt();
+      if (key === keys.enter || key === keys.newline) end(typed.join(''));
+      else if (key === keys.ctrlC || (key === keys.ctrlD && typed.length === 0)) giveUp();
+      else typed = edited(typed, key);
+    };
+    const read = (chunk: Buffer): void => {
+      for (const key of decoder.decode(chunk, { stream: true })) if (!isOver) take(key);
+    };
+    if (signal?.aborted === true) {
+      resolve(undefined);
+      return;
+    }
+    // First of all: what is typed as soon as the question stands there would be shown otherwise.
+    input.setRawMode(true);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    input.on('data', read).on('end', giveUp);
+    write(question);
+    input.resume();
+  });
+}
+
+function edited(typed: readonly string[], key: string): readonly string[] {
+  if (key === keys.ctrlU) return [];
+  if (key === keys.delete || key === keys.back) return typed.slice(0, -1);
+  return key < ' ' || typed.length >= longestAnswer ? typed : [...typed, key];
+}
 
 /** What resolving a secret may reach. */
 export interface SecretContext {
@@ -102,3 +169,128 @@ function refused(
   const detail = `The ${what ?? 'password'} comes from ${secretSourceText(source)}. ${why}`;
   return { kind: 'missing', diagnostic: diagnose(code, { detail, subject, ...(hint === undefined ? {} : { hint }) }) };
 }
+
+/** Where paths start. */
+interface Places {
+  readonly folder: string;
+  readonly home: string;
+}
+
+/** The absolute path of a secret's file: `~/` is the home folder, relative paths start at the folder. */
+function secretPath(path: string, { folder, home }: Places): string {
+  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : join(folder, path);
+}
+
+/** What stands in a file that belongs to this user, or to root, and that nobody else may read or write. */
+export async function readSecretFile(path: string, places: Places): Promise<RawSecret> {
+  const at = secretPath(path, places);
+  let file: FileHandle;
+  try {
+    // A pipe without a writer would hold up an ordinary open for ever.
+    file = await open(at, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const why = code === 'ENOENT' || code === 'ENOTDIR' ? `${at} is not there.` : `${at} cannot be read (${code}).`;
+    return { kind: 'refused', why, hint: 'Put the password into that file as its only line, with mode 600.' };
+  }
+  try {
+    return await readOpened(file, at);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readOpened(file: FileHandle, at: string): Promise<RawSecret> {
+  const found = await file.stat();
+  const { mode, uid } = found;
+  if (!found.isFile()) return { kind: 'refused', why: `${at} is no file.`, hint: 'Name a plain file.' };
+  const hint = `Change the password, then: chmod 600 ${at}`;
+  const own = process.getuid?.();
+  if (own !== undefined && uid !== own && uid !== 0) {
+    return { kind: 'exposed', why: `${at} belongs to another user (uid ${uid}).`, hint };
+  }
+  if ((mode & 0o077) !== 0) {
+    const shown = (mode & 0o777).toString(8).padStart(3, '0');
+    return { kind: 'exposed', why: `${at} has mode ${shown}: other accounts of this computer may reach it.`, hint };
+  }
+  const bytes = Buffer.alloc(mostRawBytes);
+  const { bytesRead } = await file.read(bytes, 0, mostRawBytes, 0);
+  return { kind: 'bytes', bytes: bytes.subarray(0, bytesRead) };
+}
+
+/** What a program that prints a secret is run with. */
+interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly folder: string;
+  readonly signal?: AbortSignal;
+  /** 30 s unless given. */
+  readonly deadlineMs?: number;
+}
+
+const patienceMs = 30_000;
+
+/**
+ * What a program prints on stdout; it gets no input, no shell reads its words, and nothing that it prints is shown:
+ * who wants to see why it failed runs it by hand.
+ */
+export function runSecretCommand(
+  { argv, hidden = [] }: Extract<SecretSource, { kind: 'command' }>,
+  context: CommandContext,
+): Promise<RawSecret> {
+  const [program = '', ...words] = argv;
+  const { env, folder, signal, deadlineMs = patienceMs } = context;
+  const hint = 'Run that command by hand and correct what it complains about.';
+  const running = new Promise<RawSecret>((resolve) => {
+    const child = spawn(program, words, {
+      cwd: folder,
+      env: Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.includes(name))),
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: deadlineMs,
+      killSignal: 'SIGKILL',
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const refuse = (why: string): void => resolve({ kind: 'refused', why: `\`${program}\` ${why}.`, hint });
+    // A child of the program may keep the pipe after it: nobody waits for that one.
+    const end = (code: number | null, by: NodeJS.Signals | null): void => {
+      child.stdout.destroy();
+      if (size > mostRawBytes) refuse('prints too much for a password');
+      else if (by === 'SIGKILL') refuse(`did not end within ${deadlineMs / 1000} s`);
+      else if (code !== 0) refuse(code === null ? `was ended by ${by}` : `ended with exit ${code}`);
+      else resolve({ kind: 'bytes', bytes: Buffer.concat(chunks) });
+    };
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= mostRawBytes) chunks.push(chunk);
+      else child.kill('SIGKILL');
+    });
+    child.once('error', (error) => refuse(startFailure(error)));
+    child.once('exit', (code, by) => {
+      const last = setTimeout(() => end(code, by), 200);
+      child.once('close', () => {
+        clearTimeout(last);
+        end(code, by);
+      });
+    });
+  });
+  // Of some programs the system says at once that they cannot be run.
+  return running.catch((error: unknown) => ({ kind: 'refused', why: `\`${program}\` ${startFailure(error)}.`, hint }));
+}
+
+function startFailure(error: unknown): string {
+  if (error instanceof Error && error.name === 'AbortError') return 'was interrupted';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  return code === 'ENOENT' ? 'is not there' : `could not be run (${code})`;
+}
+
+/** What a source gave before it is judged: bytes, or why there are none. No reason holds any of them. */
+type RawSecret =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'refused'; readonly why: string; readonly hint: Prose }
+  /** Others may read it. */
+  | { readonly kind: 'exposed'; readonly why: string; readonly hint: Prose };
+
+/** One byte more than a secret with its line break may have is enough to refuse it. */
+const mostRawBytes = 2_048;

@@ -13,7 +13,7 @@ export interface Pair {
   readonly sameAlgorithmsMs: number;
 }
 
-/** What the product and an OpenSSH server agree on (see src/remote/algorithms.ts). */
+/** What the product and an OpenSSH server agree on (see src/remote/ssh2.ts). */
 const sameAlgorithms = ['-o', 'KexAlgorithms=curve25519-sha256', '-o', 'Ciphers=aes128-gcm@openssh.com'];
 
 const environment = (rack: SshdRack): Readonly<Record<string, string>> => ({

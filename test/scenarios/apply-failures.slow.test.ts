@@ -3,7 +3,6 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { createServer, type Server } from 'node:http';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runPlan } from '../../src/apply/run-plan.ts';
 import { jobFolder } from '../../src/engine/scripts/launch-job.ts';
 import { digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
@@ -13,6 +12,7 @@ import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';
 import { asText } from '../unit/as-text.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
+import { runPlan } from './run-plan.ts';
 
 let rack: ApplyRack;
 let server: Server;

@@ -2,9 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/apply/run-events.ts';
-import type { RunOptions } from '../../src/apply/run-options.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunEvent, RunOptions } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { jobFolder } from '../../src/engine/scripts/launch-job.ts';
 import { type Digest, digest } from '../../src/model/digest.ts';
@@ -15,6 +13,7 @@ import { aStep } from '../rack/plans.ts';
 import { asText } from '../unit/as-text.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 import { eventually } from './sim-fixture.ts';
 
 const node = 'studio-1';

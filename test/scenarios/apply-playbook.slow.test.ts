@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../src/apply/journal/journal-record.ts';
+import type { JournalEntry } from '../../src/apply/journal/journal.ts';
 import { openRun } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { RunOptions } from '../../src/apply/run-options.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
@@ -23,6 +22,7 @@ import {
   startApplyRack,
 } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
+import { runPlan } from './run-plan.ts';
 
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);

@@ -1,9 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import type { RunEvent } from '../../src/apply/run-events.ts';
-import type { RunOptions } from '../../src/apply/run-options.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunEvent, RunOptions } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
@@ -13,6 +11,7 @@ import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';
 import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 import { eventually } from './sim-fixture.ts';
 
 const ours = '/Library/Application Support/meshwright';

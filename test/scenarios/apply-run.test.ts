@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/apply/run-events.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunEvent } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../src/diagnostics/fleet-error.ts';
@@ -24,6 +23,7 @@ import {
   timesRun,
 } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 import { eventually } from './sim-fixture.ts';
 
 let rack: ApplyRack;

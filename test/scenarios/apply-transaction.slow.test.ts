@@ -1,7 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { realTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
@@ -21,6 +20,7 @@ import {
 } from './apply-rack.ts';
 import { codes, cuttingProxies, historyFile, outcomes, sleepAfter } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 import { eventually } from './sim-fixture.ts';
 import {
   addressChange,

@@ -1,7 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/apply/run-events.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunEvent } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Patch } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
@@ -28,6 +27,7 @@ import {
   sleepAfter,
   timesRun,
 } from './apply-steps.ts';
+import { runPlan } from './run-plan.ts';
 import { eventually } from './sim-fixture.ts';
 
 let rack: ApplyRack;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/apply/run-events.ts';
+import type { RunEvent } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { folderSource } from '../../src/cli/sources/byte-source.ts';
 import { readNodeShape, readShape } from '../../src/cli/sources/read-shapes.ts';

@@ -6,7 +6,6 @@ import { expect } from 'vitest';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import type { RunOptions } from '../../src/apply/run-options.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { vacantNetworks } from '../../src/cli/apply/apply.ts';
 import { codeForPlan } from '../../src/cli/apply/run-outcome.ts';
@@ -41,6 +40,7 @@ import { type Read, readFile } from './converge-read.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 import { expectNobodyBelow } from './leftovers.ts';
 import { writePublishedSources } from './published-sources.ts';
+import { runPlan } from './run-plan.ts';
 import { connect, type Ran, run } from './sim-fixture.ts';
 
 /** One apply: what it began from, what it showed and did, and what is left to be done. */

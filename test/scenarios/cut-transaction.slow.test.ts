@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../src/apply/journal/journal-record.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
+import type { JournalEntry } from '../../src/apply/journal/journal.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import { type ApplyRack, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { codes, cuttingProxies, outcomes } from './apply-steps.ts';
 import { runKeys } from './kill/record-keys.ts';
+import { runPlan } from './run-plan.ts';
 import {
   addressChange,
   beginChange,

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Controller } from '../../src/apply/lease/controller.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
+import { runPlan } from './run-plan.ts';
 
 let rack: ConvergeRack;
 beforeAll(async () => {

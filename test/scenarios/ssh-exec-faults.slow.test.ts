@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { nodeSubject } from '../../src/model/subject.ts';
-import { diagnoseExit } from '../../src/remote/exit-reasons.ts';
+import { diagnoseExit } from '../../src/remote/remote.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
 

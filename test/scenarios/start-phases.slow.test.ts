@@ -4,8 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunListener } from '../../src/apply/run-events.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunListener } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { sampleOf } from '../sample.ts';
@@ -13,6 +12,7 @@ import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, startConvergeRack } from './converge-rack.ts';
 import { justBefore, toldOfRanks } from './failed-start.ts';
+import { runPlan } from './run-plan.ts';
 
 const launchDaemons = '/Library/LaunchDaemons';
 const plist = `${launchDaemons}/dev.meshwright.rank.chat.plist`;

@@ -1,11 +1,12 @@
 /** Changes of the network of one node, and how its network is. */
-import { runPlan } from '../../src/apply/run-plan.ts';
+
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { aStep } from '../rack/plans.ts';
 import { type ApplyRack, planOf, quickTiming, runOptions } from './apply-rack.ts';
 import { ours } from './apply-steps.ts';
+import { runPlan } from './run-plan.ts';
 import { connect, eventually, run } from './sim-fixture.ts';
 
 export const pendingFile = `${ours}/rollback/pending/about`;

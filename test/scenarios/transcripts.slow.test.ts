@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
-import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { exampleText } from '../../src/cli/sim/sim-example.ts';
 import type { Goal } from '../../src/engine/goals/goal.ts';
@@ -19,6 +18,7 @@ import { type FileValue, filePart, first, pairFile, second } from './converge-fi
 import { type ApplyWish, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 import { publish } from './published-sources.ts';
+import { runPlan } from './run-plan.ts';
 import {
   addressChange,
   beginChange,

@@ -4,8 +4,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { namedSubject } from '../../model/subject.ts';
-import { checksum, journalSuffix } from './journal.ts';
-import type { JournalRecord } from './journal-record.ts';
+import { checksum, type JournalRecord, journalSuffix } from './journal.ts';
 import { validateJournal } from './journal-validator.generated.ts';
 
 /** The records of one journal. */

@@ -1,11 +1,10 @@
 import { releaseLeaseScript, renewLeaseScript } from '../../engine/scripts/lease.ts';
 import type { NodeName } from '../../model/node.ts';
-import { pause } from '../pause.ts';
 import type { Session } from '../reach/session.ts';
 import type { LeaseHolder, LeaseRefusal } from '../run-report.ts';
+import { pause } from '../run-timing.ts';
 import type { Hold } from '../steps/context.ts';
-import { keepLease } from './lease-ask.ts';
-import { type LeaseWish, takeLease } from './take-lease.ts';
+import { keepLease, type LeaseWish, takeLease } from './take-lease.ts';
 
 /** What became of a lease, for the journal and for whoever watches. */
 export interface LeaseChange {

@@ -1,8 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
-import type { FactName } from '../../engine/observe/facts.ts';
-import { allProbes, quietProbes, tokenProbes, unaskingProbes } from '../../engine/observe/facts.ts';
+import { allProbes, type FactName, quietProbes, tokenProbes, unaskingProbes } from '../../engine/observe/facts.ts';
 import { factsWithoutAnswer, parseFacts } from '../../engine/observe/parse-facts.ts';
 import { probesOf } from '../../engine/observe/probes-of.ts';
 import { exitText } from '../../model/exit.ts';
@@ -14,11 +13,10 @@ import { named, prose } from '../../model/text/prose.ts';
 import { parseFrames } from '../../node/frames.ts';
 import { observationMaxBytes, observeCommand } from '../../node/observe-script.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { diagnoseExit } from '../../remote/exit-reasons.ts';
-import type { ExecLimits, ExecResult, Remote } from '../../remote/remote.ts';
+import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
+import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
 import { forEachLimited } from '../for-each-limited.ts';
 import type { Session } from './session.ts';
-import { createTokenWait, type Layout, type TokenWait } from './token-wait.ts';
 import { type LogIn, type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 
 /** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
@@ -128,7 +126,7 @@ async function observeThrough(remote: Remote, node: NodeName, look: Look): Promi
 }
 
 /** How the sessions of a run are looked at. */
-export interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | 'facts'> {
+interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | 'facts'> {
   /** Without asking any endpoint for a token. */
   readonly isQuiet?: boolean;
 }
@@ -186,4 +184,90 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
   if (!isSilent) return [];
   const detail = prose`The observation script gave no answer on ${named(node)} (${exitText(exit)}).`;
   return [diagnose('fact/no-frames', { subject, detail })];
+}
+
+/** One way in which the file runs a placement: the placement itself, or its fallback. */
+interface Layout {
+  readonly name: string;
+  /** In rank order. */
+  readonly nodes: readonly NodeName[];
+}
+
+/** What of a fleet has been observed so far; a node that cannot be reached has facts that are unknown. */
+export type SeenSoFar = Readonly<Record<string, NodeObservation>>;
+
+/**
+ * Whether no token that this leader could still give would change how its meshes are judged: each has lost a rank. A
+ * member that was seen without its process is lost. A member that nothing is known of counts only where `countsUnseen`:
+ * its mesh may well answer. Ranks of layouts that the file does not have are waited for.
+ */
+export function hasLostMeshes(
+  leader: NodeName,
+  layouts: readonly Layout[],
+  seen: SeenSoFar,
+  countsUnseen: boolean,
+): boolean {
+  const placements = seen[leader]?.facts.placements;
+  if (placements?.kind !== 'known') return false;
+  const isLost =
+    (placement: string) =>
+    (node: NodeName): boolean => {
+      const facts = seen[node]?.facts;
+      if (facts === undefined) return false;
+      const member = seeMember(node, placement, facts).seen;
+      return member.kind === 'known' ? !isRunning(member.value) : countsUnseen;
+    };
+  return placements.value
+    .filter(({ rank }) => rank === 0)
+    .every(({ placement, size }) => {
+      const own = layouts.filter(
+        ({ name, nodes }) => name === placement && nodes.length === size && nodes[0] === leader,
+      );
+      return own.length > 0 && own.every(({ nodes }) => nodes.some(isLost(placement)));
+    });
+}
+
+/** Ends requests for a token that no longer matter, while a fleet is observed. */
+interface TokenWait {
+  /** Whether a node leads a mesh of several nodes. */
+  readonly leads: (node: NodeName) => boolean;
+  /** Aborted once the token of this leader is not worth waiting for. */
+  readonly signalFor: (leader: NodeName) => AbortSignal;
+  /** What was seen of a node, without any token. */
+  readonly note: (observation: NodeObservation) => void;
+  readonly stop: () => void;
+}
+
+/**
+ * Ends the wait for tokens while a fleet is observed.
+ *
+ * @param unseenMs how long tokens are waited for at least where a member cannot be reached
+ */
+function createTokenWait(layouts: readonly Layout[], unseenMs: number): TokenWait {
+  const seen: Record<string, NodeObservation> = Object.create(null);
+  const asking = new Map<NodeName, AbortController>();
+  let countsUnseen = false;
+  const endLost = (): void => {
+    for (const [leader, asked] of asking) {
+      if (hasLostMeshes(leader, layouts, seen, countsUnseen)) asked.abort();
+    }
+  };
+  const patience = setTimeout(() => {
+    countsUnseen = true;
+    endLost();
+  }, unseenMs);
+  patience.unref();
+  return {
+    leads: (node) => layouts.some(({ nodes }) => nodes.length > 1 && nodes[0] === node),
+    signalFor: (leader) => {
+      const asked = asking.get(leader) ?? new AbortController();
+      asking.set(leader, asked);
+      return asked.signal;
+    },
+    note: (observation) => {
+      seen[observation.node] = observation;
+      endLost();
+    },
+    stop: () => clearTimeout(patience),
+  };
 }

@@ -9,7 +9,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import { factNamed } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
-import { pause } from '../pause.ts';
+import { pause } from '../run-timing.ts';
 import { observeSessions } from './observe.ts';
 import { openSession, type Session } from './session.ts';
 import type { NodeWay, UseLimits } from './with-remote.ts';

@@ -9,6 +9,46 @@ import type { HostKeyTrust } from '../../remote/keys/host-key-trust.ts';
 import { onAbort } from '../../remote/on-abort.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote, RemoteListener, Target } from '../../remote/remote.ts';
 
+/** One login that several uses share. */
+interface SharedLogin {
+  readonly logIn: LogIn;
+  /** Ends the connection, if there is one; whoever made this calls it. */
+  readonly end: () => void;
+}
+
+/**
+ * A login that is made by its first use and ended by its maker, so that a password is sent once for all of them. One
+ * that failed stays failed: it is not tried again.
+ */
+export function sharedLogin(make: LogIn): SharedLogin {
+  let making: Promise<Remote> | undefined;
+  let made: Remote | undefined;
+  let isEnded = false;
+  const first: LogIn = async (way, limits) => {
+    const remote = await make(way, limits);
+    made = remote;
+    if (isEnded) remote.close();
+    return remote;
+  };
+  return {
+    logIn: async (way, limits) => {
+      const isFirst = making === undefined;
+      making ??= first(way, limits);
+      const remote = await making;
+      return {
+        rootPrefix: remote.rootPrefix,
+        connectMs: isFirst ? remote.connectMs : 0,
+        close: () => undefined,
+        exec: (command, bounds) => remote.exec(command, bounds),
+      };
+    },
+    end: () => {
+      isEnded = true;
+      made?.close();
+    },
+  };
+}
+
 /** A way to a node and what makes its host key trustworthy, or the reasons why there is none. */
 export type Way =
   | { readonly kind: 'way'; readonly target: Target; readonly trust: HostKeyTrust }
@@ -87,7 +127,7 @@ function recorded(remote: Remote, node: NodeName, onRemote: UseLimits['onRemote'
 }
 
 /** One command, and who is told of it. */
-export interface RecordedCommand {
+interface RecordedCommand {
   readonly node: NodeName;
   readonly onRemote: RemoteListener | undefined;
   readonly command: string;

@@ -5,11 +5,11 @@ import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
-import type { NodeUnlock } from '../access/unlock-node.ts';
 import type { StepResult } from '../execute.ts';
 import type { Session } from '../reach/session.ts';
 import type { Way } from '../reach/with-remote.ts';
 import type { RunTiming } from '../run-timing.ts';
+import type { NodeUnlock } from '../unlock-node.ts';
 
 /** The hold of this run on a node, or why it has none there. */
 export type Hold =

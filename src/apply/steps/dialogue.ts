@@ -8,7 +8,7 @@ import { placementSubject, type Subject } from '../../model/subject.ts';
 import { parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { talkCommand } from '../../node/endpoint/talk-endpoint.ts';
 import type { StepResult } from '../execute.ts';
-import { pause } from '../pause.ts';
+import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
 
 /** What one request may take; the answers of a mesh come at once, or not at all. */

@@ -2,19 +2,133 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { seenProperties } from '../../engine/plan/properties.ts';
 import { canonicalJson } from '../../model/digest.ts';
+import { exitText } from '../../model/exit.ts';
 import type { Json } from '../../model/json.ts';
 import type { Known } from '../../model/known.ts';
-import type { Patch } from '../../model/step.ts';
-import { nodeSubject, type Subject } from '../../model/subject.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Patch, Patience, Step } from '../../model/step.ts';
+import { nodeSubject, placementSubject, type Subject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
+import { judgeToken } from '../../node/endpoint/judge-token.ts';
+import { insideOf } from '../../rack/placement/doors/doors.ts';
+import {
+  parseRankProgress,
+  type RankProgress,
+  rankProgressCommand,
+} from '../../rack/placement/observed/rank-progress.ts';
+import { furthest, hasProgressed } from '../../rack/placement/start/start-deadline.ts';
 import { propertyKey } from '../../rack/property-key.ts';
 import type { StepResult } from '../execute.ts';
-import { pause } from '../pause.ts';
 import { observeSessions } from '../reach/observe.ts';
 import type { Session } from '../reach/session.ts';
-import { failed, interrupted, type StepContext, type StepOf } from './context.ts';
-import { insideText, stillInside } from './drain-words.ts';
-import { startPatience } from './start-patience.ts';
+import { pause } from '../run-timing.ts';
+import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
+
+type Ask = StepOf<'ask'>;
+
+/** What one request came to, and how long it took. */
+type Asked = { readonly kind: 'token'; readonly tookMs: number } | { readonly kind: 'none'; readonly reason: string };
+
+/**
+ * Asks the endpoint of a placement, on its own node, until it answers with a token or the deadline is over. Asking
+ * changes nothing, so it is asked again while it is only not there yet. One request is under way at a time, and as long
+ * as its ranks get on: who cuts off a load begins it anew. A token that took longer than the file gives a loaded mesh
+ * may have brought the load with it: then another one has to come in time.
+ */
+export async function runAsk(step: Ask, context: StepContext): Promise<StepResult> {
+  const session = context.session(step.node);
+  const patience = startPatience(step, context);
+  let reason = 'it was not asked';
+  while (!context.signal.aborted) {
+    if (patience.leftMs() <= 0 || session.isLost()) break;
+    const answer = await askWhile(step, context, patience);
+    if (answer.kind === 'token') return await judgeTime(step, context, answer.tookMs);
+    reason = answer.reason;
+    if (patience.isGone()) break;
+    context.progress({ text: reason });
+    await patience.look();
+    await pause(Math.min(context.timing.gatePollMs, Math.max(1, patience.leftMs())), context.signal);
+  }
+  return context.signal.aborted ? interrupted : noToken(step, reason);
+}
+
+const noToken = ({ node, act: { placement } }: Ask, reason: string): StepResult =>
+  failed(
+    diagnose('ask/no-token', {
+      subject: placementSubject(placement),
+      detail: prose`${placement} on ${named(node)} gave no token: ${reason}.`,
+    }),
+  );
+
+/** Once it is loaded, a token has to come within what the file says. */
+async function judgeTime(step: Ask, context: StepContext, tookMs: number): Promise<StepResult> {
+  const limitMs = promisedMs(step, context);
+  if (tookMs <= limitMs) return { outcome: 'unchanged', diagnostics: [] };
+  context.progress({ text: 'its first token took long; it is asked once more' });
+  const again = await askOnce(step.act, context.session(step.node), limitMs, context.signal);
+  if (context.signal.aborted) return interrupted;
+  if (again.kind === 'token') return { outcome: 'unchanged', diagnostics: [] };
+  const seconds = Math.round(tookMs / 1_000);
+  return noToken(
+    step,
+    `after one that took ${seconds} s none came in the time that the file gives it, ${again.reason}`,
+  );
+}
+
+/** A server may hold a request while it loads: its ranks are looked at meanwhile, and it ends when they stand still. */
+async function askWhile(step: Ask, context: StepContext, patience: StartPatience): Promise<Asked> {
+  const { timing, signal } = context;
+  const ending = new AbortController();
+  let isAnswered = false;
+  const asked = askOnce(step.act, context.session(step.node), patience.boundMs(), ending.signal);
+  const over = asked.then(() => {
+    isAnswered = true;
+  });
+  const wait = (): Promise<void> =>
+    Promise.race([over, pause(Math.min(timing.gatePollMs, Math.max(1, patience.leftMs())), signal)]);
+  await wait();
+  while (!isAnswered && !signal.aborted && patience.leftMs() > 0 && !patience.isGone()) {
+    await patience.look();
+    await wait();
+  }
+  if (isAnswered) return await asked;
+  ending.abort();
+  await over;
+  const why = patience.isGone() ? 'the processes of a rank are gone' : 'its ranks got no further';
+  return { kind: 'none', reason: `the endpoint did not answer, and ${why}` };
+}
+
+/** Answers of an endpoint are short; a long one is cut and is then no JSON. */
+const maxBytes = 262_144;
+
+async function askOnce(
+  { placement, port, path, request, pointer, countPointer, isOne }: Ask['act'],
+  session: Session,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const none = (reason: string): Asked => ({ kind: 'none', reason });
+  const beganMs = performance.now();
+  const deadlineSeconds = Math.max(0.1, Math.round(limitMs / 100) / 10);
+  const answer = await session.ask((rootPrefix) => ({
+    name: 'ask',
+    command: askCommand({ placement, port, path, isOne: isOne === true, deadlineSeconds, rootPrefix }),
+    // curl ends by itself; a node that does not even do that is given a moment more.
+    deadlineMs: limitMs + 2_000,
+    maxBytes,
+    stdin: Buffer.from(request),
+    signal,
+  }));
+  const tookMs = performance.now() - beganMs;
+  if (answer.kind === 'unreached') return none(answer.diagnostics[0].summary);
+  const { stdout, exit } = answer.result;
+  const heard = parseAskAnswer(Buffer.from(stdout).toString('utf8'));
+  if (heard === undefined) return none(`curl on the node gave no answer (${exitText(exit)})`);
+  const judged = judgeToken(heard, pointer, countPointer);
+  return judged.kind === 'token' ? { kind: 'token', tookMs } : none(judged.reason);
+}
 
 type Seen = ReadonlyMap<string, Known<Json>>;
 
@@ -88,5 +202,91 @@ function hopeless(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic
     subject: nodeSubject(hit.node),
     detail: prose`${hit.address} on ${named(hit.node)} is ${shown(seenAt(seen, hit))}.`,
     related: missing.map((patch) => diagnose('gate/not-reached', fields(patch, seen))),
+  });
+}
+
+/** How a step of a start is waited for. */
+interface StartPatience {
+  /** Whether to wait on: not past the deadline of the step, and not when nothing has moved for its time. */
+  readonly isLeft: () => boolean;
+  /** Milliseconds until it ends if nothing moves. */
+  readonly leftMs: () => number;
+  /** Milliseconds until it ends however much moves. */
+  readonly boundMs: () => number;
+  /** Whether a rank that had memory has none any more: its processes are gone. */
+  readonly isGone: () => boolean;
+  /** Looks how far the ranks have come. */
+  readonly look: () => Promise<void>;
+}
+
+const lookDeadlineMs = 5_000;
+const lookMaxBytes = 4_096;
+
+/** A step that waits for ranks, and how long without any progress; without that only its deadline counts. */
+interface WaitingStep extends Step {
+  readonly act: Step['act'] & { readonly patience?: Patience };
+}
+
+/** How long the file gives the first token of a loaded mesh, in the time of this run. */
+const promisedMs = (step: WaitingStep, context: Pick<StepContext, 'timing'>): number =>
+  deadlineOf({ ...step, deadlineMs: step.act.patience?.stallMs ?? step.deadlineMs }, context);
+
+/** @see docs/mesh.md: how long it is waited for */
+const leastStallMs = ({ act }: Step, { timing }: StepContext): number =>
+  act.kind === 'ask' ? timing.tokenStallMs : timing.gateStallMs;
+
+/** The patience with one step, from now on. */
+function startPatience(step: WaitingStep, context: StepContext): StartPatience {
+  const { patience } = step.act;
+  const boundMs = deadlineOf(step, context);
+  const stallMs = patience === undefined ? boundMs : Math.max(promisedMs(step, context), leastStallMs(step, context));
+  const endMs = performance.now() + Math.max(boundMs, stallMs);
+  let isGone = false;
+  let movedAtMs = performance.now();
+  const ranks = new Map<NodeName, RankProgress>();
+  const nodes = [step.node, ...step.peers];
+  const leftMs = (): number => Math.min(endMs, movedAtMs + stallMs) - performance.now();
+  const lookAt = async (placement: string, node: NodeName): Promise<void> => {
+    const answer = await context.session(node).ask((rootPrefix) => ({
+      name: 'rank-progress',
+      command: rankProgressCommand(placement, rootPrefix),
+      deadlineMs: lookDeadlineMs,
+      maxBytes: lookMaxBytes,
+    }));
+    if (answer.kind === 'unreached') return;
+    const now = parseRankProgress(Buffer.from(answer.result.stdout).toString('utf8'));
+    const before = ranks.get(node);
+    if (now === undefined) return;
+    isGone ||= before !== undefined && before.residentBytes > 0 && now.residentBytes === 0;
+    ranks.set(node, before === undefined ? now : furthest(before, now));
+    if (before !== undefined && hasProgressed(before, now)) movedAtMs = performance.now();
+  };
+  return {
+    isLeft: () => leftMs() > 0,
+    leftMs,
+    boundMs: () => endMs - performance.now(),
+    isGone: () => isGone,
+    look: async () => {
+      if (patience === undefined) return;
+      await Promise.all(nodes.map((node) => lookAt(patience.placement, node)));
+    },
+  };
+}
+
+/** How many are still inside a placement that is waited for: `2 inside kimi`; undefined for any other wait. */
+function insideText(patch: Patch, now: Known<Json>): string | undefined {
+  const placement = insideOf(patch);
+  if (placement === undefined || now.kind === 'unknown' || typeof now.value !== 'number') return undefined;
+  return `${now.value} inside ${placement}`;
+}
+
+/** That somebody is still inside when the time is over; undefined where it was not waited for that, or not seen. */
+function stillInside(patch: Patch, now: Known<Json>): Diagnostic | undefined {
+  const told = insideText(patch, now);
+  if (told === undefined) return undefined;
+  return diagnose('endpoint/still-inside', {
+    subject: nodeSubject(patch.node),
+    detail: prose`${told} on ${named(patch.node)}.`,
+    hint: prose`Wait longer: ${meshwright('drain', insideOf(patch) ?? '', '--deadline', '10m')}. What is done now cuts them off.`,
   });
 }

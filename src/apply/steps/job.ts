@@ -4,10 +4,9 @@ import { launchBody } from '../../engine/scripts/launch-job.ts';
 import { type JobPoll, parseJobPoll, pollJobCommand } from '../../engine/scripts/poll-job.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
-import { pause } from '../pause.ts';
+import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, stepName, subjectOf } from './context.ts';
-import { type RootResult, sendRootScript } from './root-script.ts';
-import { scriptProblem } from './script-problem.ts';
+import { type RootResult, scriptProblem, sendRootScript } from './root-script.ts';
 
 /** How often a job is launched at most in one run, whose process is gone each time. */
 const maxLaunches = 3;

@@ -1,22 +1,24 @@
 import { createHash } from 'node:crypto';
+import { layoutOn } from '../../desired/fallback.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
 import { digest } from '../../model/digest.ts';
 import { exitText } from '../../model/exit.ts';
 import type { GoldenRecord } from '../../model/golden.ts';
 import { placementSubject, type Subject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
-import { named, prose } from '../../model/text/prose.ts';
+import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { askCommand, parseTimedAnswer, type TimedAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { type GoldenSpeed, goldenSpeed, judgeGolden } from '../../node/endpoint/judge-golden.ts';
 import { judgeToken } from '../../node/endpoint/judge-token.ts';
 import { notAskedStatus } from '../../node/endpoint/turn-at-endpoint.ts';
+import { slowWords } from '../../rack/placement/state/slow-words.ts';
 import type { StepResult } from '../execute.ts';
+import { observeSessions } from '../reach/observe.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
-import { isAsFast, judgeSpeed, type SpeedVerdict } from './judge-speed.ts';
 import { sendRootScript } from './root-script.ts';
-import { slownessOf } from './slowness.ts';
 
 type Prove = StepOf<'prove'>;
 
@@ -169,3 +171,91 @@ const notProven = (step: Prove): StepResult => ({
 
 const speedUnknown = (step: Prove, detail: string): Diagnostic =>
   diagnose('mesh/speed-unknown', { ...fieldsOf(step), detail });
+
+/** What becomes of a start with this speed. */
+type SpeedVerdict =
+  | { readonly kind: 'enough' }
+  | ({ readonly kind: 'too-slow' } & Slowness)
+  /** Much less than an earlier start gave: worth another look, since a Mac may have been busy for a moment. */
+  | ({ readonly kind: 'much-slower' } & Slowness)
+  /** A full sentence why nobody knows whether it is what the file expects. */
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/**
+ * The part of its earlier speed below which a mesh is another one than it was. RDMA falling back to TCP costs a factor of
+ * ten and more; a longer prompt in its cache, a warm Mac, or other work beside it costs a part.
+ */
+const muchSlower = 1 / 5;
+
+/** Judges a speed by what the file expects; where it expects nothing, by what an earlier start gave. */
+function judgeSpeed({ node, act }: Prove, speed: GoldenSpeed): SpeedVerdict {
+  const { placement, tokensPerSecond: wanted, keptPerSecond: kept } = act;
+  if (wanted !== undefined) return judgeWanted(`${placement} on ${node}`, { placement, wanted }, speed);
+  // Short answers vary by more than meshes do.
+  if (kept === undefined || speed.kind !== 'measured' || !speed.isSteady) return { kind: 'enough' };
+  if (speed.perSecond >= kept * muchSlower) return { kind: 'enough' };
+  return {
+    kind: 'much-slower',
+    measured: `${placement} gives ${speed.perSecond} tokens in a second, and gave ${kept} after an earlier start: same file, same macOS.`,
+    hint: prose`Mend what is named, then start it anew: ${meshwright('restart', placement)}. If it is to be as slow as that from now on, say so in the file: expect.tokensPerSecond.`,
+  };
+}
+
+/** Whether so many tokens in the whole time of an answer show that a mesh is not much slower than it was. */
+const isAsFast = ({ act: { keptPerSecond: kept } }: Prove, tokens: number, wholeMs: number): boolean =>
+  kept !== undefined && (tokens / Math.max(1, wholeMs)) * 1_000 >= kept * muchSlower;
+
+function judgeWanted(
+  who: string,
+  { placement, wanted }: { readonly placement: string; readonly wanted: number },
+  speed: GoldenSpeed,
+): SpeedVerdict {
+  const soNobody = `so nobody knows whether it gives ${wanted} in a second.`;
+  switch (speed.kind) {
+    case 'unknown':
+      return { kind: 'unknown', detail: `${who} ${whyUnknown[speed.why]}, ${soNobody}` };
+    case 'at-least':
+      return speed.perSecond >= wanted
+        ? { kind: 'enough' }
+        : {
+            kind: 'unknown',
+            detail: `${who} took no longer for the whole answer than for one token, which says no more than that it gives ${speed.perSecond} tokens in a second, ${soNobody}`,
+          };
+    case 'measured': {
+      const measured = `${placement} gives ${speed.perSecond} tokens in a second, and the file expects ${wanted}.`;
+      return speed.perSecond < wanted ? { kind: 'too-slow', measured } : { kind: 'enough' };
+    }
+  }
+}
+
+const whyUnknown = {
+  'not-counted': 'does not say how many tokens it gave',
+  'one-token': 'gave one token, which says nothing of how fast others follow',
+} as const;
+
+/** How a mesh was measured to be too slow: a sentence, and what to do where that is not what the code says. */
+interface Slowness {
+  readonly measured: string;
+  readonly hint?: Prose;
+}
+
+/** Says that a mesh is too slow, with what of its network can be seen to be the reason. */
+async function slownessOf(
+  { node, peers, act: { placement: name } }: StepOf<'prove'>,
+  context: StepContext,
+  { measured, hint }: Slowness,
+): Promise<Diagnostic> {
+  const { desired, lookMs, newToken } = context;
+  const own = desired.placements.find((one) => one.name === name);
+  const placement = own === undefined ? undefined : layoutOn(own, [node, ...peers]);
+  const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
+  const fields = { subject: placementSubject(name), ...(hint === undefined ? {} : { hint }) };
+  if (placement === undefined || runtime === undefined) {
+    return diagnose('mesh/too-slow', { ...fields, detail: measured });
+  }
+  const sessions = placement.nodes.map((node) => context.session(node));
+  const { nodes } = await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true });
+  const why = slowWords(placement, desired, nodes, driverOf(runtime));
+  const known = why.length === 0 ? ['Nothing that can be seen of its network is the reason.'] : why;
+  return diagnose('mesh/too-slow', { ...fields, detail: [measured, ...known].join(' ') });
+}

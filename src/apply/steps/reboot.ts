@@ -4,11 +4,11 @@ import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
 import { restartBody } from '../../rack/boot/restart-mac.ts';
-import { lockedAtFileVault } from '../../remote/keys/host-key-diagnostics.ts';
-import { lookAtDoor } from '../access/preboot-door.ts';
+import { lockedAtFileVault } from '../../remote/keys/host-key-trust.ts';
 import type { StepResult } from '../execute.ts';
-import { pause } from '../pause.ts';
 import { observeFleet } from '../reach/observe.ts';
+import { pause } from '../run-timing.ts';
+import { lookAtDoor } from '../unlock-node.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { sendRootScript } from './root-script.ts';
 

@@ -1,5 +1,5 @@
-import { pause } from '../../apply/pause.ts';
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import { pause } from '../../apply/run-timing.ts';
 import { isInside, parseIpv4Network } from '../../desired/links/ipv4.ts';
 import { withIdentities, withNodes, withoutFormerNetworks } from '../../desired/settle/lock-nodes.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -13,7 +13,7 @@ import { identityDigest } from '../../model/facts/mac-identity.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { counted } from '../../report/counted.ts';
+import { counted } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { keepLock } from '../cluster/lock-file.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';

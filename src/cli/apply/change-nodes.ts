@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type Journal, journalFolder, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
 import type { PlaybookReport, PlaybookWork, ShownPlan } from '../../apply/playbook-report.ts';
-import type { RunEvent, RunListener } from '../../apply/run-events.ts';
-import type { RunOptions } from '../../apply/run-options.ts';
+import type { RunEvent, RunListener, RunOptions } from '../../apply/run-options.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
-import { type RunView as Drawing, showRun } from '../../apply/show/show-run.ts';
+import { type RunView as Drawing, showRun } from '../../apply/show-run.ts';
 import { nodesToSee } from '../../desired/nodes-to-see.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
@@ -15,10 +14,15 @@ import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { StepId } from '../../model/step.ts';
-import { hang } from '../../report/layout.ts';
-import { endedStepLines, madeChangeLine, progressLine } from '../../report/run/apply-text.ts';
-import { type ChangeWatch, watchChanges } from '../../report/run/change-watch.ts';
-import { taskText } from '../../report/run/task-text.ts';
+import { hang } from '../../report/page.ts';
+import {
+  type ChangeWatch,
+  endedStepLines,
+  madeChangeLine,
+  progressLine,
+  taskText,
+  watchChanges,
+} from '../../report/run/apply-text.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { journalName, stateFolder } from '../files/state-folder.ts';
 import { observeNodes } from '../look/observe-fleet.ts';

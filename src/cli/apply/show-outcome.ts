@@ -1,4 +1,4 @@
-import { leaseHeld } from '../../apply/lease/lease-ask.ts';
+import { leaseHeld } from '../../apply/lease/take-lease.ts';
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import type { StepReport } from '../../apply/run-report.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -8,16 +8,19 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { isSameSubject } from '../../model/subject.ts';
-import { findingLines } from '../../report/finding-lines.ts';
-import { fitLines } from '../../report/layout.ts';
-import { mergeFindings } from '../../report/merge-findings.ts';
-import type { Page } from '../../report/page.ts';
-import { blockerBlocks, neededFor } from '../../report/plan/blocker-lines.ts';
+import { findingLines, mergeFindings } from '../../report/findings.ts';
+import { unreachedField } from '../../report/nodes-text.ts';
+import { fitLines, type Page } from '../../report/page.ts';
+import { blockerBlocks, neededFor, waitingLines } from '../../report/plan/blocker-lines.ts';
 import { type Pending, pendingJson } from '../../report/plan/pending-json.ts';
-import { waitingLines } from '../../report/plan/waiting-lines.ts';
-import { type RunCounts, type RunEnd, summaryText, uncheckedText } from '../../report/run/apply-text.ts';
-import { countRun, countUnchecked } from '../../report/run/run-counts.ts';
-import { unreachedField } from '../../report/unreached.ts';
+import {
+  countRun,
+  countUnchecked,
+  type RunCounts,
+  type RunEnd,
+  summaryText,
+  uncheckedText,
+} from '../../report/run/apply-text.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { mendingText } from '../same-words.ts';
 import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';

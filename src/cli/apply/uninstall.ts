@@ -11,7 +11,7 @@ import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
-import { fitLines } from '../../report/layout.ts';
+import { fitLines } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { changeLock } from '../cluster/lock-file.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';

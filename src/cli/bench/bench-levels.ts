@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { pause } from '../../apply/pause.ts';
 import type { Session } from '../../apply/reach/session.ts';
+import { pause } from '../../apply/run-timing.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
@@ -14,8 +14,8 @@ import { labelled, named, prose } from '../../model/text/prose.ts';
 import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
 import { streamCommand } from '../../node/endpoint/stream-endpoint.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
-import { diagnoseSudo } from '../../remote/keys/sudo-answer.ts';
-import { type BenchRound, benchLevel } from '../../report/bench/bench-levels.ts';
+import { diagnoseSudo } from '../../remote/keys/password-login.ts';
+import { type BenchRound, benchLevel } from '../../report/bench-text.ts';
 
 /** What is to be measured. */
 interface BenchRun {

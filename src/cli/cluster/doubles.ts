@@ -4,7 +4,7 @@ import { requirementsName } from '../../desired/resolve-placements.ts';
 import { absolutePath } from '../../desired/settle/source-facts.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { fitLines } from '../../report/layout.ts';
+import { fitLines } from '../../report/page.ts';
 import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
 import { doubledPath } from '../../sim/hosts/doubled-programs.ts';
 import { simFolder } from '../files/state-folder.ts';

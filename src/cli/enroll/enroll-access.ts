@@ -1,8 +1,12 @@
 import { dirname } from 'node:path';
-import { type AccessCheck, checkAccess } from '../../apply/access/enroll-node.ts';
-import { byPassword, type InstallResult, installAccess } from '../../apply/access/install-access.ts';
-import { sharedLogin } from '../../apply/reach/shared-login.ts';
-import type { LogIn, Way } from '../../apply/reach/with-remote.ts';
+import {
+  type AccessCheck,
+  byPassword,
+  checkAccess,
+  type InstallResult,
+  installAccess,
+} from '../../apply/enroll-node.ts';
+import { type LogIn, sharedLogin, type Way } from '../../apply/reach/with-remote.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
@@ -12,10 +16,9 @@ import { nodeSubject } from '../../model/subject.ts';
 import { prose } from '../../model/text/prose.ts';
 import { sudoRule } from '../../node/sudo-answer.ts';
 import type { AccessAnswer } from '../../rack/access/install-access.ts';
-import { lookupName } from '../../remote/address.ts';
 import { trustFor } from '../../remote/keys/host-key-trust.ts';
 import { authorizedKeysLines, type FirstKey, firstKey } from '../../remote/keys/identities.ts';
-import type { Target } from '../../remote/remote.ts';
+import { lookupName, type Target } from '../../remote/remote.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { findClusterFile } from '../files/find-cluster.ts';
 import { secretContext, typedPasswordSource } from '../sources/secrets.ts';

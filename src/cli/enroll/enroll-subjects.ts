@@ -6,7 +6,7 @@ import type { DesiredNode } from '../../model/desired.ts';
 import { nodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { isHost, isTcpPort, isUser } from '../../remote/address.ts';
+import { isHost, isTcpPort, isUser } from '../../remote/remote.ts';
 import { createLockKeeper, type LockKeeper, simLockName, simLockPath } from '../cluster/lock-file.ts';
 import { type OpenedCluster, openCluster, openLock, readLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';

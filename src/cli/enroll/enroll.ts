@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { enrollCard } from '../../engine/diagnose/enroll-card.ts';
 import { mapProse, type Part } from '../../model/text/prose.ts';
-import { enrollCardJson, enrollCardText } from '../../report/doctor/enroll-card-text.ts';
+import { enrollCardJson, enrollCardText } from '../../report/enroll-card-text.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';

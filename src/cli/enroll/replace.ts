@@ -1,4 +1,4 @@
-import { lookAtHostKey, type ShownKey } from '../../apply/access/enroll-node.ts';
+import { lookAtHostKey, type ShownKey } from '../../apply/enroll-node.ts';
 import { interruption, type LogIn } from '../../apply/reach/with-remote.ts';
 import { networkText } from '../../desired/links/link-network.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -10,10 +10,9 @@ import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { sudoRule } from '../../node/sudo-answer.ts';
-import { lookupName } from '../../remote/address.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
-import { diagnoseHostKey } from '../../remote/keys/host-key-diagnostics.ts';
-import type { Target } from '../../remote/remote.ts';
+import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
+import { lookupName, type Target } from '../../remote/remote.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { askYes } from '../terminal/ask.ts';

@@ -11,8 +11,7 @@ import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/m
 import { modelSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { fitText } from '../../report/fit/fit-text.ts';
-import { modelFitText } from '../../report/fit/model-fit-text.ts';
+import { fitText, modelFitText } from '../../report/fit-text.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';

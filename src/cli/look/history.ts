@@ -1,7 +1,6 @@
-import { journalFolder } from '../../apply/journal/journal.ts';
-import type { JournalRecord } from '../../apply/journal/journal-record.ts';
+import { type JournalRecord, journalFolder } from '../../apply/journal/journal.ts';
 import { type RecordedRun, readJournals } from '../../apply/journal/read-journals.ts';
-import type { CommandOutcome } from '../../apply/reach/run-command.ts';
+import type { CommandOutcome } from '../../apply/reach/session.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/unreached.ts';
 import type { DesiredNode } from '../../model/desired.ts';
@@ -9,6 +8,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type HistoryEntry, historyCommand, parseHistory } from '../../node/history.ts';
 import { readPropertyKey } from '../../rack/property-key.ts';
+import { unreachedField } from '../../report/nodes-text.ts';
 import {
   type ChangeResult,
   type HistoryChange,
@@ -16,7 +16,6 @@ import {
   type HistoryStep,
   historyText,
 } from '../../report/run/history-text.ts';
-import { unreachedField } from '../../report/unreached.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes } from '../exit-codes.ts';

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { pause } from '../../apply/pause.ts';
 import { type FleetWatch, watchFleet } from '../../apply/reach/watch-fleet.ts';
+import { pause } from '../../apply/run-timing.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import { isHalfSeen } from '../../engine/cables/cable-events.ts';
 import { type CableWork, cableFacts, cableWork } from '../../engine/cables/cable-work.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { hang } from '../../report/layout.ts';
-import type { Page } from '../../report/page.ts';
+import { hang, type Page } from '../../report/page.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { showProgress } from '../terminal/progress.ts';

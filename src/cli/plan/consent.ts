@@ -6,7 +6,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { EffectKind } from '../../model/step.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { joinProse, type Prose, prose } from '../../model/text/prose.ts';
-import { effectTexts } from '../../report/plan/effect-lines.ts';
+import { effectTexts } from '../../report/plan/plan-text.ts';
 import { askPerson } from '../terminal/ask.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
 

@@ -1,8 +1,8 @@
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { driftText } from '../../report/plan/drift-text.ts';
+import { unreachedField } from '../../report/nodes-text.ts';
 import { pendingJson } from '../../report/plan/pending-json.ts';
-import { unreachedField } from '../../report/unreached.ts';
+import { driftText } from '../../report/plan/plan-text.ts';
 import { codeForPending } from '../apply/run-outcome.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';

@@ -1,4 +1,4 @@
-import { type CommandOutcome, runCommand } from '../../apply/reach/run-command.ts';
+import { type CommandOutcome, runCommand } from '../../apply/reach/session.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines, jsonText } from '../../diagnostics/escape.ts';
@@ -8,7 +8,7 @@ import { exitText, isSuccess } from '../../model/exit.ts';
 import { meshwright, withTail } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { quote } from '../../node/quote.ts';
-import { diagnoseExit } from '../../remote/exit-reasons.ts';
+import { diagnoseExit } from '../../remote/remote.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { pause } from '../../apply/pause.ts';
 import { openSession, type Session } from '../../apply/reach/session.ts';
 import type { NodeWay } from '../../apply/reach/with-remote.ts';
+import { pause } from '../../apply/run-timing.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { exitText, isSuccess } from '../../model/exit.ts';
@@ -16,8 +16,8 @@ import {
   parseLogParts,
   rankLogPartsCommand,
 } from '../../rack/placement/observed/rank-log.ts';
-import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
+import { diagnoseExit } from '../../remote/remote.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { showDiagnostics, waitingBytes } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';

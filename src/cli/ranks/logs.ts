@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { CommandOutcome } from '../../apply/reach/run-command.ts';
+import type { CommandOutcome } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
@@ -15,7 +15,7 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { rankLogCommand } from '../../rack/placement/observed/rank-log.ts';
 import { parseRankReport, rankReportCommand } from '../../rack/placement/observed/rank-report.ts';
 import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
-import { unreachedField } from '../../report/unreached.ts';
+import { unreachedField } from '../../report/nodes-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { codeForNodes, type ExitCode, type NodeVerdict } from '../exit-codes.ts';

@@ -2,8 +2,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { SecretSource } from '../../model/secret.ts';
 import type { Subject } from '../../model/subject.ts';
-import { askHidden } from '../../secrets/ask-hidden.ts';
-import type { SecretContext } from '../../secrets/resolve-secret.ts';
+import { askHidden, type SecretContext } from '../../secrets/resolve-secret.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
 
 /** The source that the command line names; undefined when it names none. @throws FleetError `cli/usage` */

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { namedSubject, nodesSubject, type Subject, subjectNodes } from '../../model/subject.ts';
 import { joinProse } from '../../model/text/prose.ts';
-import { type MergedFinding, mergeFindings } from '../../report/merge-findings.ts';
+import { type MergedFinding, mergeFindings } from '../../report/findings.ts';
 
 /** Several problems of one node are about one node; what says itself what it is, such as `placement chat`, stays as it is. */
 function subjectOf({ subjects, of }: MergedFinding): Subject {

@@ -1,4 +1,4 @@
-import type { ShownKey } from '../../apply/access/enroll-node.ts';
+import type { ShownKey } from '../../apply/enroll-node.ts';
 import type { Way } from '../../apply/reach/with-remote.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -7,10 +7,9 @@ import type { HostKey } from '../../model/cluster-lock.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { lookupName } from '../../remote/address.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
-import { diagnoseHostKey } from '../../remote/keys/host-key-diagnostics.ts';
-import type { Target } from '../../remote/remote.ts';
+import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
+import { lookupName, type Target } from '../../remote/remote.ts';
 import type { LockKeeper } from '../cluster/lock-file.ts';
 import { askYes } from '../terminal/ask.ts';
 import type { Run } from '../verb.ts';

@@ -1,10 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ShownKey } from '../../apply/access/enroll-node.ts';
-import { lookAtDoor, trustIn } from '../../apply/access/preboot-door.ts';
-import { type NodeUnlock, type UnlockAttempts, type Unlocked, unlockNode } from '../../apply/access/unlock-node.ts';
+import type { ShownKey } from '../../apply/enroll-node.ts';
 import { interruption } from '../../apply/reach/with-remote.ts';
+import {
+  lookAtDoor,
+  type NodeUnlock,
+  trustIn,
+  type UnlockAttempts,
+  type Unlocked,
+  unlockNode,
+} from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
@@ -14,7 +20,7 @@ import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import { type Secret, secretSourceText } from '../../model/secret.ts';
 import { nodeSubject, subjectNodes } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { lookupName } from '../../remote/address.ts';
+import { lookupName } from '../../remote/remote.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Settled, Ways } from '../cluster/ways.ts';
 import { holdFile } from '../files/hold-file.ts';

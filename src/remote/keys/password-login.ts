@@ -1,15 +1,44 @@
+import type { AuthHandlerMiddleware, KeyboardInteractiveAuthMethod } from 'ssh2';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { Exit } from '../../model/exit.ts';
 import { concealed, type Secret } from '../../model/secret.ts';
 import { nodeSubject } from '../../model/subject.ts';
-import { strictAlgorithms } from '../algorithms.ts';
+import { labelled, prose } from '../../model/text/prose.ts';
+import { classifySudo, sudoRule } from '../../node/sudo-answer.ts';
 import { type Attempt, attempt, checkAddress, outcome, reported } from '../attempt.ts';
 import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from '../connect-failure.ts';
 import type { ConnectLimits, Remote, Target } from '../remote.ts';
 import { SshRemote } from '../ssh-remote.ts';
+import { strictAlgorithms } from '../ssh2.ts';
 import { type HostKeyTrust, trustName } from './host-key-trust.ts';
-import { passwordOnly } from './password-auth.ts';
+
+/** Where a rule for one user goes; two blanks before a line keep it whole on every page. */
+const addRule = (line: string): string =>
+  `Put this line into /etc/sudoers.d/meshwright on the node (mode 0440, checked with visudo -cf):\n  ${line}`;
+
+/** Says what keeps sudo from working; undefined when nothing does, or nobody knows. */
+export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: string): Diagnostic | undefined {
+  const answer = classifySudo(exit, stderr);
+  const said = quoteNodeText(stderr.trim().split('\n').at(-1) ?? '');
+  const fields = { detail: prose`${labelled(label)}sudo -n said "${said}" to ${user}.`, subject: nodeSubject(label) };
+  switch (answer) {
+    case 'needs-password':
+      return diagnose('ssh/sudo-needs-password', {
+        ...fields,
+        hint: addRule(sudoRule(user)),
+      });
+    case 'needs-terminal':
+      return diagnose('ssh/sudo-needs-terminal', { ...fields, hint: addRule(`Defaults:${user} !requiretty`) });
+    case 'denied':
+    case 'broken':
+      return diagnose('ssh/sudo-denied', fields);
+    case 'allowed':
+    case 'other':
+      return undefined;
+  }
+}
 
 /** One login by password. */
 export interface PasswordLogin {
@@ -20,7 +49,7 @@ export interface PasswordLogin {
 }
 
 /** What an sshd that waits at FileVault made of a password. */
-export type PrebootAnswer =
+type PrebootAnswer =
   /** It said that the disk is unlocked. */
   | { readonly kind: 'unlocked' }
   /** The password was sent, and nothing that is understood came back: only a look at the node can tell. */
@@ -38,7 +67,7 @@ const lastWordsMs = 5_000;
 const mostLastWords = 4_096;
 
 /** Who an sshd is, as it says before any login. */
-export type SshdState = { readonly kind: 'locked' } | { readonly kind: 'other'; readonly diagnostic?: Diagnostic };
+type SshdState = { readonly kind: 'locked' } | { readonly kind: 'other'; readonly diagnostic?: Diagnostic };
 
 interface Tried extends Attempt {
   readonly connectMs: number | undefined;
@@ -201,4 +230,51 @@ function diagnosePassword(target: Target, tried: Tried): Diagnostic {
     return diagnose('ssh/no-password-login', { detail, subject });
   }
   return diagnoseConnect(target, failure);
+}
+
+/** What a login by password tells while it goes on. */
+interface PasswordWatch {
+  /** Which methods the node still offers after it refused one. */
+  readonly refused: (methodsLeft: readonly string[], isPartial: boolean) => void;
+  /** Whether the password may be sent to whoever says what was said so far. Asked once, before it is sent. */
+  readonly maySend: () => boolean;
+  /** The password is being sent. */
+  readonly sent: () => void;
+  /** The node asked for something else than one hidden answer; nothing was sent. */
+  readonly strange: () => void;
+}
+
+/**
+ * Login by password alone, once: `none` first, which makes the node say its banner and its methods; then `password`,
+ * else `keyboard-interactive` with exactly one prompt without echo. No key, no agent, no second try. ssh2 judges the
+ * host key before the first of them is sent.
+ */
+export function passwordOnly(username: string, password: Secret, watch: PasswordWatch): AuthHandlerMiddleware {
+  let isSpent = false;
+  return (methodsLeft, isPartial, next) => {
+    if (methodsLeft === null) return next({ type: 'none', username });
+    watch.refused(methodsLeft, isPartial === true);
+    if (isSpent || isPartial === true || !watch.maySend()) return false;
+    isSpent = true;
+    if (methodsLeft.includes('password')) {
+      watch.sent();
+      return next({ type: 'password', username, password: password.reveal() });
+    }
+    if (!methodsLeft.includes('keyboard-interactive')) return false;
+    return next(oneHiddenPrompt(username, password, watch));
+  };
+}
+
+function oneHiddenPrompt(username: string, password: Secret, watch: PasswordWatch): KeyboardInteractiveAuthMethod {
+  let isAnswered = false;
+  return {
+    type: 'keyboard-interactive',
+    username,
+    prompt: (...[, , , prompts, finish]) => {
+      if (isAnswered || prompts.length !== 1 || prompts[0]?.echo === true) return watch.strange();
+      isAnswered = true;
+      watch.sent();
+      finish([password.reveal()]);
+    },
+  };
 }

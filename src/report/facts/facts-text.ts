@@ -4,8 +4,7 @@ import type { FactName } from '../../engine/observe/facts.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { factNamed } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { fitLines, flow, padEnd } from '../layout.ts';
-import { type Page, type Paint, pageOf } from '../page.ts';
+import { fitLines, flow, type Page, type Paint, padEnd, pageOf } from '../page.ts';
 import { type FactLine, factLines } from './fact-lines.ts';
 
 /** What `facts` shows, and on what. */

@@ -3,9 +3,8 @@ import type { GraphCable } from '../../engine/graph/graph-cables.ts';
 import type { GraphStray } from '../../engine/graph/graph-receptacles.ts';
 import type { GraphNode } from '../../engine/graph/rack-graph.ts';
 import type { LinkEnd } from '../../model/link.ts';
-import { fitLines } from '../layout.ts';
-import { xmlText } from '../xml-text.ts';
-import { socketSign } from './graph-socket.ts';
+import { fitLines } from '../page.ts';
+import { socketSign } from './graph-body.ts';
 import {
   cableLabels,
   type GraphPicture,
@@ -18,6 +17,7 @@ import {
   strayLines,
   strayTone,
   toneOf,
+  xmlText,
 } from './graph-words.ts';
 
 /** A string of DOT on one or more lines: a backslash begins its own escapes there (`\N`, `\l`), so it is doubled. */

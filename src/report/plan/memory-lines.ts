@@ -1,9 +1,20 @@
 import { bytesText } from '../../diagnostics/amount-words.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
-import type { NodeFit } from '../../model/fit/memory-fit.ts';
-import { budgetWords } from '../fit/budget-words.ts';
-import { hang, padEnd } from '../layout.ts';
-import type { Page, Tone } from '../page.ts';
+import type { MemoryBudget, NodeFit } from '../../model/fit/memory-fit.ts';
+import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import { hang, type Page, padEnd, type Tone } from '../page.ts';
+
+const budgetText = ({ node, budget }: NodeBudget): string => {
+  if (budget.kind === 'unknown') return `unknown on ${node}`;
+  const { taken, limit, isAssumed, isCounted } = budget.value;
+  return `${taken} of ${limit}${isAssumed ? ' (assumed)' : ''}${isCounted ? ' by counted starts' : ''} on ${node}`;
+};
+
+/** `Taken of RDMA devices: 2 of 10 on studio-1, 2 of 10 on studio-2`; nothing where no start can come. */
+export function budgetLines(budgets: readonly NodeBudget[], page: Page): readonly string[] {
+  const text = `Taken of RDMA devices: ${budgets.map(budgetText).join(', ')}`;
+  return budgets.length === 0 ? [] : hang('  ', text, page.columns);
+}
 
 const tones: Readonly<Record<string, Tone>> = { 'does-not-fit': 'bad', tight: 'bad', degraded: 'warn' };
 
@@ -37,3 +48,11 @@ export function memoryLines(fits: readonly NodeFit[], page: Page): readonly stri
   const source = kind === undefined || isMixed ? '' : ` (${budgetWords[kind]})`;
   return [page.paint('strong', `Memory of the GPUs${source}`), ...lines];
 }
+
+/** How it is known what the GPU of a node may use, in a few words. */
+export const budgetWords: Readonly<Record<MemoryBudget['kind'], string>> = {
+  desired: 'set by the file',
+  seen: 'set on the node',
+  reported: 'reported by a rank',
+  assumed: 'assumed',
+};

@@ -1,23 +1,65 @@
+import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import { isEmptyPlan } from '../../engine/plan/is-empty-plan.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
+import type { EffectTotal, Plan } from '../../engine/plan/plan.ts';
+import type { Change, EffectKind } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
+import { diskText, durationText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
-import { counted } from '../counted.ts';
-import { findingLines } from '../finding-lines.ts';
-import { headLines } from '../head-lines.ts';
-import { fitLines, hang } from '../layout.ts';
-import { mergeFindings } from '../merge-findings.ts';
-import { nodesText } from '../nodes-text.ts';
-import { type Page, type Paint, pageOf } from '../page.ts';
-import { seenText } from '../unreached.ts';
-import { blockerBlocks } from './blocker-lines.ts';
-import { budgetLines } from './budget-lines.ts';
-import { changeLines } from './change-lines.ts';
-import { denialText, effectTexts, transferTexts } from './effect-lines.ts';
-import { memoryLines } from './memory-lines.ts';
-import { waitingLines } from './waiting-lines.ts';
+import { findingLines, mergeFindings } from '../findings.ts';
+import { nodesText, seenText } from '../nodes-text.ts';
+import { counted, fitLines, hang, headLines, type Page, type Paint, padEnd, pageOf } from '../page.ts';
+import { blockerBlocks, waitingLines } from './blocker-lines.ts';
+import { budgetLines, memoryLines } from './memory-lines.ts';
+
+/** What `drift` shows, and on what. */
+interface DriftTextInput {
+  readonly plan: Plan;
+  readonly isSimulated: boolean;
+  /** What the lock has not got yet, and what it is called. */
+  readonly lock: { readonly shown: string; readonly additions: readonly string[] };
+  /** The command that shows the rest. */
+  readonly next: Prose;
+  readonly columns: number;
+  readonly unicode: boolean;
+  readonly paint?: Paint;
+}
+
+/** Where nodes are not as the file says, briefly: changes in full, the rest counted, and one line for the whole. */
+export function driftText(input: DriftTextInput): string {
+  const { plan } = input;
+  const page = pageOf(input);
+  const count = Object.keys(plan.observed).length;
+  const errors = plan.diagnostics.filter((one) => one.severity === 'error');
+  const blocks: readonly (readonly string[])[] = [
+    headLines({ name: plan.cluster, about: seenText(count, plan.unreached), isSimulated: input.isSimulated }, page),
+    changeLines(plan.changes, page),
+    ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
+    driftVerdict(input, count, page),
+  ];
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page: Page): readonly string[] {
+  const { changes, blockers, waiting } = plan;
+  const parts = [
+    ...(changes.length === 0 ? [] : [`${counted(changes.length, 'change')} pending`]),
+    ...(blockers.length === 0 ? [] : [`${blockers.length} on the work list`]),
+    ...(waiting.length === 0 ? [] : [`${waiting.length} waiting`]),
+    ...(lock.additions.length === 0 ? [] : [`${lock.additions.length} missing in ${lock.shown}`]),
+  ];
+  if (count === 0) return fitLines('No node was observed.', page.columns);
+  const lost = Object.keys(plan.unreached ?? {});
+  const not = lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
+  if (parts.length > 0) return [...fitLines(`${parts.join(', ')}.${not}`, page.columns), proseText(next, page)];
+  const found = lost.length === 0 ? 'No drift' : 'No drift seen';
+  return fitLines(
+    `${found}: ${counted(count, 'node')} ${count === 1 ? 'matches' : 'match'} the file.${not}`,
+    page.columns,
+  );
+}
 
 /** What `plan` shows, and on what. */
 export interface PlanTextInput {
@@ -115,3 +157,145 @@ const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): rea
         page.paint('strong', `New in ${shown} (${additions.length})`),
         ...additions.flatMap((line) => hang('  ', escapeText(line), page.columns)),
       ];
+
+type Shown = Exclude<EffectKind, 'none'>;
+
+const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
+  start: ({ placements }) => `starts ${placements.join(', ')}`,
+  'rdma-start': ({ placements, nodes }) =>
+    `starts ${placements.join(', ')} past the launch budget of ${nodesText(nodes)}`,
+  network: ({ nodes }) => `network settings of ${nodesText(nodes)}`,
+  interrupt: ({ placements, seconds }) =>
+    `interrupts ${placements.join(', ')}${seconds === undefined || seconds <= 0 ? '' : ` for up to ${durationText(seconds * 1_000)}`}`,
+  reboot: ({ nodes }) => `restarts ${nodesText(nodes)}`,
+  shutdown: ({ nodes }) => `switches off ${nodesText(nodes)}`,
+  delete: ({ nodes, bytes }) => `deletes ${diskText(bytes ?? 0)} of models on ${nodesText(nodes)}`,
+};
+
+/** What people fear, in the order in which they fear it: said of a plan that does not do it. */
+const denials: readonly (readonly [Shown, string])[] = [
+  ['interrupt', 'interrupted'],
+  ['reboot', 'rebooted'],
+  ['shutdown', 'switched off'],
+  ['delete', 'deleted'],
+];
+
+/** What the effects of a plan come to, a phrase each: `interrupts kimi for up to 95 s`. */
+export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'changes' | 'steps'>): readonly string[] =>
+  effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, plan) : [texts[total.kind](total)]));
+
+/** What gives no token is stopped without an interruption: to stay stopped, or before it is started again. */
+function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly string[] {
+  const of = (name: string): readonly Change[] =>
+    changes.filter(({ about }) => about.kind === 'placement' && about.placement === name);
+  const isEnded = (name: string): boolean => of(name).length > 0 && of(name).every(({ to }) => to === 'stopped');
+  const isStopped = (name: string): boolean =>
+    steps.some(
+      ({ act, effect }) =>
+        act.kind === 'script' && act.name === 'stop-rank' && effect.kind === 'start' && effect.placement === name,
+    );
+  const ended = total.placements.filter(isEnded);
+  const begun = total.placements.filter((name) => !isEnded(name));
+  const again = begun.filter(isStopped);
+  const started = begun.filter((name) => !isStopped(name));
+  return [
+    ...(started.length === 0 ? [] : [texts.start({ ...total, placements: started })]),
+    ...(again.length === 0
+      ? []
+      : [`stops the processes of ${again.join(', ')}, which gives no token, and starts it again`]),
+    ...(ended.length === 0 ? [] : [`stops the remaining processes of ${ended.join(', ')}`]),
+  ];
+}
+
+/** `Nothing is interrupted, rebooted, switched off or deleted.`, without what the plan does; empty when it does all. */
+export function denialText(effects: readonly EffectTotal[]): string {
+  const words = denials.filter(([kind]) => !effects.some((total) => total.kind === kind)).map(([, word]) => word);
+  const last = words.at(-1);
+  if (last === undefined) return '';
+  const head = words.slice(0, -1).join(', ');
+  return `Nothing is ${head === '' ? last : `${head} or ${last}`}.`;
+}
+
+/** The bytes that the plan brings to nodes, nodes with amounts that read alike together: `735 GB to studio-3`. */
+export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[] {
+  const bytesByNode = new Map<string, number>();
+  for (const { node, act } of steps) {
+    const bytes =
+      act.kind === 'send'
+        ? act.sizeBytes
+        : act.kind === 'job' && act.name === 'fetch-model'
+          ? act.args.files.reduce((sum, file) => sum + file.sizeBytes, 0)
+          : 0;
+    if (bytes > 0) bytesByNode.set(node, (bytesByNode.get(node) ?? 0) + bytes);
+  }
+  const amounts = [...new Set([...bytesByNode.values()].map(diskText))];
+  return amounts.map((amount) => {
+    const nodes = [...bytesByNode].filter(([, own]) => diskText(own) === amount).map(([node]) => node);
+    return `${amount} to ${nodes.length > 1 ? 'each of ' : ''}${nodesText(nodes)}`;
+  });
+}
+
+const narrow = 60;
+const gap = '   ';
+
+const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
+
+/** The changes of a plan, node after node: address, what it is, what it will be. Empty for none. */
+function changeLines(changes: readonly Change[], page: Page): readonly string[] {
+  if (changes.length === 0) return [];
+  const nodes = [...new Set(changes.map(({ node }) => node))];
+  const title = `Changes (${changes.length} on ${counted(nodes.length, 'node')})`;
+  const columns = columnsFor(changes, page);
+  const rows = nodes.flatMap((node) => {
+    const own = changes.filter((change) => change.node === node);
+    return columns.isOneLine ? tableRows(node, own, columns) : blockRows(node, own, columns);
+  });
+  return [page.paint('strong', title), ...rows];
+}
+
+interface Columns {
+  readonly node: number;
+  readonly address: number;
+  readonly from: number;
+  /** Whether every change fits on a line of its own behind its node. */
+  readonly isOneLine: boolean;
+  readonly page: number;
+}
+
+function columnsFor(changes: readonly Change[], page: Page): Columns {
+  const node = widest(changes.map((change) => change.node));
+  const address = widest(changes.map((change) => change.resource));
+  const from = widest(changes.map((change) => escapeText(change.from)));
+  const to = widest(changes.map((change) => escapeText(change.to)));
+  const width = 2 + node + gap.length + address + gap.length + from + 4 + to;
+  return { node, address, from, isOneLine: width <= page.columns, page: page.columns };
+}
+
+function tableRows(node: string, changes: readonly Change[], columns: Columns): readonly string[] {
+  return changes.map(({ resource, from, to }, index) => {
+    const name = padEnd(index === 0 ? node : '', columns.node);
+    const values = `${padEnd(escapeText(from), columns.from)} -> ${escapeText(to)}`;
+    return `  ${name}${gap}${padEnd(resource, columns.address)}${gap}${values}`;
+  });
+}
+
+/** The node above its changes; on a narrow page each address above its values, too. */
+function blockRows(node: string, changes: readonly Change[], { address, page }: Columns): readonly string[] {
+  return [
+    `  ${node}`,
+    ...changes.flatMap((change) => {
+      const isNarrow = page < narrow;
+      const first = isNarrow ? '      ' : `    ${padEnd(change.resource, address)}${gap}`;
+      const above = isNarrow ? hang('    ', change.resource, page) : [];
+      return [...above, ...valueLines(first, change, page)];
+    }),
+  ];
+}
+
+/** Both values on one line, or what it will be below what it is. */
+function valueLines(first: string, { from, to }: Change, page: number): readonly string[] {
+  const [before, after] = [escapeText(from), escapeText(to)];
+  const both = `${before} -> ${after}`;
+  if (columnsOf(first) + columnsOf(both) <= page) return [`${first}${both}`];
+  return [...hang(first, before, page), ...hang(' '.repeat(columnsOf(first)), `-> ${after}`, page)];
+}

@@ -1,9 +1,145 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import type { Change, Step, StepOutcome } from '../../model/step.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { resources } from '../../engine/plan/resources.ts';
+import { viewOf } from '../../engine/plan/view.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Change, Step, StepId, StepOutcome } from '../../model/step.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
-import { counted } from '../counted.ts';
+import { judgeProperty } from '../../rack/change.ts';
+import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { propertyKey } from '../../rack/property-key.ts';
+import { nodesText } from '../nodes-text.ts';
+import { counted } from '../page.ts';
+
+/** A task of a playbook that has no plan of its own, as a report needs it. */
+type ToldTask =
+  | { readonly kind: 'run'; readonly command: readonly string[] }
+  | { readonly kind: 'wait'; readonly for: string }
+  | { readonly kind: 'assert'; readonly property: string; readonly is: string | number | boolean }
+  | { readonly kind: 'verify' };
+
+/**
+ * `studio-1, studio-2: power/sleep is 0`; what failed says so, and why is told at the end.
+ *
+ * @param isCut whether the run was interrupted before the task had a result
+ */
+export function taskText(
+  task: ToldTask,
+  nodes: readonly string[],
+  { failed, isCut }: { readonly failed: readonly string[]; readonly isCut: boolean },
+): string {
+  const [what, wrong] = wordsFor(task);
+  if (isCut) return `${nodesText(nodes)}: interrupted before this was known: ${what}`;
+  if (failed.length === 0) return `${nodesText(nodes)}: ${what}`;
+  return `${nodesText(failed)}: ${wrong}`;
+}
+
+function wordsFor(task: ToldTask): readonly [string, string] {
+  switch (task.kind) {
+    case 'run': {
+      const program = escapeText(task.command[0] ?? '');
+      return [`${program} ran`, `${program} failed`];
+    }
+    case 'wait':
+      return [task.for, `not ${task.for} in time`];
+    case 'assert':
+      return [`${task.property} is ${task.is}`, `${task.property} is not ${task.is}`];
+    case 'verify':
+      return ['nothing is left to change', 'something is left to change'];
+  }
+}
+
+/** A plan with what came of its steps, where it was run. */
+interface RanPlan {
+  readonly plan?: Plan;
+  readonly run?: { readonly steps: readonly (Pick<EndedStep, 'step' | 'outcome'> & { readonly rescues?: string })[] };
+}
+
+/** What was planned, and what is seen now. */
+interface RunSight {
+  /** Of every plan that was run. */
+  readonly planned: readonly Change[];
+  /** The plan of the last look. */
+  readonly last: Plan;
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  readonly targets: readonly NodeName[];
+}
+
+/** Counts by property what a run came to. Only what the last look has seen counts as changed. */
+export function countRun({ planned, last, desired, observation, targets }: RunSight): RunCounts {
+  const view = viewOf({ desired, observation, targets });
+  const properties = resources.flatMap((resource) => resource.properties(view));
+  const met = new Set(properties.filter((one) => judgeProperty(one) === 'met').map(propertyKey));
+  const ids = new Set(planned.map(({ id }) => id));
+  const open = new Set([...last.changes.map(({ id }) => id), ...last.waiting.map(propertyIdOf)]);
+  const unseen = targets.filter((name) => !Object.hasOwn(last.observed, name));
+  const isMade = (change: Change): boolean => !open.has(change.id) && !unseen.includes(change.node);
+  const made = [...ids].filter((id) => planned.some((change) => change.id === id && isMade(change)));
+  const hands = last.blockers.filter(({ isHands }) => isHands).length;
+  // Of what was not seen nobody can say that there is none of it.
+  const known = (count: number): number | null => (count === 0 && unseen.length > 0 ? null : count);
+  return {
+    changed: known(made.length),
+    failed: known(ids.size - made.length),
+    unchanged: known([...met].filter((key) => !ids.has(key)).length),
+    left: last.changes.length,
+    waiting: last.waiting.length,
+    blockers: last.blockers.length - hands,
+    hands,
+    unseen,
+  };
+}
+
+/** What can be counted of a run that ended without a last look: changes of which every step has done its work. */
+export function countUnchecked(works: readonly RanPlan[], targets: readonly NodeName[]): RunCounts {
+  const made = works.flatMap(({ plan, run }) => {
+    if (plan === undefined || run === undefined) return [];
+    const watch = watchChanges(plan);
+    return run.steps.filter(({ rescues }) => rescues === undefined).flatMap((step) => watch.ended(step));
+  });
+  const changed = new Set(made.map(({ id }) => id)).size;
+  const none = { failed: null, unchanged: null, left: 0, waiting: 0, blockers: 0, hands: 0 };
+  return { changed: changed === 0 ? null : changed, ...none, unseen: [...targets] };
+}
+
+const propertyIdOf = ({ node, resource }: Plan['waiting'][number]): string => `${node} ${resource}`;
+
+/** Finds out, step by step, which changes of a plan are made. */
+export interface ChangeWatch {
+  /** The changes whose last step was this one, and of which any step has changed something. */
+  readonly ended: (step: Pick<EndedStep, 'step' | 'outcome'>) => readonly Change[];
+}
+
+interface Watched {
+  readonly change: Change;
+  readonly left: Set<StepId>;
+  isChanged: boolean;
+}
+
+/** Most changes take several steps: each is told once, when all of them have done their work. */
+export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>): ChangeWatch {
+  const watched = new Map(
+    changes.map((change): [string, Watched] => {
+      const own = steps.filter((step) => step.changes.includes(change.id)).map(({ id }) => id);
+      return [change.id, { change, left: new Set(own), isChanged: false }];
+    }),
+  );
+  return {
+    ended: ({ step, outcome }) => {
+      if (outcome !== 'changed' && outcome !== 'unchanged') return [];
+      return step.changes.flatMap((id) => {
+        const one = watched.get(id);
+        if (one === undefined || !one.left.delete(step.id)) return [];
+        one.isChanged ||= outcome === 'changed';
+        return one.left.size === 0 && one.isChanged ? [one.change] : [];
+      });
+    },
+  };
+}
 
 /** How one step came out, as a run tells it. */
 export interface EndedStep {
@@ -18,7 +154,7 @@ export interface EndedStep {
 const restartWords = { up: 'has been restarted', off: 'has been switched off' } as const;
 
 /** A change whose last step has ended well, with the time since its first one began. */
-export interface MadeChange {
+interface MadeChange {
   readonly change: Change;
   readonly ms: number;
 }
@@ -61,7 +197,7 @@ function nameOf({ step, rescues }: EndedStep): string {
 const plain = (text: string): string => escapeText(text.replace(/\.$/, ''));
 
 /** How far a step has come; bytes for steps that move some. */
-export interface StepSight {
+interface StepSight {
   readonly doneBytes?: number;
   readonly totalBytes?: number;
   readonly text?: string;

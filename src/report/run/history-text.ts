@@ -5,12 +5,8 @@ import type { Unreached } from '../../engine/plan/unreached.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { durationText } from '../../model/text/units.ts';
 import { utcText } from '../../model/text/utc-text.ts';
-import { counted } from '../counted.ts';
-import { headLines } from '../head-lines.ts';
-import { fitLines, hang } from '../layout.ts';
-import { nodesText } from '../nodes-text.ts';
-import { type Page, type Paint, pageOf } from '../page.ts';
-import { seenText } from '../unreached.ts';
+import { nodesText, seenText } from '../nodes-text.ts';
+import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from '../page.ts';
 
 /** One thing that a run did to a node, as somebody has kept it. */
 export interface HistoryStep {

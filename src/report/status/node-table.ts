@@ -5,10 +5,9 @@ import { memoryText } from '../../model/text/units.ts';
 import type { BridgeState } from '../../rack/bridge/bridge-layers.ts';
 import type { ReceptacleSight } from '../../rack/cabling/receptacle-sight.ts';
 import type { NodeRdma } from '../../rack/rdma/rdma-node.ts';
-import { legendTexts, markText } from '../cables/sight-marks.ts';
-import { clip, fitLines, flow, padEnd } from '../layout.ts';
-import type { Page, Tone } from '../page.ts';
-import { reasonText } from '../unreached-reason.ts';
+import { reasonText } from '../nodes-text.ts';
+import { clip, fitLines, flow, type Page, padEnd, type Tone } from '../page.ts';
+import { legendTexts, markText } from './sight-marks.ts';
 
 interface Word {
   readonly text: string;

@@ -1,22 +1,40 @@
+import { bytesText } from '../../diagnostics/amount-words.ts';
+import { columnsOf } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import { countText } from '../../diagnostics/severity.ts';
-import { type FleetSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
+import { type FleetSurvey, type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { type Link, linkEndText } from '../../model/link.ts';
+import { layoutText } from '../../model/text/layout-text.ts';
+import { speedText } from '../../model/text/units.ts';
 import type { ClientCounts } from '../../rack/endpoint/client-counts.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { isRdmaUnseen, type PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
+import {
+  isRdmaUnseen,
+  type PlacementState,
+  type PlacementSurvey,
+} from '../../rack/placement/check/placement-survey.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
-import { cableLines } from '../cables/cable-list.ts';
-import { counted } from '../counted.ts';
-import { findingLines } from '../finding-lines.ts';
-import { headLines } from '../head-lines.ts';
-import { fitLines } from '../layout.ts';
-import { mergeFindings } from '../merge-findings.ts';
-import { type Page, type Paint, pageOf } from '../page.ts';
-import { budgetLines } from '../plan/budget-lines.ts';
-import { clientLines } from './client-lines.ts';
+import { type HeldMemory, isAsPredicted } from '../../rack/placement/state/held-memory.ts';
+import { findingLines, mergeFindings } from '../findings.ts';
+import { nodeSpan } from '../nodes-text.ts';
+import {
+  counted,
+  fitLines,
+  flow,
+  hang,
+  headLines,
+  type Page,
+  type Paint,
+  pageOf,
+  sideBySide,
+  type Tone,
+} from '../page.ts';
+import { budgetLines } from '../plan/memory-lines.ts';
 import { legendLines, nodeTable } from './node-table.ts';
-import { placementLines } from './placement-lines.ts';
+import { signOf } from './sight-marks.ts';
+import { clientLines } from './status-json.ts';
 
 /** What `status` shows, and on what. */
 export interface StatusInput {
@@ -121,4 +139,150 @@ export function statusText(input: StatusInput): string {
   ];
   const shown = blocks.filter((lines) => lines.length > 0);
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** The speed that most cables have is said once, in the title. */
+function usualSpeed({ cables }: FleetSurvey): number | undefined {
+  const counts = new Map<number, number>();
+  for (const { bitsPerSecond } of cables) {
+    if (bitsPerSecond !== undefined) {
+      counts.set(bitsPerSecond, (counts.get(bitsPerSecond) ?? 0) + 1);
+    }
+  }
+  const [most] = [...counts].toSorted(([a, countOfA], [b, countOfB]) => countOfB - countOfA || b - a);
+  return most?.[0];
+}
+
+function cableTexts(survey: FleetSurvey, usual: number | undefined, page: Page): readonly string[] {
+  const width = Math.max(0, ...survey.cables.map(({ ends }) => linkEndText(ends[0]).length));
+  return survey.cables.map(({ ends, sight, bitsPerSecond }: FleetSurvey['cables'][number]) => {
+    const speed = bitsPerSecond === undefined || bitsPerSecond === usual ? '' : `  ${speedText(bitsPerSecond)}`;
+    const [a, b]: Link['ends'] = ends;
+    return `${linkEndText(a).padEnd(width)} ${signOf(sight, page)} ${linkEndText(b)}${speed}`;
+  });
+}
+
+/** What is plugged in and is no cable between two nodes: docks, foreign Macs, ends that only one side sees. */
+function strayLines({ name, receptacles }: NodeSurvey, usual: number | undefined, page: Page): readonly string[] {
+  return strays(receptacles).flatMap(({ receptacle, sight, sees, bitsPerSecond }) => {
+    const first = `${margin}${name}:${receptacle} ${signOf(sight, page)} `;
+    const speed = bitsPerSecond === undefined || bitsPerSecond === usual ? '' : ` at ${speedText(bitsPerSecond)}`;
+    return hang(first, `sees ${escapeText(sees)}${speed}`, page.columns);
+  });
+}
+
+const strays = (receptacles: NodeSurvey['receptacles'] = []): NonNullable<NodeSurvey['receptacles']> =>
+  receptacles.filter(({ sight, isInCable }) => !isInCable && sight !== 'empty' && sight !== 'nothing');
+
+/** Every cable that is seen, once, as `studio-1:2 = studio-2:2`, then what else is plugged in; empty when nothing is. */
+export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
+  const usual = usualSpeed(survey);
+  const width = page.columns - margin.length;
+  const cables = sideBySide(cableTexts(survey, usual, page), width).flatMap((line) => fitLines(line, width));
+  const others = survey.nodes.flatMap((node) => strayLines(node, usual, page));
+  if (cables.length + others.length === 0) {
+    return [];
+  }
+  const isAll =
+    survey.cables.every(({ bitsPerSecond }) => bitsPerSecond === usual) &&
+    survey.nodes.every(({ receptacles }) => strays(receptacles).every(({ bitsPerSecond }) => bitsPerSecond === usual));
+  const told = isAll ? `all at ${speedText(usual ?? 0)}` : `${speedText(usual ?? 0)} unless another speed is shown`;
+  const speed = usual === undefined ? '' : ` (${told})`;
+  return [
+    ...hang(margin, `Cables seen${speed}`, page.columns).map((line) => page.paint('strong', line)),
+    ...cables.map((line) => `${margin}${line}`),
+    ...others,
+  ];
+}
+
+const gap = '   ';
+const margin = '  ';
+const indent = margin + margin;
+
+const tones: Readonly<Record<PlacementState, Tone>> = {
+  serving: 'good',
+  hung: 'bad',
+  changed: 'warn',
+  partial: 'bad',
+  dead: 'bad',
+  stopped: 'warn',
+  'not-placed': 'warn',
+  unknown: 'warn',
+};
+
+const stateText = ({ state }: PlacementSurvey): string => state.replace('-', ' ');
+
+/** What the file wants is no warning, whatever it is. */
+const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
+  standing === 'met' && state !== 'serving' ? 'dim' : tones[state];
+
+const cellsOf = (one: PlacementSurvey): readonly string[] => [
+  one.name,
+  stateText(one),
+  isRdmaUnseen(one) ? `${one.transport} (declared, not seen)` : one.transport,
+  nodeSpan(one.nodes),
+  one.sharding ?? '',
+  one.generation === undefined ? '' : `gen ${one.generation}`,
+  one.endpoint === undefined ? '' : `port ${one.endpoint.port} on ${one.endpoint.node}`,
+  one.tokensPerSecond === undefined ? '' : `${one.tokensPerSecond} tokens/s`,
+  one.firstTokenMs === undefined ? '' : `first token ${one.firstTokenMs} ms`,
+];
+
+/**
+ * Below a placement stands that it runs on its fallback, that it is busy, and what could not be seen of it; what is wrong with one is told
+ * as a finding.
+ */
+const reasonLines = ({ state, evidence, proof, nodes, onFallback }: PlacementSurvey, page: Page): readonly string[] => [
+  ...(onFallback === undefined
+    ? []
+    : hang(indent, `on its fallback: ${layoutText({ nodes, ...onFallback })}`, page.columns)),
+  ...(state === 'unknown' || proof !== undefined ? hang(indent, escapeText(evidence), page.columns) : []),
+];
+
+const partsText = ({ weights, cache }: { readonly weights: number; readonly cache: number }): string =>
+  `weights ${bytesText(weights)}, cache ${bytesText(cache)}`;
+
+/** What a node holds, beside what was predicted where that is another number. */
+function heldLines(memory: HeldMemory, page: Page): readonly string[] {
+  const { node, held, predicted } = memory;
+  const beside = isAsPredicted(memory) ? ', as predicted' : ` (predicted: ${predicted && partsText(predicted)})`;
+  return hang(indent, `${node} holds ${partsText(held)}${predicted === undefined ? '' : beside}`, page.columns);
+}
+
+/** One line per placement: its state, transport, nodes, split, count of starts and endpoint; two where there is no room. */
+export function placementLines(placements: readonly PlacementSurvey[], page: Page): readonly string[] {
+  const rows = placements.map(cellsOf);
+  const count = Math.max(0, ...rows.map((cells) => cells.length));
+  const widths = Array.from({ length: count }, (_, at) => Math.max(...rows.map((cells) => columnsOf(cells[at] ?? ''))));
+  const used = widths.filter((width) => width > 0);
+  const isTable = used.reduce((sum, width) => sum + width + gap.length, margin.length - gap.length) <= page.columns;
+  return placements.flatMap((one) => [
+    ...(isTable ? [tableLine(one, widths, page)] : stackedLines(one, page)),
+    ...reasonLines(one, page),
+    ...(one.memory ?? []).flatMap((held) => heldLines(held, page)),
+  ]);
+}
+
+function tableLine(one: PlacementSurvey, widths: readonly number[], page: Page): string {
+  const cells = cellsOf(one).flatMap((cell, at) => {
+    const width = widths[at] ?? 0;
+    const told = at === 1 ? page.paint(toneOf(one), cell) : cell;
+    return width === 0 ? [] : [`${told}${' '.repeat(width - columnsOf(cell))}`];
+  });
+  return `${margin}${cells.join(gap)}`.trimEnd();
+}
+
+function stackedLines(one: PlacementSurvey, page: Page): readonly string[] {
+  const [name = '', state = '', ...others] = cellsOf(one);
+  const isOneLine = columnsOf(`${margin}${name}${gap}${state}`) <= page.columns;
+  const told = page.paint(toneOf(one), state);
+  const head = isOneLine
+    ? [`${margin}${name}${gap}${told}`]
+    : [...hang(margin, name, page.columns), `${indent}${told}`];
+  const rest = flow(
+    others.filter((cell) => cell !== ''),
+    gap,
+    page.columns - indent.length,
+  );
+  return [...head, ...rest.map((line) => `${indent}${line}`)];
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { realTiming } from '../../../src/apply/run-timing.ts';
-import { runAsk } from '../../../src/apply/steps/ask.ts';
 import type { StepContext, StepOf } from '../../../src/apply/steps/context.ts';
-import { withFailingRank } from '../../../src/apply/steps/failing-rank.ts';
+import { runAsk } from '../../../src/apply/steps/gate.ts';
+import { withFailingRank } from '../../../src/apply/steps/run-step.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { stepId } from '../../../src/model/step.ts';

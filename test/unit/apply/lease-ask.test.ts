@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepLease } from '../../../src/apply/lease/lease-ask.ts';
+import { keepLease } from '../../../src/apply/lease/take-lease.ts';
 import type { Exit } from '../../../src/model/exit.ts';
 
 describe('the renewal of a lease', () => {

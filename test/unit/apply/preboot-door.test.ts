@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trustIn } from '../../../src/apply/access/preboot-door.ts';
+import { trustIn } from '../../../src/apply/unlock-node.ts';
 import { trustName } from '../../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 

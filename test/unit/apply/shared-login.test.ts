@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { sharedLogin } from '../../../src/apply/reach/shared-login.ts';
-import { type LogIn, type Reached, withRemote } from '../../../src/apply/reach/with-remote.ts';
+import { type LogIn, type Reached, sharedLogin, withRemote } from '../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { nodeName } from '../../../src/model/node.ts';

@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/apply/run-events.ts';
-import { lineAfter, linesOf, lineText, type RunLine, stateOf } from '../../../src/apply/show/run-lines.ts';
-import { showRun } from '../../../src/apply/show/show-run.ts';
+import type { RunEvent } from '../../../src/apply/run-options.ts';
+import { lineAfter, linesOf, lineText, type RunLine, showRun, stateOf } from '../../../src/apply/show-run.ts';
 import { columnsOf } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { observeFleet } from '../../../src/apply/reach/observe.ts';
-import { hasLostMeshes, type SeenSoFar } from '../../../src/apply/reach/token-wait.ts';
+import { hasLostMeshes, observeFleet, type SeenSoFar } from '../../../src/apply/reach/observe.ts';
 import type { LogIn, NodeWay } from '../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { tokenProbes, unaskingProbes } from '../../../src/engine/observe/facts.ts';

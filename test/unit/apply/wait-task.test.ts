@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { waitFor } from '../../../src/apply/playbook-work.ts';
 import { realTiming } from '../../../src/apply/run-timing.ts';
-import { waitFor } from '../../../src/apply/wait-task.ts';
 import { onFallback } from '../../../src/desired/fallback.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
@@ -9,7 +9,7 @@ import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
 import { expandTask } from '../../../src/engine/playbooks/expand.ts';
 import { serviceFile } from '../../../src/node/paths/rank-paths.ts';
 import { textDigest } from '../../../src/node/put-file.ts';
-import { taskText } from '../../../src/report/run/task-text.ts';
+import { taskText } from '../../../src/report/run/apply-text.ts';
 import { type MeshRack, observeMesh } from '../../rack/placements.ts';
 import { fleetWithFallback, kimi, nodes, onItsNodes, onTheFallback } from '../../rack/plans.ts';
 import { settledFacts } from '../../rack/rack.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { CommandOutcome } from '../../../src/apply/reach/run-command.ts';
+import type { CommandOutcome } from '../../../src/apply/reach/session.ts';
 import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../../../src/cli/ranks/exec.ts';
 import type { Console } from '../../../src/cli/terminal/console.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { unknownExit } from '../../../src/remote/exit-reasons.ts';
+import { unknownExit } from '../../../src/remote/remote.ts';
 
 const mebibyte = 1024 * 1024;
 const shown = { isSimulated: false, maxBytes: 16 * mebibyte };

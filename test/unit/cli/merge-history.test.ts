@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalRecord } from '../../../src/apply/journal/journal-record.ts';
+import type { JournalRecord } from '../../../src/apply/journal/journal.ts';
 import { mergeHistory } from '../../../src/cli/look/history.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
 import type { HistoryEntry } from '../../../src/node/history.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isHost, isTcpPort, isUser, lookupName } from '../../../src/remote/address.ts';
+import { isHost, isTcpPort, isUser, lookupName } from '../../../src/remote/remote.ts';
 
 describe('the address of a node', () => {
   it.each(['studio-1', 'studio-1.lan', 'STUDIO.local.', '10.0.0.7', 'fe80::1%en0', '::1', 'a_b.lan'])(

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { listAgentKeys } from '../../../src/remote/keys/agent-keys.ts';
+import { listAgentKeys } from '../../../src/remote/keys/identities.ts';
 
 const lengthOf = (bytes: Buffer): Buffer => {
   const length = Buffer.alloc(4);

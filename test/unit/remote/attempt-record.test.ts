@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Client } from 'ssh2';
 import { describe, expect, it } from 'vitest';
-import { recordAttempt } from '../../../src/remote/attempt-record.ts';
+import { recordAttempt } from '../../../src/remote/attempt.ts';
 import type { ConnectFailure } from '../../../src/remote/connect-failure.ts';
 import type { HostKeyVerdict } from '../../../src/remote/keys/host-key-trust.ts';
 import { field } from './wire.ts';

@@ -1,6 +1,6 @@
 import ssh2, { type AuthHandlerMiddleware, type ParsedKey } from 'ssh2';
 import { describe, expect, it } from 'vitest';
-import { publickeyOnly } from '../../../src/remote/keys/auth.ts';
+import { publickeyOnly } from '../../../src/remote/connect.ts';
 import type { Offer } from '../../../src/remote/keys/identities.ts';
 
 const weak = new Error('the node accepts RSA signatures with SHA-1 only');

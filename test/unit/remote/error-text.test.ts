@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { errorCodes, errorText } from '../../../src/remote/error-text.ts';
-import { createSink } from '../../../src/remote/output-sink.ts';
+import { createSink } from '../../../src/remote/exec-command.ts';
+import { errorCodes, errorText } from '../../../src/remote/ssh2.ts';
 import { onOnePage, say } from '../one-page.ts';
 
 const withCode = (code: unknown, message = 'it failed'): Error => Object.assign(new Error(message), { code });

@@ -1,8 +1,13 @@
 import ssh2 from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CommandHooks, startCommand } from '../../../src/remote/exec-command.ts';
-import { diagnoseExit, type UnknownExit, unknownExit } from '../../../src/remote/exit-reasons.ts';
-import type { ExecLimits, ExecResult } from '../../../src/remote/remote.ts';
+import {
+  diagnoseExit,
+  type ExecLimits,
+  type ExecResult,
+  type UnknownExit,
+  unknownExit,
+} from '../../../src/remote/remote.ts';
 import { FakeClient } from './fake-client.ts';
 
 /** Starts a command and notes what it tells; its result once it is there. */

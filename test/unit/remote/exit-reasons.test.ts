@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { diagnoseExit as diagnoseExitItself, type UnknownExit, unknownExit } from '../../../src/remote/exit-reasons.ts';
+import { diagnoseExit as diagnoseExitItself, type UnknownExit, unknownExit } from '../../../src/remote/remote.ts';
 import { diagnosticsAsText } from '../as-text.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

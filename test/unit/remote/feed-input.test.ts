@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ClientChannel } from 'ssh2';
 import { describe, expect, it } from 'vitest';
-import { feedInput } from '../../../src/remote/feed-input.ts';
+import { feedInput } from '../../../src/remote/exec-command.ts';
 import type { ExecLimits } from '../../../src/remote/remote.ts';
 
 /** A channel that has room for a piece where its turn says so. */

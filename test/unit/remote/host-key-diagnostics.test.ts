@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { diagnoseHostKey, lockedAtFileVault } from '../../../src/remote/keys/host-key-diagnostics.ts';
+import { diagnoseHostKey, lockedAtFileVault } from '../../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 import { onOnePage, say, sayValue } from '../one-page.ts';
 import { edKey } from './wire.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readKeyFile } from '../../../src/remote/keys/key-file.ts';
+import { readKeyFile } from '../../../src/remote/keys/identities.ts';
 import { edKey, field, fields } from './wire.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-key-'));

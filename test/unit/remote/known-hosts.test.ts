@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { orderHostKeyAlgorithms, strictAlgorithms } from '../../../src/remote/algorithms.ts';
-import { entriesFor, matchesPattern, matchingLines } from '../../../src/remote/keys/known-hosts.ts';
+import { entriesFor, matchesPattern, matchingLines } from '../../../src/remote/keys/host-key.ts';
+import { orderHostKeyAlgorithms, strictAlgorithms } from '../../../src/remote/ssh2.ts';
 import { edKey, fields } from './wire.ts';
 
 const base64 = edKey(1).toString('base64');

@@ -1,7 +1,7 @@
 import type { AnyAuthMethod } from 'ssh2';
 import { describe, expect, it } from 'vitest';
 import { concealed } from '../../../src/model/secret.ts';
-import { passwordOnly } from '../../../src/remote/keys/password-auth.ts';
+import { passwordOnly } from '../../../src/remote/keys/password-login.ts';
 
 type Left = readonly string[] | null;
 type Prompt = (...given: readonly unknown[]) => void;

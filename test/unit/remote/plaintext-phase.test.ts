@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePlaintext } from '../../../src/remote/plaintext-phase.ts';
+import { parsePlaintext } from '../../../src/remote/connect-failure.ts';
 
 function field(text: string): Buffer {
   const length = Buffer.alloc(4);

@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Asked, agentSocketOf, expandPath, type ReachEnv } from '../../../src/remote/config/reach-env.ts';
-import { isDefaultIdentityList, parseSshConfig, type SshConfig } from '../../../src/remote/config/ssh-config.ts';
+import { parsePlaintext } from '../../../src/remote/connect-failure.ts';
 import { limiter } from '../../../src/remote/limit-parallel.ts';
-import { parsePlaintext } from '../../../src/remote/plaintext-phase.ts';
+import {
+  type Asked,
+  agentSocketOf,
+  expandPath,
+  isDefaultIdentityList,
+  parseSshConfig,
+  type ReachEnv,
+  type SshConfig,
+} from '../../../src/remote/ssh-config.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 import { field } from './wire.ts';
 

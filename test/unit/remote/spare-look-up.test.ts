@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { openSpareLookUp } from '../../../src/remote/spare-look-up.ts';
+import { openSpareLookUp } from '../../../src/remote/look-up-name.ts';
 
 describe('the process that looks names up', () => {
   it('answers for names that are there and for names that are not', async () => {

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { unknownExit } from '../../../src/remote/exit-reasons.ts';
-import type { ExecResult } from '../../../src/remote/remote.ts';
+import { type ExecResult, unknownExit } from '../../../src/remote/remote.ts';
 import { SshRemote } from '../../../src/remote/ssh-remote.ts';
 import { FakeClient } from './fake-client.ts';
 

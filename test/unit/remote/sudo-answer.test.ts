@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { diagnoseSudo as diagnoseSudoItself } from '../../../src/remote/keys/sudo-answer.ts';
+import { diagnoseSudo as diagnoseSudoItself } from '../../../src/remote/keys/password-login.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const diagnoseSudo = onPage(diagnoseSudoItself);

@@ -4,6 +4,8 @@ import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
 import {
+  countRun,
+  countUnchecked,
   type EndedStep,
   endedStepLines,
   madeChangeLine,
@@ -11,9 +13,8 @@ import {
   type RunCounts,
   summaryText,
   uncheckedText,
+  watchChanges,
 } from '../../../src/report/run/apply-text.ts';
-import { watchChanges } from '../../../src/report/run/change-watch.ts';
-import { countRun, countUnchecked } from '../../../src/report/run/run-counts.ts';
 import { blocker, change, emptyPlan, stepOn, waits } from '../../rack/plans.ts';
 import { desiredFleet, observedFleet } from '../../rack/rack.ts';
 

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parsePower } from '../../../src/engine/scripts/power-sample.ts';
-import { type BenchAnswer, benchLevel, median } from '../../../src/report/bench/bench-levels.ts';
-import { type BenchTextInput, benchText } from '../../../src/report/bench/bench-text.ts';
-import { publishedFor, publishedSpeeds } from '../../../src/report/bench/published-speeds.ts';
+import {
+  type BenchAnswer,
+  type BenchTextInput,
+  benchLevel,
+  benchText,
+  median,
+  publishedFor,
+  publishedSpeeds,
+} from '../../../src/report/bench-text.ts';
 import { captured } from '../sim/captures.ts';
 
 const answer = (startedAtMs: number, endedAtMs: number, rest: Partial<BenchAnswer> = {}): BenchAnswer => ({

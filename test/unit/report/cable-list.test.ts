@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FleetSurvey, NodeSurvey } from '../../../src/engine/diagnose/survey.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { cableLines } from '../../../src/report/cables/cable-list.ts';
+import { cableLines } from '../../../src/report/status/status-text.ts';
 
 const page = { columns: 80, unicode: false, paint: (_: string, text: string) => text } as Parameters<
   typeof cableLines

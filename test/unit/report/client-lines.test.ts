@@ -5,8 +5,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import { type ClientCounts, clientCounts } from '../../../src/rack/endpoint/client-counts.ts';
 import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { clientCountsJson, clientLines } from '../../../src/report/status/client-lines.ts';
-import { statusJson } from '../../../src/report/status/status-json.ts';
+import { clientCountsJson, clientLines, statusJson } from '../../../src/report/status/status-json.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 import { doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 

@@ -6,8 +6,7 @@ import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import { troublesOf } from '../../../src/engine/diagnose/troubles.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
-import { doctorJson } from '../../../src/report/doctor/doctor-json.ts';
-import { doctorText } from '../../../src/report/doctor/doctor-text.ts';
+import { doctorJson, doctorText } from '../../../src/report/doctor.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../rack/rack.ts';
 
 const disabled = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] } as const;

@@ -3,7 +3,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import type { PlacementSurvey } from '../../../src/rack/placement/check/placement-survey.ts';
 import { nodeSpan } from '../../../src/report/nodes-text.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { placementLines } from '../../../src/report/status/placement-lines.ts';
+import { placementLines } from '../../../src/report/status/status-text.ts';
 
 const counted = (count: number): PlacementSurvey['nodes'] =>
   Array.from({ length: count }, (_, at) => nodeName(`studio-${at + 1}`));

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { nextLines } from '../../../src/cli/plan/plan.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { transferTexts } from '../../../src/report/plan/effect-lines.ts';
-import { waitingLines } from '../../../src/report/plan/waiting-lines.ts';
+import { waitingLines } from '../../../src/report/plan/blocker-lines.ts';
+import { transferTexts } from '../../../src/report/plan/plan-text.ts';
 import { anyDigest, blocker, stepOn, waits } from '../../rack/plans.ts';
 import { fakeRun } from '../cli/console-of.ts';
 

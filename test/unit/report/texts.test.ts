@@ -8,8 +8,8 @@ import { meshwright } from '../../../src/model/text/command.ts';
 import { named, prose } from '../../../src/model/text/prose.ts';
 import { diskText, durationText, memoryText, speedText } from '../../../src/model/text/units.ts';
 import { utcText } from '../../../src/model/text/utc-text.ts';
-import { fitLines, sideBySide } from '../../../src/report/layout.ts';
-import { mergeFindings } from '../../../src/report/merge-findings.ts';
+import { mergeFindings } from '../../../src/report/findings.ts';
+import { fitLines, sideBySide } from '../../../src/report/page.ts';
 
 describe('units', () => {
   it('label memory as Apple does', () => {

@@ -7,7 +7,7 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
 import type { Step } from '../../../src/model/step.ts';
-import { effectTexts } from '../../../src/report/plan/effect-lines.ts';
+import { effectTexts } from '../../../src/report/plan/plan-text.ts';
 import { llamaFleet, type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { makePlan } from '../../rack/plans.ts';
 import { asText } from '../as-text.ts';

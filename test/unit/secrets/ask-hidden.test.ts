@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { askHidden, type HiddenTerminal } from '../../../src/secrets/ask-hidden.ts';
+import { askHidden, type HiddenTerminal } from '../../../src/secrets/resolve-secret.ts';
 
 /** A terminal that types these pieces once it is in raw mode. */
 function terminal(pieces: readonly string[], signal?: AbortSignal) {

@@ -6,9 +6,13 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { concealed, type SecretSource } from '../../../src/model/secret.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { type ResolvedSecret, resolveSecret, type SecretContext } from '../../../src/secrets/resolve-secret.ts';
-import { runSecretCommand } from '../../../src/secrets/secret-command.ts';
-import { readSecretFile } from '../../../src/secrets/secret-file.ts';
+import {
+  type ResolvedSecret,
+  readSecretFile,
+  resolveSecret,
+  runSecretCommand,
+  type SecretContext,
+} from '../../../src/secrets/resolve-secret.ts';
 import { jsonText, onOnePage, say } from '../one-page.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-secrets-'));

@@ -1,0 +1,296 @@
+import { Listr, type ListrBaseClassOptions, ListrLogger, type ListrTask, ProcessOutput, Spinner } from 'listr2';
+import { columnsOf } from '../diagnostics/cells.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import type { Step, StepId, StepOutcome } from '../model/step.ts';
+import { diskText, durationText } from '../model/text/units.ts';
+import type { RunEvent, RunListener } from './run-options.ts';
+
+/** The terminal that a run is shown on. */
+interface RunScreen {
+  readonly stream: NodeJS.WriteStream;
+  readonly columns: number;
+  readonly hasUnicode: boolean;
+  readonly hasColor: boolean;
+}
+
+/** A view of a run that is going on. */
+export interface RunView {
+  readonly listen: RunListener;
+  /** Shows one more line below the others; it stays. */
+  readonly note: (text: string) => void;
+  /** Draws the last state and leaves the terminal as it was; what has not ended by then was not done. */
+  readonly end: () => Promise<void>;
+}
+
+/** How Listr lets a line be changed. */
+interface Drawn {
+  readonly rename: (text: string) => void;
+  readonly skip: (text: string) => void;
+  readonly settle: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** The lines below those of the nodes. */
+interface Notes {
+  readonly say: (text: string) => void;
+  readonly settle: () => void;
+}
+
+interface Row {
+  line: RunLine;
+  /** Set as soon as Listr has begun with the line; events may come before. */
+  drawn?: Drawn;
+}
+
+/**
+ * Shows on a terminal one line per node and placement of the steps, with what runs and how far it is, rewritten in
+ * place. For a terminal only; elsewhere the events themselves are printed.
+ */
+export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
+  const rows = linesOf(steps).map((line): Row => ({ line }));
+  const widest = Math.max(0, ...rows.map(({ line }) => line.name.length));
+  // Listr puts two blanks, the mark and one more before every title, and keeps two columns free.
+  const text = (line: RunLine): string => lineText(line, widest, Math.max(20, screen.columns - 6));
+  const begun: Promise<void>[] = [];
+  const tasks = rows.map((row): ListrTask => {
+    let begin: () => void = () => undefined;
+    begun.push(
+      new Promise((resolve) => {
+        begin = resolve;
+      }),
+    );
+    return {
+      title: text(row.line),
+      task: (_context, task) =>
+        new Promise<void>((settle, fail) => {
+          const rename = (title: string): void => {
+            task.title = title;
+          };
+          row.drawn = { rename, skip: (message) => task.skip(message), settle, fail };
+          draw(row, text(row.line));
+          begin();
+        }),
+    };
+  });
+  let openNotes: (notes: Notes) => void = () => undefined;
+  const opened = new Promise<Notes>((resolve) => {
+    openNotes = resolve;
+  });
+  // A task without a title shows nothing but its output.
+  const notes: ListrTask = {
+    task: (_context, task) =>
+      new Promise<void>((settle) => {
+        const say = (more: string): void => {
+          task.output = more;
+        };
+        openNotes({ say, settle });
+      }),
+    rendererOptions: { persistentOutput: true, bottomBar: Number.POSITIVE_INFINITY },
+  };
+  const drawing = new Listr([...tasks, notes], listrOptions(screen)).run().catch(() => undefined);
+  return {
+    listen: (event) => {
+      for (const row of rows) {
+        const line = lineAfter(row.line, event);
+        if (line === row.line) continue;
+        row.line = line;
+        draw(row, text(line));
+      }
+    },
+    note: (more) => void opened.then(({ say }) => say(more)),
+    end: async () => {
+      await Promise.all(begun);
+      (await opened).settle();
+      for (const { line, drawn } of rows) {
+        const state = stateOf(line);
+        if (state === 'waiting' || state === 'running') drawn?.skip(text(line));
+        drawn?.settle();
+      }
+      await drawing;
+    },
+  };
+}
+
+function draw({ line, drawn }: Row, shown: string): void {
+  drawn?.rename(shown);
+  const state = stateOf(line);
+  if (state === 'failed') drawn?.fail(new Error(shown));
+  if (state === 'skipped') drawn?.skip(shown);
+  if (state === 'done' || state === 'skipped') drawn?.settle();
+}
+
+/** Words beside the marks say the same, so colour and marks are only an ornament. */
+const asciiIcons = {
+  SKIPPED_WITH_COLLAPSE: '-',
+  SKIPPED_WITHOUT_COLLAPSE: '-',
+  OUTPUT_WITH_BOTTOMBAR: '>',
+  PENDING: '~',
+  COMPLETED: '+',
+  FAILED: 'x',
+  WAITING: '.',
+  PAUSED: '.',
+} as const;
+
+const plain = (text?: string): string => text ?? '';
+
+const plainColors = {
+  SKIPPED_WITH_COLLAPSE: plain,
+  SKIPPED_WITHOUT_COLLAPSE: plain,
+  PENDING: plain,
+  COMPLETED: plain,
+  FAILED: plain,
+  WAITING: plain,
+  PAUSED: plain,
+} as const;
+
+function asciiSpinner(): Spinner {
+  const spinner = new Spinner();
+  Reflect.set(spinner, 'spinner', ['|', '/', '-', '\\']);
+  return spinner;
+}
+
+function listrOptions({ stream, hasUnicode, hasColor }: RunScreen): ListrBaseClassOptions {
+  return {
+    concurrent: true,
+    exitOnError: false,
+    // Signals are the business of whoever started the run.
+    registerSignalListeners: false,
+    renderer: 'default',
+    // It was asked for because this is a terminal; what Listr thinks of it does not matter.
+    forceTTY: true,
+    fallbackRendererCondition: false,
+    rendererOptions: {
+      logger: new ListrLogger({ useIcons: true, toStderr: [], processOutput: new ProcessOutput(stream, stream) }),
+      ...(hasUnicode ? {} : { icon: asciiIcons, spinner: asciiSpinner() }),
+      ...(hasColor ? {} : { color: plainColors }),
+    },
+  };
+}
+
+/** One line per node of what a run is at: the texts of the view on a terminal. */
+
+type Progress = Extract<RunEvent, { kind: 'step-progress' }>;
+
+/** What one line knows. */
+export interface RunLine {
+  /** The node of its steps. */
+  readonly name: string;
+  readonly steps: readonly Step[];
+  readonly running: ReadonlyMap<StepId, { readonly step: Step; readonly progress?: Progress }>;
+  readonly ended: ReadonlyMap<StepId, { readonly step: Step; readonly outcome: StepOutcome; readonly code?: string }>;
+  /** Milliseconds in which something of it ran. */
+  readonly ms: number;
+  /** A signal came: what runs is only brought to its end. */
+  readonly isStopping: boolean;
+}
+
+/** How a line stands. */
+type LineState = 'waiting' | 'running' | 'done' | 'failed' | 'skipped';
+
+/** A line for each node that the steps name, in their order. What only hands can do has none. */
+export function linesOf(steps: readonly Step[]): readonly RunLine[] {
+  const ours = steps.filter(({ act }) => act.kind !== 'hands');
+  const names = [...new Set(ours.map(({ node }) => node))];
+  return names.map((name) => ({
+    name,
+    steps: ours.filter((step) => step.node === name),
+    running: new Map(),
+    ended: new Map(),
+    ms: 0,
+    isStopping: false,
+  }));
+}
+
+/** The line after an event that concerns it; the same value when it does not. */
+export function lineAfter(line: RunLine, event: RunEvent): RunLine {
+  switch (event.kind) {
+    case 'step-started':
+      if (event.step.node !== line.name || event.step.act.kind === 'hands') return line;
+      return { ...line, running: new Map([...line.running, [event.step.id, { step: event.step }]]) };
+    case 'step-progress': {
+      const now = line.running.get(event.step);
+      return now ? { ...line, running: new Map([...line.running, [event.step, { ...now, progress: event }]]) } : line;
+    }
+    case 'step-ended': {
+      const { step, outcome, diagnostics, ms } = event;
+      if (step.node !== line.name || step.act.kind === 'hands') return line;
+      const code = diagnostics[0]?.code;
+      const end = { step, outcome, ...(code === undefined ? {} : { code }) };
+      const running = new Map([...line.running].filter(([id]) => id !== step.id));
+      return { ...line, running, ended: new Map([...line.ended, [step.id, end]]), ms: line.ms + ms };
+    }
+    case 'interrupted':
+      return { ...line, isStopping: true };
+    default:
+      return line;
+  }
+}
+
+/** How the line stands: failed as soon as one of its steps has not done its work, and nothing of it runs. */
+export function stateOf({ steps, running, ended }: RunLine): LineState {
+  if (running.size > 0) return 'running';
+  const outcomes = [...ended.values()].map(({ outcome }) => outcome);
+  const isWhole = steps.every(({ id }) => ended.has(id));
+  if (!isWhole) return outcomes.length === 0 ? 'waiting' : 'running';
+  if (outcomes.some((one) => one === 'failed' || one === 'unknown')) return 'failed';
+  return outcomes.every((one) => one === 'changed' || one === 'unchanged') ? 'done' : 'skipped';
+}
+
+/** The text of a line, at most so many columns wide; `widest` is the width of the longest name. */
+export function lineText(line: RunLine, widest: number, columns: number): string {
+  const name = line.name.padEnd(widest);
+  const state = stateOf(line);
+  if (state !== 'done') return clip(`${name}  ${middle(line, state)}`, columns);
+  const time = durationText(line.ms);
+  const text = clip(`${name}  ${summary(line)}`, columns - time.length - 2);
+  return `${text}${' '.repeat(Math.max(2, columns - columnsOf(text) - time.length))}${time}`;
+}
+
+function middle(line: RunLine, state: LineState): string {
+  const [running] = line.running.values();
+  const stopping = line.isStopping ? 'stopping: ' : '';
+  if (running) {
+    return [stopping + kindOf(running.step), progressText(running.progress)].filter((one) => one !== '').join('  ');
+  }
+  const [bad] = [...line.ended.values()].filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+  if (bad) return `${kindOf(bad.step)} ${bad.outcome === 'unknown' ? 'ended unknown' : 'failed'}${code(bad.code)}`;
+  const done = [...line.ended.values()].filter(
+    ({ outcome }) => outcome === 'changed' || outcome === 'unchanged',
+  ).length;
+  const all = line.steps.length;
+  if (state === 'skipped' || line.isStopping) {
+    return done === 0 ? 'not begun' : `${summary(line)}; ${done} of ${all} steps done`;
+  }
+  const left = line.steps.length - line.ended.size;
+  return `${left} ${left === 1 ? 'step waits' : 'steps wait'}`;
+}
+
+const code = (text: string | undefined): string => (text === undefined ? '' : ` (${text})`);
+
+const kindOf = ({ resource, act }: Step): string => (act.kind === 'gate' ? `${resource}: waiting` : resource);
+
+/** `412 MB of 735 GB`, or what is waited for. */
+function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'text'> | undefined): string {
+  const { doneBytes, totalBytes, text } = progress ?? {};
+  if (totalBytes === undefined || totalBytes <= 0) return escapeText(text ?? '');
+  const percent = Math.floor((100 * (doneBytes ?? 0)) / totalBytes);
+  return `${percent} %  ${diskText(doneBytes ?? 0)} of ${diskText(totalBytes)}`;
+}
+
+/** What was changed, counted by resource: `power, 3 link-address`. */
+function summary({ ended }: RunLine): string {
+  const counts = new Map<string, number>();
+  for (const { step, outcome } of ended.values()) {
+    if (outcome !== 'changed') continue;
+    counts.set(step.resource, (counts.get(step.resource) ?? 0) + 1);
+  }
+  if (counts.size === 0) return 'as it was';
+  return [...counts].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ');
+}
+
+function clip(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let cut = text;
+  while (cut !== '' && columnsOf(cut) > columns - 3) cut = cut.slice(0, -1);
+  return `${cut}...`;
+}

@@ -1,0 +1,187 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { HostKey } from '../model/cluster-lock.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Secret } from '../model/secret.ts';
+import { nodeSubject } from '../model/subject.ts';
+import { named, prose } from '../model/text/prose.ts';
+import { type HostKeyTrust, trustFor } from '../remote/keys/host-key-trust.ts';
+import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-login.ts';
+import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
+import { lookAtHostKey, type ShownKey } from './enroll-node.ts';
+import { observeFleet } from './reach/observe.ts';
+import { interruption, type UseLimits, type Way } from './reach/with-remote.ts';
+import { pause, type RunTiming } from './run-timing.ts';
+
+type OpenWay = Extract<Way, { kind: 'way' }>;
+
+/** What answers at the address of a node that cannot be observed. */
+type AtDoor =
+  /** A Mac that waits at FileVault, and the key that it shows. */
+  { readonly kind: 'locked'; readonly shown: ShownKey } | { readonly kind: 'other' };
+
+/** Looks who answers; nothing but the name of the account is sent. @throws FleetError with one `ssh/…` code */
+export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoor> {
+  const shown = await lookAtHostKey(way, limits);
+  const { deadlineMs, signal, onRemote } = limits;
+  const asked = { deadlineMs, ...(signal ? { signal } : {}), ...(onRemote ? { onRemote } : {}) };
+  const state = await seeWhetherLocked({ target: way.target, trust: trustIn(way.target, shown.key) }, asked);
+  return state.kind === 'locked' ? { kind: 'locked', shown } : { kind: 'other' };
+}
+
+/** With these a node may be one that waits at FileVault with a key that nobody has seen yet. */
+const doorCodes: ReadonlySet<string> = new Set([
+  'ssh/locked-at-filevault',
+  'ssh/host-key-changed',
+  'ssh/host-key-unknown',
+  'ssh/no-key',
+  'ssh/key-encrypted',
+  'ssh/key-unusable',
+  'ssh/agent-declined',
+  'ssh/agent-unreachable',
+]);
+
+/** The key that a node shows at FileVault, if it waits there; `problems` are why it was not reached. */
+export async function keyIfLocked(
+  way: Way,
+  problems: readonly Diagnostic[],
+  limits: UseLimits,
+): Promise<ShownKey | undefined> {
+  if (way.kind !== 'way' || !problems.some(({ code }) => doorCodes.has(code))) return undefined;
+  try {
+    const door = await lookAtDoor(way, limits);
+    return door.kind === 'locked' ? door.shown : undefined;
+  } catch (error) {
+    if (error instanceof FleetError) return undefined;
+    throw error;
+  }
+}
+
+/** Trust in exactly this key. */
+export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
+  trustFor(target, {
+    knownHosts: [],
+    lock: { file: '', hostKeys: { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] } },
+  });
+
+/** What the controller remembers of passwords that it gave to Macs at FileVault, over all of its runs. */
+export interface UnlockAttempts {
+  /**
+   * 0: the attempt is written down as one that runs, for `mostMs` at most, and may begin. Else the milliseconds until
+   * one may.
+   */
+  readonly take: (address: string, mostMs: number) => Promise<number>;
+  /** Writes down that it is over: only then the time to the next one begins to run. */
+  readonly ended: (address: string, how: AttemptEnd) => Promise<void>;
+  /** Writes down that the Mac was seen unlocked: what it refused before is past. */
+  readonly seenUp: (address: string) => Promise<void>;
+}
+
+/** How an attempt ended: `unknown` when nothing was sent, or nothing understood came back. */
+type AttemptEnd = 'unlocked' | 'refused' | 'unknown';
+
+/** One Mac that waits at FileVault, and what it is to be given. */
+interface UnlockOne {
+  readonly node: NodeName;
+  readonly way: Extract<Way, { kind: 'way' }>;
+  /** In the key that it shows while it is locked. */
+  readonly trust: HostKeyTrust;
+  readonly password: Secret;
+}
+
+/** Bounds of unlocking, and who is told. */
+interface UnlockLimits {
+  readonly attempts: UnlockAttempts;
+  /** Of one connection. */
+  readonly deadlineMs: number;
+  readonly timing: RunTiming;
+  readonly newToken: () => string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (node: NodeName, text: string) => void;
+  readonly onRemote?: RemoteListener;
+}
+
+/** How it came out: `unlocked` only when the Mac itself was observed afterwards. */
+export type Unlocked =
+  | { readonly kind: 'unlocked'; readonly session: string }
+  | { readonly kind: 'not-locked' }
+  /** `isSent`: the Mac was given the password. */
+  | { readonly kind: 'failed'; readonly isSent: boolean; readonly diagnostic: Diagnostic };
+
+/**
+ * Unlocks one Mac without a person: with a source that the file names, at a key that is pinned. `later`: it could not be
+ * reached just now, and was sent nothing.
+ */
+export type NodeUnlock = (
+  node: NodeName,
+  about: { readonly signal: AbortSignal; readonly onProgress: (text: string) => void },
+) => Promise<Unlocked | { readonly kind: 'later' }>;
+
+const unsent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: false, diagnostic });
+const sent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: true, diagnostic });
+
+/** An attempt may take its deadline twice, for the connection and for the login, and hears last words after it. */
+const mostOf = (deadlineMs: number): number => 2 * deadlineMs + 5_000;
+
+/** Gives one Mac its FileVault password, once, not sooner than allowed, and waits until it can be observed. */
+export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<Unlocked> {
+  const { target } = one.way;
+  const address = lookupName(target.host, target.port);
+  const { attempts, signal, deadlineMs, onRemote } = limits;
+  const login = { target, trust: one.trust, password: one.password };
+  if (!(await turn(one.node, address, limits))) return unsent(interruption(one.node));
+  const answer = await unlockWithPassword(login, { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) });
+  await attempts.ended(address, answer.kind === 'refused' || answer.kind === 'unlocked' ? answer.kind : 'unknown');
+  // An interrupted attempt says nothing about the node.
+  if (signal.aborted) return unsent(interruption(one.node));
+  if (answer.kind === 'refused') return sent(answer.diagnostic);
+  if (answer.kind === 'unreached') return unsent(answer.diagnostic);
+  const result = answer.kind === 'not-locked' ? answer : await awaitReturn(one, answer.kind === 'unlocked', limits);
+  if (result.kind !== 'failed') await attempts.seenUp(address);
+  return result;
+}
+
+/** Waits until an attempt may begin; false when the signal came first. Another run may end its own early: looks often. */
+async function turn(node: NodeName, address: string, limits: UnlockLimits): Promise<boolean> {
+  const { attempts, signal, onProgress, timing } = limits;
+  for (let at = 0; !signal.aborted; at += 1) {
+    const waitMs = await attempts.take(address, mostOf(limits.deadlineMs));
+    if (waitMs === 0) return true;
+    if (at === 0) onProgress?.(node, `waits ${Math.ceil(waitMs / 1_000)} s: its last attempt was a moment ago`);
+    await pause(Math.min(waitMs, timing.unlockPauseMs), signal);
+  }
+  return false;
+}
+
+async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: UnlockLimits): Promise<Unlocked> {
+  const { timing, deadlineMs, newToken, signal, onRemote } = limits;
+  limits.onProgress?.(node, isSaid ? 'unlocked; starts macOS' : 'took the password; nobody knows yet');
+  const endMs = performance.now() + timing.unlockReturnMs;
+  let last: readonly Diagnostic[] = [];
+  for (let at = 0; performance.now() < endMs; at += 1) {
+    const { rebootPausesMs } = timing;
+    await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, signal);
+    if (signal.aborted) return sent(interruption(node));
+    const bounds = { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) };
+    const look = { ...bounds, parallel: 1, newToken, facts: ['boot-session'] as const };
+    const { nodes, failures } = await observeFleet([{ node, way }], look);
+    const session = nodes[node]?.facts['boot-session'];
+    if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
+    last = failures[node] ?? [];
+    const changed = last.find(({ code }) => code === 'ssh/host-key-changed');
+    // Its key will not become the pinned one by waiting.
+    if (changed !== undefined) return sent({ ...changed, subject: nodeSubject(node) });
+  }
+  const isLocked = last.some(({ code }) => code === 'ssh/locked-at-filevault');
+  const detail = isLocked
+    ? prose`${named(node)} took the password${isSaid ? ' and said that it is unlocked' : ''}, and is still locked.`
+    : prose`${named(node)} took the password and was not seen since.`;
+  return sent(
+    diagnose(isLocked ? 'unlock/still-locked' : 'unlock/no-return', {
+      subject: nodeSubject(node),
+      detail,
+      related: last,
+    }),
+  );
+}

@@ -1,0 +1,264 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import type { BenchLevel, PublishedSpeed } from '../model/bench.ts';
+import { nodeSpan } from './nodes-text.ts';
+import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from './page.ts';
+
+const geerling = 'https://www.jeffgeerling.com/blog/2025/15-tb-vram-on-mac-studio-rdma-over-thunderbolt-5';
+const beowulf = 'https://github.com/geerlingguy/beowulf-ai-cluster/issues/17';
+const rack = '2x 512 GB and 2x 256 GB M3 Ultra';
+const ofRack = `two of ${rack}`;
+
+const qwen = ['qwen3', '235b'];
+const deepseek = ['deepseek', 'v3.1'];
+const kimi = ['kimi', 'k2', 'thinking'];
+
+/** What one chart of that page says: exo with RDMA beside llama.cpp over TCP, on two Macs and on four. */
+function charted(
+  { model, bits, words }: { readonly model: string; readonly bits: number; readonly words: readonly string[] },
+  exo: readonly [two: number, four: number],
+  llama: readonly [two: number, four: number],
+): readonly PublishedSpeed[] {
+  const row = (at: 0 | 1, name: string) => ({
+    model: name,
+    words,
+    nodes: at === 0 ? 2 : 4,
+    hardware: at === 0 ? ofRack : rack,
+    source: geerling,
+  });
+  return ([0, 1] as const).flatMap((at): readonly PublishedSpeed[] => [
+    { ...row(at, `${model}, ${bits} bit`), runtime: 'exo 1.0', transport: 'rdma', generationSpeed: exo[at] },
+    { ...row(at, model), runtime: 'llama.cpp', transport: 'tcp', generationSpeed: llama[at] },
+  ]);
+}
+
+/**
+ * Speeds that others have published for Macs, each as its source has it; how long the prompts were, few of them say.
+ *
+ * @see docs/benchmarks/jeffgeerling of exo-explore/exo for the charts, and its README for the bits of those over RDMA;
+ * of what llama.cpp read they say nothing
+ */
+export const publishedSpeeds: readonly PublishedSpeed[] = [
+  ...charted({ model: 'Qwen3-235B-A22B', bits: 8, words: qwen }, [26.2, 31.9], [17.2, 15.2]),
+  ...charted({ model: 'DeepSeek-V3.1 671B', bits: 8, words: deepseek }, [27.8, 32.5], [16, 14.6]),
+  ...charted({ model: 'Kimi-K2-Thinking', bits: 4, words: kimi }, [21.6, 28.3], [18.5, 16.4]),
+  {
+    model: 'DeepSeek-R1 671B Q4_K_M (pp512, tg128)',
+    words: ['deepseek', 'r1', 'q4'],
+    nodes: 1,
+    runtime: 'llama.cpp 7315',
+    transport: 'one node',
+    generationSpeed: 20.21,
+    promptSpeed: 168.9,
+    hardware: '512 GB M3 Ultra',
+    source: beowulf,
+  },
+  {
+    model: 'GLM-5.1-MXFP4-Q8 (reported as much too slow)',
+    words: ['glm', '5.1', 'mxfp4'],
+    nodes: 2,
+    runtime: 'mlx-lm 0.31.2',
+    transport: 'rdma',
+    generationSpeed: 0.27,
+    hardware: '2x 256 GB M3 Ultra',
+    source: 'https://github.com/ml-explore/mlx/issues/3402',
+  },
+];
+
+/** What was published for this model on so many nodes. `names` are what the model is called: in the file, at its source. */
+export function publishedFor(names: readonly string[], nodes: number): readonly PublishedSpeed[] {
+  const texts = names.map((name) => name.toLowerCase());
+  return publishedSpeeds.filter(
+    (one) => one.nodes === nodes && texts.some((text) => one.words.every((word) => text.includes(word))),
+  );
+}
+
+/** One answer, with its times on one clock. */
+export interface BenchAnswer {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly tokens: number;
+  readonly firstTokenMs?: number;
+  readonly promptSpeed?: number;
+  readonly generationSpeed?: number;
+}
+
+/** Requests that were sent at the same time; `undefined` stands for one that came to nothing. */
+export type BenchRound = readonly (BenchAnswer | undefined)[];
+
+/** The middle of some numbers, or the mean of the two in the middle; undefined of none. */
+export function median(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}
+
+/** What rounds of equally many requests come to. `watts` is what all Macs took together meanwhile. */
+export function benchLevel(requests: number, rounds: readonly BenchRound[], watts: number | undefined): BenchLevel {
+  const all = rounds.flat();
+  const answers = all.flatMap((one) => one ?? []);
+  const middle = (key: 'firstTokenMs' | 'promptSpeed' | 'generationSpeed'): number | undefined =>
+    median(answers.flatMap((one) => one[key] ?? []));
+  // A round of which a part failed had the mesh to fewer requests than it says.
+  const totalSpeed = median(rounds.flatMap((round) => totalOf(round) ?? []));
+  return {
+    requests,
+    answered: answers.length,
+    failed: all.length - answers.length,
+    firstTokenMs: middle('firstTokenMs'),
+    promptSpeed: middle('promptSpeed'),
+    generationSpeed: middle('generationSpeed'),
+    totalSpeed,
+    watts,
+    tokensPerJoule: totalSpeed === undefined || !watts ? undefined : totalSpeed / watts,
+  };
+}
+
+function totalOf(round: BenchRound): number | undefined {
+  const answers = round.flatMap((one) => one ?? []);
+  if (answers.length === 0 || answers.length < round.length) return undefined;
+  const ms = Math.max(...answers.map((one) => one.endedAtMs)) - Math.min(...answers.map((one) => one.startedAtMs));
+  const tokens = answers.reduce((sum, one) => sum + one.tokens, 0);
+  return ms > 0 ? (tokens * 1_000) / ms : undefined;
+}
+
+/** What `bench` shows, and on what. */
+export interface BenchTextInput {
+  readonly placement: string;
+  readonly model: string;
+  readonly runtime: string;
+  readonly transport: string;
+  readonly nodes: readonly string[];
+  readonly words: number;
+  readonly maxTokens: number;
+  readonly runs: number;
+  readonly levels: readonly BenchLevel[];
+  /** False where the runtime does not count: then a piece of text stands for a token. */
+  readonly isCounted: boolean;
+  readonly published: readonly PublishedSpeed[];
+  readonly isSimulated: boolean;
+  readonly columns: number;
+  readonly unicode: boolean;
+  readonly paint?: Paint;
+}
+
+const margin = '  ';
+const gap = '  ';
+const longestBar = 20;
+
+/** The table of a measured placement, its plot, and what others have published beside it. */
+export function benchText(input: BenchTextInput): string {
+  const page = pageOf(input);
+  const { placement, model, runtime, transport, nodes, isSimulated, levels, isCounted } = input;
+  const about = `${model} with ${runtime} on ${nodeSpan(nodes)}, ${transport}`;
+  const head = headLines({ name: placement, about, isSimulated }, page);
+  // The reason follows; what explains a table would only stand between.
+  if (levels.length === 0) return `${[...head, '', 'No request was answered, so nothing was measured.'].join('\n')}\n`;
+  const blocks = [
+    head,
+    tableLines(levels, page),
+    [
+      ...fitLines(askedText(input), page.columns),
+      ...(isCounted ? [] : fitLines('The runtime counts no tokens: pieces of text were counted.', page.columns)),
+      ...wattLines(levels, page),
+    ],
+    publishedLines(input, page),
+  ];
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+const askedText = ({ words, maxTokens, runs }: BenchTextInput): string =>
+  `Medians of ${counted(runs, 'run')}; questions of about ${words} words, answers of at most ${counted(maxTokens, 'token')}. ` +
+  'Speeds are tokens per second; "together" is that of all requests at once.';
+
+function wattLines(levels: readonly BenchLevel[], page: Page): readonly string[] {
+  if (levels.every(({ watts }) => watts === undefined)) return [];
+  return fitLines('Watts are those of CPU and GPU of all its Macs, not of the plug.', page.columns);
+}
+
+/** A number in as many digits as mean something; `-` where nobody can tell. */
+function digits(value: number | undefined): string {
+  if (value === undefined) return '-';
+  if (value >= 100) return value.toFixed(0);
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
+
+function timeText(ms: number | undefined): string {
+  if (ms === undefined) return '-';
+  return ms < 1_000 ? `${ms.toFixed(0)} ms` : `${digits(ms / 1_000)} s`;
+}
+
+interface Column {
+  readonly title: string;
+  readonly cell: (level: BenchLevel) => string;
+}
+
+const columnsFor = (levels: readonly BenchLevel[]): readonly Column[] => [
+  { title: 'at once', cell: ({ requests }) => `${requests}` },
+  { title: 'first token', cell: ({ firstTokenMs }) => timeText(firstTokenMs) },
+  { title: 'prompt', cell: ({ promptSpeed }) => digits(promptSpeed) },
+  { title: 'generation', cell: ({ generationSpeed }) => digits(generationSpeed) },
+  { title: 'together', cell: ({ totalSpeed }) => digits(totalSpeed) },
+  ...(levels.every(({ watts }) => watts === undefined)
+    ? []
+    : [
+        { title: 'W', cell: ({ watts }: BenchLevel) => digits(watts) },
+        { title: 'per J', cell: ({ tokensPerJoule }: BenchLevel) => digits(tokensPerJoule) },
+      ]),
+  ...(levels.every(({ failed }) => failed === 0)
+    ? []
+    : [{ title: 'failed', cell: (one: BenchLevel) => `${one.failed}` }]),
+];
+
+/** One line per level with a bar for its speed, or where the page is too narrow a few words each. */
+function tableLines(levels: readonly BenchLevel[], page: Page): readonly string[] {
+  const columns = columnsFor(levels);
+  const rows = [columns.map(({ title }) => title), ...levels.map((level) => columns.map(({ cell }) => cell(level)))];
+  const widths = columns.map((_column, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  const lines = rows.map((row) => margin + row.map((cell, at) => cell.padStart(widths[at] ?? 0)).join(gap));
+  const room = Math.min(longestBar, page.columns - (lines[0]?.length ?? 0) - gap.length);
+  if (room < -gap.length) {
+    return levels.flatMap((level) =>
+      fitLines(columns.map(({ title, cell }) => `${title} ${cell(level)}`).join(', '), page.columns),
+    );
+  }
+  const fastest = Math.max(0, ...levels.map(({ totalSpeed }) => totalSpeed ?? 0));
+  return lines.map((line, at) => {
+    const speed = levels[at - 1]?.totalSpeed;
+    return at === 0 ? page.paint('strong', line) : `${line}${barText(speed, { fastest, room })}`;
+  });
+}
+
+/** At least one sign for any speed at all. Plain signs on every terminal: the bar is a picture, no measure. */
+function barText(
+  speed: number | undefined,
+  { fastest, room }: { readonly fastest: number; readonly room: number },
+): string {
+  if (speed === undefined || room < 1) return '';
+  return gap + '#'.repeat(Math.max(1, Math.round((speed / fastest) * room)));
+}
+
+function publishedLines({ published, nodes, isSimulated }: BenchTextInput, page: Page): readonly string[] {
+  const macs = counted(nodes.length, 'Mac');
+  if (published.length === 0) {
+    return fitLines(`No published speed of this model on ${macs} is known to meshwright.`, page.columns);
+  }
+  const caution = isSimulated ? 'of real Macs; simulated ones measure this computer' : 'prompts and versions differ';
+  return [
+    ...fitLines(`Published for this model on ${macs} (${caution}):`, page.columns),
+    ...published.flatMap((one) => [
+      ...hang(`${margin}${digits(one.generationSpeed)} tok/s   `, escapeText(publishedText(one)), page.columns),
+      // Never broken: it is for copying.
+      `${margin.repeat(2)}${one.source}`,
+    ]),
+  ];
+}
+
+const publishedText = ({ model, runtime, transport, hardware, promptSpeed }: PublishedSpeed): string =>
+  [
+    model,
+    runtime,
+    transport,
+    hardware,
+    ...(promptSpeed === undefined ? [] : [`prompt ${digits(promptSpeed)} tok/s`]),
+  ].join(', ');

@@ -1,0 +1,271 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import { commandText, proseText, type Reader } from '../diagnostics/prose-text.ts';
+import { type CableEvent, metLinks, type Plug } from '../engine/cables/cable-events.ts';
+import type { CableAct, CableWork } from '../engine/cables/cable-work.ts';
+import type { GraphCable, GraphCableState } from '../engine/graph/graph-cables.ts';
+import { type RackGraph, rackGraph } from '../engine/graph/rack-graph.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { subjectName } from '../model/subject.ts';
+import { type Command, meshwright } from '../model/text/command.ts';
+import { speedText } from '../model/text/units.ts';
+import { findingLines, mergeFindings } from './findings.ts';
+import { counted, fitLines, flow, hang, headLines, type Page, type Paint, padEnd, pageOf, type Tone } from './page.ts';
+
+/** `studio-2 receptacle 4`, as it is said at the rack. */
+const endWords = ({ node, receptacle }: LinkEnd): string => `${node} receptacle ${receptacle}`;
+
+const speedWords = (bitsPerSecond: number | undefined): string =>
+  bitsPerSecond === undefined ? '' : ` at ${speedText(bitsPerSecond)}`;
+
+const farWords = ({ far, sees }: Plug): string => (far === undefined ? sees : endWords(far));
+
+/** Both receptacles of a cable of which nobody can say which end hands were at; else the one at which they were. */
+const placeWords = ({ at, far }: { readonly at: LinkEnd; readonly far?: LinkEnd | undefined }): string =>
+  far === undefined ? endWords(at) : `${endWords(at)} or ${endWords(far)}`;
+
+/** One line for what was plugged in or pulled out, whatever the file says: for who wants to know which is which. */
+export function identifyLines(plug: Plug, isPlugged: boolean, page: Page): readonly string[] {
+  const speed = speedWords(plug.bitsPerSecond);
+  if (plug.isEitherEnd) {
+    return hang(`${placeWords(plug)}: `, isPlugged ? `just plugged${speed}` : 'unplugged', page.columns);
+  }
+  const seen = `sees ${escapeText(farWords(plug))}${speed}`;
+  const gone = `unplugged, saw ${escapeText(farWords(plug))}`;
+  return hang(`${endWords(plug.at)}: `, isPlugged ? `just plugged, ${seen}` : gone, page.columns);
+}
+
+/** What happened at the rack, as lines that stay. */
+export function eventLines(event: CableEvent, page: Page): readonly string[] {
+  switch (event.kind) {
+    case 'met': {
+      const [a, b] = event.ends;
+      const text = `${linkEndText(a)} <-> ${linkEndText(b)} is as declared${speedWords(event.bitsPerSecond)}`;
+      return hang('', text, page.columns).map((line) => page.paint('good', line));
+    }
+    case 'plugged':
+      return hang('just plugged: ', `${placeWords(event)}: ${escapeText(event.advice)}`, page.columns).map((line) =>
+        page.paint('bad', line),
+      );
+    case 'unplugged':
+      return hang('unplugged: ', unpluggedText(event.plug), page.columns);
+  }
+}
+
+const unpluggedText = (plug: Plug): string =>
+  plug.isEitherEnd ? placeWords(plug) : `${endWords(plug.at)}, saw ${escapeText(farWords(plug))}`;
+
+/** What the last lines of the watch are made from. */
+interface WatchBlock {
+  readonly work: CableWork;
+  /** Nodes that do not answer. */
+  readonly lost: readonly string[];
+}
+
+/** What hands have to do next, and how far they are: paragraphs that are written anew whenever something changes. */
+export function watchParagraphs({ work, lost }: WatchBlock, page: Page): readonly (readonly string[])[] {
+  const paragraphs = [
+    ...work.loops.map((loop) =>
+      hang(
+        '  STOP: ',
+        `${loop.subject === undefined ? '' : subjectName(loop.subject)}: ${proseText(loop.hint, page)}`,
+        page.columns,
+      ).map((line) => page.paint('bad', line)),
+    ),
+    hang('  next: ', nextText(work, lost), page.columns).map((line) => page.paint('strong', line)),
+    ...work.acts.filter(({ isFree }) => !isFree).map((act) => hang('  wait: ', waitText(act, page), page.columns)),
+    countLines(work, page),
+    ...(lost.length === 0 ? [] : [hang('  not seen: ', lost.join(', '), page.columns)]),
+  ];
+  return paragraphs;
+}
+
+const waitText = (act: CableAct, page: Page): string => {
+  const before = beforeText(act, page);
+  return before === '' ? `${act.text}, when the act before it is done` : `first ${before}; then ${act.text}`;
+};
+
+/** While bridged Macs form a ring, nothing else is asked of anybody. */
+function nextText(work: CableWork, lost: readonly string[]): string {
+  const next = work.acts.find(({ isFree }) => isFree);
+  if (work.loops.length > 0) return 'nothing else before that cable is out';
+  if (next !== undefined) return next.text;
+  if (work.acts.length > 0) return 'no cable; see what has to come first';
+  if (lost.length > 0) return `nothing can be told before ${lost.join(' and ')} can be seen`;
+  return work.findings.length > 0 ? 'no cable; what is left is told above' : 'nothing';
+}
+
+/** `done: 1-2  1-3   missing: 2-4`: the declared links by their nodes. */
+function countLines(work: CableWork, page: Page): readonly string[] {
+  const short = shortNames(work.examination.desired.nodes.map(({ name }) => name));
+  const pairText = ([a, b]: Link['ends']): string => `${short(a.node)}-${short(b.node)}`;
+  const met = metLinks(work).map(({ ends }) => ends);
+  const others = work.examination.cabling.links.filter(({ link }) => !met.includes(link.ends));
+  const isOpen = (kind: string): boolean => kind === 'missing' || kind === 'unknown';
+  const lists = [
+    ['done', met],
+    ['wrong', others.filter(({ judgement }) => !isOpen(judgement.kind)).map(({ link }) => link.ends)],
+    ['missing', others.filter(({ judgement }) => judgement.kind === 'missing').map(({ link }) => link.ends)],
+    ['unknown', others.filter(({ judgement }) => judgement.kind === 'unknown').map(({ link }) => link.ends)],
+  ] as const;
+  const pieces = lists
+    .filter(([name, links]) => name === 'done' || name === 'missing' || links.length > 0)
+    .map(([name, links]) => `${name}: ${links.length === 0 ? '-' : links.map(pairText).join('  ')}`);
+  return flow(pieces, '     ', page.columns - 2).map((line) => `  ${line}`);
+}
+
+/** Names without what all of them begin with, where numbers are left: `1` for `studio-1`. */
+function shortNames(names: readonly string[]): (name: string) => string {
+  const stems = new Set(names.map((name) => name.replace(/[0-9]{1,9}$/, '')));
+  const isNumbered = names.length > 1 && stems.size === 1 && names.every((name) => /[0-9]$/.test(name));
+  const [stem = ''] = stems;
+  return (name) => (isNumbered && name.startsWith(stem) ? name.slice(stem.length) : name);
+}
+
+/** The last line: there is nothing left to do. */
+export const doneLine = (links: number, page: Page): string =>
+  page.paint('good', links === 0 ? 'The file declares no link.' : allMetText(links));
+
+/** What `cables` shows, and on what. */
+interface CablesTextInput {
+  readonly desired: DesiredFleet;
+  readonly work: CableWork;
+  readonly isSimulated: boolean;
+  readonly columns: number;
+  readonly unicode: boolean;
+  readonly paint?: Paint;
+}
+
+const margin = '  ';
+
+const states: Readonly<Record<GraphCableState, { readonly words: string; readonly tone: Tone }>> = {
+  declared: { words: 'not looked at', tone: 'warn' },
+  'as-declared': { words: 'as declared', tone: 'good' },
+  slow: { words: 'as declared, but slow', tone: 'warn' },
+  'through-hub': { words: 'through a hub', tone: 'warn' },
+  'one-sided': { words: 'seen from one end only', tone: 'warn' },
+  missing: { words: 'missing', tone: 'bad' },
+  wrong: { words: 'in the wrong place', tone: 'bad' },
+  undeclared: { words: 'not in the file', tone: 'warn' },
+  unknown: { words: 'unknown', tone: 'warn' },
+};
+
+/** Every cable that is declared or seen, then what hands have to do about them: rings of bridged Macs before all else. */
+export function cablesText(input: CablesTextInput): string {
+  const { desired, work, isSimulated } = input;
+  const page = pageOf(input);
+  const graph = rackGraph(work.examination, work.acts);
+  const counts = { declared: work.examination.cabling.links.length, met: metLinks(work).length };
+  const about = `${counted(counts.declared, 'link')}, ${counts.met} as declared`;
+  const blocks: readonly (readonly string[])[] = [
+    headLines({ name: desired.name, about, isSimulated }, page),
+    ...mergeFindings(work.loops).map((finding) => findingLines(finding, page)),
+    [...cableRows(graph.cables, page), ...strayLines(graph, page)],
+    placeLines(graph, page),
+    ...actBlocks(work.acts, page),
+    ...mergeFindings(work.findings).map((finding) => findingLines(finding, page)),
+    verdictLines(work, counts, page),
+  ];
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function cableRows(cables: readonly GraphCable[], page: Page): readonly string[] {
+  const width = Math.max(0, ...cables.map(({ ends }) => pairText(ends).length));
+  const speeds = cables.map(({ bitsPerSecond }) => (bitsPerSecond === undefined ? '' : speedText(bitsPerSecond)));
+  const speedWidth = Math.max(0, ...speeds.map((speed) => speed.length));
+  return cables.flatMap(({ ends, state }, index) => {
+    const { words, tone } = states[state];
+    const first = `${margin}${padEnd(pairText(ends), width)}   ${padEnd(speeds[index] ?? '', speedWidth)}   `;
+    const isRoom = first.length + words.length <= page.columns;
+    return isRoom
+      ? [`${first}${page.paint(tone, words)}`]
+      : [
+          ...fitLines(pairText(ends), page.columns - 2).map((line) => `${margin}${line}`),
+          `${margin}${margin}${page.paint(tone, [speeds[index], words].filter(Boolean).join(', '))}`,
+        ];
+  });
+}
+
+const pairText = ([a, b]: GraphCable['ends']): string => `${linkEndText(a)} <-> ${linkEndText(b)}`;
+
+/** What is plugged in and is no cable between two nodes: docks, Macs that are no node, what does not answer. */
+function strayLines(graph: RackGraph, page: Page): readonly string[] {
+  const inCables = new Set(graph.cables.filter(({ isSeen }) => isSeen).flatMap(({ ends }) => ends.map(linkEndText)));
+  return graph.nodes.flatMap(({ name, isSeen, receptacles }) =>
+    receptacles.flatMap(({ receptacle, sight, sees = 'nothing' }): readonly string[] => {
+      const end = linkEndText({ node: name, receptacle });
+      const isPlain = sight === 'empty' || sight === 'nothing' || sees === 'nothing' || !isSeen;
+      return isPlain || inCables.has(end) ? [] : hang(`${margin}${end} `, `sees ${escapeText(sees)}`, page.columns);
+    }),
+  );
+}
+
+/** Where receptacles are that a line above names, as far as it is known. */
+function placeLines(graph: RackGraph, page: Page): readonly string[] {
+  const named = new Set(graph.cables.flatMap(({ ends }) => ends.map(linkEndText)));
+  const byPlace = new Map<string, LinkEnd[]>();
+  for (const { name, receptacles } of graph.nodes) {
+    for (const { receptacle, place } of receptacles) {
+      const end = { node: name, receptacle };
+      if (place === undefined || !named.has(linkEndText(end))) continue;
+      byPlace.set(place.words, [...(byPlace.get(place.words) ?? []), end]);
+    }
+  }
+  return [...byPlace].flatMap(([place, ends]) =>
+    hang(margin, `${ends.map(linkEndText).join(', ')}: ${place}`, page.columns).map((line) => page.paint('dim', line)),
+  );
+}
+
+const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+/** What has to be done before an act, as one clause: `stop kimi (meshwright stop kimi)`. */
+function beforeText(act: CableAct, reader: Reader): string {
+  const { stopFirst, bridgesFirst, appliedFirst } = act;
+  const withVerb = (words: string, typed: Command): string =>
+    words === '' ? '' : `${words} (${commandText(typed, reader)})`;
+  const stop = stopFirst.length === 0 ? '' : `stop ${stopFirst.join(' and ')}`;
+  const bridges = `${withVerb(appliedFirst, meshwright('apply'))}${bridgesFirst.slice(appliedFirst.length)}`;
+  return [withVerb(stop, meshwright('stop', ...stopFirst)), bridges].filter((text) => text !== '').join(' and ');
+}
+
+/** The acts with their numbers: those that can be done now, then those that something else comes before. */
+function actBlocks(acts: readonly CableAct[], page: Page): readonly (readonly string[])[] {
+  const numbered = acts.map((act, index) => ({ act, number: index + 1 }));
+  const width = String(acts.length).length;
+  const block = (title: string, isFree: boolean): readonly string[] => {
+    const own = numbered.filter(({ act }) => act.isFree === isFree);
+    if (own.length === 0) return [];
+    return [
+      page.paint('strong', `${title} (${own.length})`),
+      ...own.flatMap(({ act, number }) => {
+        const before = beforeText(act, page);
+        const text = before === '' ? act.text : `first ${before}; then ${act.text}`;
+        return hang(`${margin}${String(number).padStart(width)}  `, `${upperFirst(text)}.`, page.columns);
+      }),
+    ];
+  };
+  return [block('Hands needed at the rack', true), block('Hands have to wait with this', false)];
+}
+
+interface Counts {
+  readonly declared: number;
+  readonly met: number;
+}
+
+/** A command stays in one piece, for copying. */
+function verdictLines({ acts, examination }: CableWork, { declared, met }: Counts, page: Page): readonly string[] {
+  if (declared > 0 && acts.length > 0) {
+    const command = commandText(meshwright('cables', '--watch'), page);
+    const line = `See it done, act by act: ${command}`;
+    return line.length <= page.columns ? [line] : ['See it done, act by act:', `${margin}${command}`];
+  }
+  const unknown = examination.cabling.links.filter(({ judgement }) => judgement.kind === 'unknown').length;
+  if (declared === 0) return ['The file declares no link.'];
+  if (unknown > 0) return [`${counted(unknown, 'link')} could not be judged.`];
+  return [met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} are as declared.`];
+}
+
+/** The sentence when nothing is left to do. */
+const allMetText = (links: number): string =>
+  links === 1 ? 'The one link is as declared.' : `All ${links} links are as declared.`;

@@ -1,0 +1,318 @@
+import { columnsOf } from '../diagnostics/cells.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
+import { isHandsWork } from '../diagnostics/manual-work.ts';
+import { commandText, proseText, type Reader } from '../diagnostics/prose-text.ts';
+import { reasonWords } from '../diagnostics/reason-words.ts';
+import { countText } from '../diagnostics/severity.ts';
+import type { Evidence } from '../engine/diagnose/evidence.ts';
+import { type Stage, stages, type Trouble } from '../engine/diagnose/troubles.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { NetworkInterface, ThunderboltReceptacle } from '../model/facts/fact-values.ts';
+import type { Facts } from '../model/facts/observation.ts';
+import type { RdmaPort } from '../model/facts/rdma-values.ts';
+import { isPlacement, subjectNames, subjectNodes } from '../model/subject.ts';
+import { commandKey } from '../model/text/command.ts';
+import { commandsIn } from '../model/text/prose.ts';
+import { speedText } from '../model/text/units.ts';
+import { factNamed } from '../rack/fact.ts';
+import type { FleetObservation } from '../rack/fleet-observation.ts';
+import { thunderboltInterfaces } from '../rack/network/thunderbolt-interfaces.ts';
+import type { NodeBudget } from '../rack/placement/start/launch-budgets.ts';
+import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
+import { factLines } from './facts/fact-lines.ts';
+import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';
+import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from './page.ts';
+import { budgetLines } from './plan/memory-lines.ts';
+import { interfaceLines } from './status/network-lines.ts';
+import { type LaunchesJson, launchesJson } from './status/status-json.ts';
+import { rdmaPortLines } from './status/thunderbolt-lines.ts';
+
+/** One fact that shows a trouble, as programs read it. */
+interface EvidenceJson {
+  readonly node: string;
+  readonly fact: string;
+  /** The command line on the node that said so. */
+  readonly source: string;
+  readonly says: readonly string[];
+}
+
+/** One broken thing as programs read it. */
+interface TroubleJson extends DiagnosticJson {
+  readonly stage: Stage;
+  readonly evidence: readonly EvidenceJson[];
+  readonly hanging: readonly string[];
+  /**
+   * What to type, first things first; empty where a person has to do it, or where nothing is to be done. On a node where sudo
+   * is not allowed only exec is left: nothing else could change anything there.
+   */
+  readonly commands: readonly string[];
+}
+
+/** `doctor --json` (`schemas/doctor.schema.json`). */
+interface DoctorJson {
+  readonly formatVersion: 1;
+  readonly cluster: string;
+  /** Present and true when the nodes are simulated. */
+  readonly simulated?: true;
+  /** Nodes of the file that this run did not ask. */
+  readonly notAsked: readonly string[];
+  /** In the order of the walk. */
+  readonly troubles: readonly TroubleJson[];
+  readonly recovery?: VisitsJson;
+  readonly systemSettings?: VisitsJson;
+  /** What is taken of RDMA devices, by node, where starts over RDMA can come. */
+  readonly launches: Readonly<Record<string, LaunchesJson>>;
+}
+
+/** What a person does at the Macs so that RDMA is on, as programs read it. */
+interface VisitsJson {
+  readonly nodes: readonly string[];
+  readonly steps: readonly string[];
+}
+
+/** What `doctor --json` is made from. */
+interface DoctorJsonInput {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  readonly troubles: readonly Trouble[];
+  readonly switches: RdmaSwitches;
+  readonly budgets: readonly NodeBudget[];
+  readonly isSimulated: boolean;
+}
+
+const visitsJson = ({ nodes, steps }: RdmaVisits, reader: Reader): VisitsJson => ({
+  nodes,
+  steps: steps.map((step) => proseText(step, reader)),
+});
+
+const switchesJson = ({ recovery, systemSettings }: RdmaSwitches, reader: Reader) => ({
+  ...(recovery === undefined ? {} : { recovery: visitsJson(recovery, reader) }),
+  ...(systemSettings === undefined ? {} : { systemSettings: visitsJson(systemSettings, reader) }),
+});
+
+function troubleJson(reader: DoctorJsonInput, trouble: Trouble): TroubleJson {
+  const { desired, observation, troubles } = reader;
+  const { finding, stage, evidence, hanging } = trouble;
+  const told = evidence.map((one) => {
+    const facts = observation.nodes[one.node]?.facts;
+    const says = facts === undefined ? [] : evidenceWords(facts, one, true);
+    return { node: one.node, fact: one.fact, source: proseText(one.source, reader), says };
+  });
+  const { subject } = finding;
+  const closed = troubles.flatMap(({ finding: { code, subject } }) =>
+    code.startsWith('sudo/') ? subjectNodes(subject) : [],
+  );
+  const own = desired.placements.find(({ name }) => isPlacement(subject, name))?.nodes ?? subjectNodes(subject);
+  const isClosed = own.some((name) => closed.includes(name));
+  const refused = (trouble.refused ?? []).map(commandKey);
+  const commands = commandsIn(finding.hint, subjectNames(subject))
+    .filter((one) => !refused.includes(commandKey(one)) && (!isClosed || one.verb === 'exec'))
+    .map((one) => commandText(one, reader));
+  return { ...diagnosticJson(finding, reader), stage, evidence: told, hanging, commands };
+}
+
+/** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+export function doctorJson(input: DoctorJsonInput): DoctorJson {
+  const { desired, observation, troubles, switches, isSimulated } = input;
+  const isAsked = (name: string): boolean =>
+    Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
+  return {
+    formatVersion: 1,
+    cluster: desired.name,
+    ...(isSimulated ? { simulated: true } : {}),
+    notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
+    troubles: troubles.map((trouble) => troubleJson(input, trouble)),
+    ...switchesJson(switches, input),
+    launches: launchesJson(input.budgets),
+  };
+}
+
+/** What `doctor` shows, and on what. */
+interface DoctorInput {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  /** In the order of the walk, as `troublesOf` gives them. */
+  readonly troubles: readonly Trouble[];
+  readonly switches: RdmaSwitches;
+  readonly budgets: readonly NodeBudget[];
+  readonly isSimulated: boolean;
+  /** Width of the page; 80 when it is 0, NaN or endless. */
+  readonly columns: number;
+  readonly unicode: boolean;
+  /** Leaves text as it is unless given. */
+  readonly paint?: Paint;
+}
+
+const titles: Readonly<Record<Stage, string>> = {
+  ring: 'At once: a ring of bridges',
+  'rdma-switch': 'Switch RDMA on: one visit to each Mac',
+  unlock: 'Locked Macs',
+  bridges: 'Bridges, before any cable is touched',
+  cables: 'Cables',
+  nodes: 'On the Macs',
+  told: 'Worth knowing',
+};
+
+/** Nobody plugs a cable in while a bridge may make a ring of it. */
+function titleOf({ troubles }: DoctorInput, stage: Stage): string {
+  const hasBridges = troubles.some((one) => one.stage === 'bridges');
+  return stage === 'cables' && hasBridges ? `${titles[stage]}, when the bridges are gone` : titles[stage];
+}
+
+const narrow = 60;
+
+/** As far in as the text of a finding stands. */
+const indentOf = ({ columns }: Page): string => ' '.repeat(columns < narrow ? 4 : 11);
+
+/** `seen     rdma_ctl status on studio-3: disabled`, each text on lines of its own; the label above them on a narrow page. */
+function labelled(label: string, texts: readonly string[], page: Page): readonly string[] {
+  const indent = indentOf(page);
+  const isNarrow = page.columns < narrow;
+  const first = isNarrow ? `${indent}  ` : `${indent}${label}`.padEnd(indent.length + 9);
+  const lines = texts.flatMap((text, index) =>
+    hang(index === 0 ? first : ' '.repeat(columnsOf(first)), escapeText(text), page.columns),
+  );
+  return isNarrow && texts.length > 0 ? [`${indent}${label}:`, ...lines] : lines;
+}
+
+function seenTexts({ observation }: DoctorInput, troubles: readonly Trouble[], page: Page): readonly string[] {
+  return troubles.flatMap(({ evidence }) =>
+    evidence.flatMap((one) => {
+      const facts = observation.nodes[one.node]?.facts;
+      const words = facts === undefined ? [] : evidenceWords(facts, one, page.unicode);
+      return words.length === 0 ? [] : [`${proseText(one.source, page)} on ${one.node}: ${words.join('; ')}`];
+    }),
+  );
+}
+
+/** A cause with its cure, then what shows it, then what hangs on it. */
+function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonly string[] {
+  const own = input.troubles.filter(({ finding }) => merged.of.includes(finding));
+  const hanging = [...new Set(own.flatMap((trouble) => trouble.hanging))];
+  return [
+    ...findingLines(merged, page),
+    ...labelled('seen', [...new Set(seenTexts(input, own, page))], page),
+    ...labelled('holds up', hanging.length === 0 ? [] : [hanging.join('; ')], page),
+  ];
+}
+
+/** What to press where the switch is, numbered; with a title where the Macs differ. */
+function pressBlocks({ switches }: DoctorInput, page: Page): readonly (readonly string[])[] {
+  const { recovery, systemSettings } = switches;
+  const lists = [
+    { title: 'In Recovery', visits: recovery },
+    { title: 'In System Settings', visits: systemSettings },
+  ];
+  const areBoth = lists.every(({ visits }) => visits !== undefined);
+  return lists.map(({ title, visits }) => [
+    ...(areBoth ? [`${indentOf(page)}${title} (${(visits?.nodes ?? []).join(', ')}):`] : []),
+    ...(visits?.steps ?? []).flatMap((step, index) => hangLines(`${indentOf(page)}${index + 1}  `, step, page)),
+  ]);
+}
+
+function stageBlocks(input: DoctorInput, stage: Stage, page: Page): readonly (readonly string[])[] {
+  const findings = input.troubles.filter((one) => one.stage === stage).map(({ finding }) => finding);
+  if (findings.length === 0) return [];
+  const merged = mergeFindings(findings);
+  const blocks = merged.map((one) => blockOf(input, one, page));
+  const lists = stage === 'rdma-switch' ? pressBlocks(input, page) : [];
+  const [first = [], ...rest] = [...blocks, ...lists].filter((lines) => lines.length > 0);
+  const head = fitLines(titleOf(input, stage), page.columns).map((line) => page.paint('strong', line));
+  return [[...head, ...first], ...rest];
+}
+
+function verdictText({ desired, observation, troubles }: DoctorInput): string {
+  const names = desired.nodes.map(({ name }) => name);
+  const asked = names.filter(
+    (name) => Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name),
+  );
+  const others = names.filter((name) => !asked.includes(name));
+  const notAsked = others.length === 0 ? '' : ` Not looked at: ${others.join(', ')}.`;
+  const causes = mergeFindings(troubles.map(({ finding }) => finding));
+  if (causes.length === 0) return `Nothing is broken on ${counted(asked.length, 'node')}.${notAsked}`;
+  const hands = causes.filter((one) => isHandsWork(one) && one.severity !== 'notice').length;
+  const forHands = hands === 0 ? '' : ` ${hands} of them for hands at the rack.`;
+  return `${counted(causes.length, 'cause')}: ${countText(causes)}.${forHands}${notAsked}`;
+}
+
+/**
+ * What is broken, in the order in which to see to it: one cause and one action per broken thing, what shows it, and
+ * what hangs on it. Everything that came from a node is escaped; ends with a line break.
+ */
+export function doctorText(input: DoctorInput): string {
+  const page = pageOf(input);
+  const about = `${counted(input.desired.nodes.length, 'node')}, ${counted(input.desired.thunderbolt.links.length, 'link')}`;
+  const blocks: readonly (readonly string[])[] = [
+    headLines({ name: input.desired.name, about, isSimulated: input.isSimulated }, page),
+    fitLines(verdictText(input), page.columns - 2).map((line) => `  ${line}`),
+    ...stages.flatMap((stage) => stageBlocks(input, stage, page)),
+    budgetLines(input.budgets, page),
+  ];
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+const rdmaServiceWords = (advertises: boolean | 'unknown'): string => {
+  if (advertises === 'unknown') return 'whether it advertises RDMA is unknown';
+  return advertises ? 'it advertises RDMA' : 'it advertises no RDMA (service 64087 absent)';
+};
+
+function receptacleWords({ state, linkBitsPerSecond, peers, devices }: ThunderboltReceptacle): string {
+  if (state === 'unknown') return 'unknown, macOS did not describe it';
+  if (state === 'empty') return 'nothing plugged in';
+  const speed = linkBitsPerSecond === undefined ? [] : [speedText(linkBitsPerSecond)];
+  if (state === 'silent') return [...speed, 'nothing answers'].join(', ');
+  const macs = peers.map(({ model, advertisesRdma, hubsBetween }) => {
+    const hub = hubsBetween === 0 ? '' : ' behind a hub';
+    return `a ${model}${hub}: ${rdmaServiceWords(advertisesRdma)}`;
+  });
+  return [...speed, ...devices.map(({ name }) => name), ...macs].join(', ');
+}
+
+/** The interfaces of these receptacles; undefined where the way to them is unknown. */
+function namesAt(facts: Facts, receptacles: readonly number[]): readonly string[] | undefined {
+  const all = thunderboltInterfaces(facts);
+  return all === undefined ? undefined : receptacles.flatMap((receptacle) => all.get(receptacle) ?? []);
+}
+
+/** Of a bridge its members matter, and no address of its own. */
+function interfaceWords(one: NetworkInterface): readonly string[] {
+  const state = `${one.name} ${one.isUp ? (one.status ?? 'up') : 'down'}`;
+  if (one.members.length > 0) return [`${state}, bridges ${one.members.join(' ')}`];
+  return one.ipv4.length > 0 ? interfaceLines([one]) : [`${state}, no IPv4`];
+}
+
+/** Interfaces of the receptacles, and whatever bridges any of them. */
+function interfacesWords(all: readonly NetworkInterface[], names: readonly string[]): readonly string[] {
+  const isIt = ({ name, members }: NetworkInterface): boolean =>
+    names.includes(name) || members.some((member) => names.includes(member));
+  return all.filter(isIt).flatMap(interfaceWords);
+}
+
+const portsOf = (ports: readonly RdmaPort[], names: readonly string[]): readonly RdmaPort[] =>
+  ports.filter(({ device }) => names.some((name) => device === `rdma_${name}`));
+
+/** What a fact says of these receptacles alone; undefined where it says nothing by receptacle. */
+function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly string[] | undefined {
+  if (receptacles.length === 0) return undefined;
+  const { thunderbolt, interfaces, 'rdma-ports': ports } = facts;
+  if (fact === 'thunderbolt' && thunderbolt.kind === 'known') {
+    return thunderbolt.value
+      .filter(({ receptacle }) => receptacles.includes(receptacle))
+      .map((one) => `receptacle ${one.receptacle}: ${receptacleWords(one)}`);
+  }
+  const names = namesAt(facts, receptacles);
+  if (names === undefined) return undefined;
+  if (fact === 'interfaces' && interfaces.kind === 'known') return interfacesWords(interfaces.value, names);
+  return fact === 'rdma-ports' && ports.kind === 'known' ? rdmaPortLines(portsOf(ports.value, names)) : undefined;
+}
+
+/** What the fact of an evidence says, in lines of words; as the node gave it, unescaped. */
+function evidenceWords(facts: Facts, evidence: Evidence, hasUnicode: boolean): readonly string[] {
+  const fact = factNamed(facts, evidence.fact);
+  if (fact.kind === 'unknown') return [`unknown, ${reasonWords[fact.reason]}: ${fact.detail}`];
+  const words = placeWords(facts, evidence);
+  if (words !== undefined) return words.length === 0 ? ['none'] : words;
+  return factLines(evidence.fact, facts, hasUnicode).map((line) => (typeof line === 'string' ? line : line.join(', ')));
+}
