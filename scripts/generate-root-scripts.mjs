@@ -13,6 +13,7 @@ const marks = [
   '<!-- End of what is generated. -->',
 ];
 const registry = 'src/engine/scripts/registry.ts';
+const settingsFolder = 'src/rack/settings';
 
 /** Scripts that have no name in a plan. */
 const beside = [
@@ -25,7 +26,7 @@ const beside = [
   ['confirm a network change', 'src/engine/scripts/transaction.ts', 'confirmBody'],
   ['begin a job', 'src/engine/scripts/launch-job.ts', 'launchBody'],
   ['restart or switch off', 'src/rack/boot/restart-mac.ts', 'restartBody'],
-  ['keep the values of before', 'src/rack/uninstall/record-baseline.ts', 'recordBaselineLines'],
+  ['keep the values of before', 'src/rack/uninstall/baseline.ts', 'recordBaselineLines'],
   ['run a rank of `launch` as another account', 'src/rack/placement/start/launch-rank.ts', 'launchRankScript'],
   ['measure the power, for `bench`', 'src/engine/scripts/power-sample.ts', 'powerScript'],
 ];
@@ -78,13 +79,22 @@ function entriesOf(source, table) {
     .filter(ts.isVariableStatement)
     .flatMap((one) => [...one.declarationList.declarations]);
   const { initializer } = declarations.find(({ name }) => name.text === table);
-  return initializer.properties.map(({ name, initializer: made }) => {
-    // The text itself where it is a file, and of a setting the function that it names as its script.
-    const file = imports.get(made.expression?.text ?? made.text);
+  return initializer.properties.flatMap((entry) => {
+    if (ts.isSpreadAssignment(entry)) return settingEntries();
+    const { name, initializer: made } = entry;
+    const file = imports.get(made.text);
+    // The text itself where it is a file.
     const text = posix.join(posix.dirname(file), `${name.text}.sh`);
-    if (existsSync(text)) return [`\`${name.text}\``, text, made.text];
-    const of = made.text ?? /\bscript: (\w+)/.exec(readFileSync(file, 'utf8'))?.[1];
-    return [`\`${name.text}\``, file, of];
+    return [[`\`${name.text}\``, existsSync(text) ? text : file, made.text]];
+  });
+}
+
+/** The scripts of settings: each names its own. */
+function settingEntries() {
+  const files = readdirSync(settingsFolder).map((name) => posix.join(settingsFolder, name));
+  return files.sort().flatMap((file) => {
+    const found = readFileSync(file, 'utf8').matchAll(/script: \{ name: '([a-z-]+)', text: (\w+) \}/g);
+    return [...found].map(([, name, of]) => [`\`${name}\``, file, of]);
   });
 }
 

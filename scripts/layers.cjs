@@ -49,10 +49,7 @@ const contract = 'contract';
 const levels = [
   ['cabling'],
   [contract],
-  [
-    ...['accounts', 'boot', 'clock', 'filevault', 'foreign-daemon', 'hold', 'identity', 'macos', 'power', 'records'],
-    'settings',
-  ],
+  [...['accounts', 'boot', 'clock', 'filevault', 'foreign-daemon', 'hold', 'identity', 'macos', 'records'], 'settings'],
   ['network'],
   ['access', 'bridge'],
   ['addresses'],
@@ -87,7 +84,6 @@ const roles = {
     macos: 'macos macos-offers',
     network: 'cable-method left-to-keeper service-names service-order thunderbolt-interfaces',
     rdma: 'far-end rdma-far rdma-node rdma-object-words rdma-receptacle rdma-switch-steps',
-    settings: 'background/spotlight-state names/renamed screen-sharing/text',
   },
   fact: {
     cables: 'thunderbolt-items',
@@ -114,11 +110,11 @@ const roles = {
     ].join(' '),
   },
   // A setting in one file has a part of every role; only lists import it, and what sets values back.
-  setting: { settings: 'updates' },
+  setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     addresses: 'link-address-gid link-address-properties link-address-seen',
     artifacts: 'model-steps runtime-back runtime-versions',
-    contract: 'build-step change define-setting property-key resource seen-fact setting verify-only',
+    contract: 'build-step change define-setting property-key resource seen-fact verify-only',
     endpoint: 'client-counts door-nodes drain gateway-doors gateway-keys gateway-leaving gateway-properties',
     keeper: 'keeper-wish',
     network: 'transaction/connection',
@@ -131,7 +127,7 @@ const roles = {
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
     ].join(' '),
     records: 'trees',
-    uninstall: 'baseline-now network-before uninstall-notices uninstall-properties',
+    uninstall: 'network-before uninstall-notices uninstall-properties',
   },
   script: {
     access: 'install-access',
@@ -156,12 +152,7 @@ const roles = {
       'doors/gateway-files observed/rank-log observed/rank-progress observed/rank-report start/bootstrap-rank',
       'start/keep-golden start/kick-rank start/launch-rank stop/remove-rank stop/stop-rank',
     ].join(' '),
-    power: 'set-power',
-    settings: [
-      'background/photos-agents background/stop-background-services firewall/stop-firewall names/set-names',
-      'screen-sharing/set-screen-sharing',
-    ].join(' '),
-    uninstall: 'baseline-settings baseline-values clear-node record-baseline restore-network restore-value',
+    uninstall: 'clear-node restore-network',
   },
 };
 
@@ -212,7 +203,10 @@ const parts = {
     files: roleFiles('setting'),
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'],
   },
-  'engine/codes': { files: ['src/engine/codes\\.ts$'], mayImport: ['diagnostics', 'rack/rule', 'rack/setting'] },
+  'engine/codes': {
+    files: ['src/engine/codes\\.ts$'],
+    mayImport: ['diagnostics', 'rack/reading', 'rack/rule', 'rack/setting'],
+  },
   'engine/file': {
     files: ['src/engine/load-cluster\\.ts$'],
     mayImport: ['model', 'config', 'drivers'],

@@ -1,5 +1,5 @@
 import type { Digest } from './digest.ts';
-import type { BaselineKey, StartOutcome } from './facts/node-records.ts';
+import type { StartOutcome } from './facts/node-records.ts';
 import type { GoldenRecord } from './golden.ts';
 import type { NodePath } from './node-path.ts';
 
@@ -83,11 +83,9 @@ export interface AccountCheck {
 
 /**
  * The arguments of every script that runs on a node and changes something. All run as root by `sudo -n /bin/sh -s`
- * under the fence of a lease, except where the comment says otherwise.
+ * under the fence of a lease, except where the comment says otherwise. A setting of macOS adds its own where it is defined.
  */
 export interface ScriptArgs {
-  /** `pmset -c`; what is absent stays. */
-  readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
   /** Writes down that the node is to be left alone. */
   readonly 'set-hold': {
     readonly reason: string;
@@ -96,14 +94,6 @@ export interface ScriptArgs {
     readonly since: string;
   };
   readonly 'clear-hold': Readonly<Record<string, never>>;
-  /** Keeps macOS from updating itself. */
-  readonly 'set-updates': Readonly<Record<string, never>>;
-  /** What is absent stays. */
-  readonly 'set-names': {
-    readonly computerName?: string;
-    readonly localHostName?: string;
-    readonly hostName?: string;
-  };
   /** Fails where this account can become root, or fails a test; keeps the results of the tests on the node. */
   readonly 'check-account': AccountCheck;
   /** Makes one of our accounts; one of that name that is not ours stays as it is. */
@@ -111,11 +101,6 @@ export interface ScriptArgs {
   /** Takes accounts of ours away, as far as macOS lets it. */
   readonly 'remove-accounts': { readonly names: readonly string[] };
   readonly 'set-clock': Readonly<Record<string, never>>;
-  readonly 'set-screen-sharing': { readonly on: boolean };
-  readonly 'stop-firewall': Readonly<Record<string, never>>;
-  readonly 'stop-spotlight': Readonly<Record<string, never>>;
-  readonly 'stop-backups': Readonly<Record<string, never>>;
-  readonly 'stop-photos-analysis': Readonly<Record<string, never>>;
   readonly 'set-wired-limit': { readonly megabytes: number };
   /** All three layers; a layer that is gone already is no error. `members` are taken out before it is destroyed. */
   readonly 'remove-bridge': {
@@ -197,7 +182,7 @@ export interface ScriptArgs {
     readonly order: readonly string[];
   };
   /** Sets one value back to what the baseline says. */
-  readonly 'restore-value': { readonly key: BaselineKey };
+  readonly 'restore-value': { readonly key: string };
   /** Gives a network daemon of somebody else back that was stopped; with `load` it runs again. */
   readonly 'return-daemon': { readonly label: string; readonly load: boolean };
   /** Takes away services of ours, jobs and trees; models only where they are named. */

@@ -1,32 +1,100 @@
-import type { CodeEntry } from '../diagnostics/code-entry.ts';
+import { type AddressPart, addressed } from '../model/address.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { Facts } from '../model/facts/observation.ts';
 import type { Json } from '../model/json.ts';
-import { type DefinedRule, defineRule, type RuleCode } from './define-rule.ts';
-import { type FactDefinition, read } from './fact.ts';
-import { type Setting, settingResource } from './setting.ts';
+import type { Known } from '../model/known.ts';
+import type { ScriptArgs, ScriptCall, ScriptName } from '../model/node-script.ts';
+import { scriptStep } from './build-step.ts';
+import { changedProperties } from './change.ts';
+import type { FactDefinition } from './fact.ts';
+import type { ObservedTarget, Property, Resource } from './resource.ts';
+import type { ResourceKind } from './resource-kind.ts';
+import { knownWords } from './seen-fact.ts';
+
+/** One property of a setting on one node. */
+export interface Wish {
+  /** Which one, where the setting has several. */
+  readonly part?: AddressPart;
+  readonly desired: Json;
+  readonly observed: Known<Json>;
+  readonly from: string;
+  readonly to: string;
+  /** The key of the file. */
+  readonly reason: string;
+}
+
+/** What a property is to be and what it is, both in the same words. */
+export const wish = <T extends Json>({
+  words,
+  ...rest
+}: Omit<Wish, 'from' | 'to'> & {
+  readonly desired: T;
+  readonly observed: Known<T>;
+  readonly words: (value: T) => string;
+}): Wish => ({ ...rest, from: knownWords(rest.observed, words), to: words(rest.desired) });
+
+/** How `uninstall` gives a Mac back what it had before the first change, as a short text of our own. */
+export interface Before {
+  /** Commands of sh, as root, that print the value; when one fails or nothing is printed, it could not be read. */
+  readonly read: string;
+  /**
+   * Commands of sh that fail when `$o`, which is there now, is not `$v` in what counts; without them the two are equal
+   * texts.
+   */
+  readonly isBack?: string;
+  /** Commands of sh that set it back from `$v`, knowing `$o`; a last one that fails has failed. */
+  readonly restore: string;
+  /** The value as it is now, as `read` prints it; `before` is what was kept. */
+  readonly now: (facts: Facts, before: string) => Known<string>;
+}
 
 /**
- * All that one setting of macOS consists of. `apply` brings it to its desired value, so its codes never block a plan.
- * The lists of facts, rules, resources and scripts, and the one of all codes, each take their part.
+ * One setting of macOS that one script sets. The lists of facts, resources, scripts and values of before take their
+ * parts of it.
  */
-interface SettingParts<N extends string, V extends Json, C extends string> extends Omit<Setting<V>, 'observed'> {
-  readonly fact: FactDefinition<N, V>;
-  readonly codes: Readonly<Record<C, CodeEntry>>;
-  /** What is wrong with it on which nodes. */
-  readonly find: Parameters<typeof defineRule<Readonly<Record<C, RuleCode>>>>[1];
-  /** Text of the script that `call` names. */
-  readonly script: () => string;
+interface SettingParts<F extends FactDefinition, S extends ScriptName> {
+  /** The kind of its resource, the address of its properties and the name of what is kept of before. */
+  readonly kind: ResourceKind;
+  readonly fact: F;
+  /** What the file wants of it on a node; empty where the file leaves it as it is. */
+  readonly wishes: (fleet: DesiredFleet, target: ObservedTarget) => readonly Wish[];
+  /** The script, and what its text depends on: what the file wants, and those properties that it has to change. */
+  readonly script: { readonly name: S; readonly text: (args: ScriptArgs[S]) => string };
+  readonly args: (fleet: DesiredFleet, made: readonly Property[]) => ScriptArgs[S];
+  readonly deadlineMs: number;
+  readonly before: Before;
 }
 
 /** The parts of a setting, each as the list of its kind wants it. */
-export function defineSetting<N extends string, V extends Json, C extends string>(parts: SettingParts<N, V, C>) {
-  const { fact, find, script } = parts;
-  const own = Object.entries<CodeEntry>(parts.codes).map(([code, entry]): readonly [string, RuleCode] => [
-    code,
-    { ...entry, role: 'converged', facts: [fact.name] },
-  ]);
-  const rule: DefinedRule<Readonly<Record<C, RuleCode>>> = defineRule(
-    Object.fromEntries(own) as Readonly<Record<C, RuleCode>>,
-    find,
-  );
-  return { ...rule, fact, script, resource: settingResource({ ...parts, observed: (facts) => read(facts, fact) }) };
+export function defineSetting<F extends FactDefinition, S extends ScriptName>(parts: SettingParts<F, S>) {
+  const { kind, fact, script, before } = parts;
+  return { fact, script, before: { key: kind, ...before }, resource: settingResource(parts) };
+}
+
+/** The resource that keeps a setting, where the file has a wish for it. */
+function settingResource<F extends FactDefinition, S extends ScriptName>(setting: SettingParts<F, S>): Resource {
+  const { kind, wishes, script, args, deadlineMs } = setting;
+  const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
+    wishes(fleet, target).map(({ part, ...rest }) => ({
+      node: target.desired.name,
+      ...addressed(part === undefined ? { kind } : { kind, part }),
+      ...rest,
+    }));
+  return {
+    kind,
+    after: ['identity', 'sudo'],
+    properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+    steps: (changes, { desired, targets }) => ({
+      steps: targets.flatMap((target) => {
+        const makes = changedProperties(changes, propertiesOf(desired, target));
+        const call = { name: script.name, args: args(desired, makes) } as ScriptCall;
+        const { name: node } = target.desired;
+        return makes.length === 0
+          ? []
+          : [scriptStep({ node, resource: kind, name: `${kind}/set`, call, makes, deadlineMs })];
+      }),
+      rescues: [],
+    }),
+    blockers: () => [],
+  };
 }

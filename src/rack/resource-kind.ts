@@ -1,37 +1,33 @@
 /**
- * A kind of thing that is kept in the desired state; `src/engine/plan/resources.ts` has their order. `boot-session` and
- * `uninstall` are not in that list: no file asks for them, only the goals that restart Macs or remove meshwright.
+ * The kinds of things that are kept in the desired state; `src/engine/plan/resources.ts` has their order. A setting of macOS
+ * adds its own where it is defined. `boot-session` and `uninstall` are not in that list: no file asks for them, only the
+ * goals that restart Macs or remove meshwright.
  */
-export type ResourceKind =
-  | 'hold'
-  | 'identity'
-  | 'macos'
-  | 'filevault'
-  | 'sudo'
-  | 'accounts'
-  | 'rollback'
-  | 'power'
-  | 'updates'
-  | 'names'
-  | 'clock'
-  | 'login-window'
-  | 'screen-sharing'
-  | 'firewall'
-  | 'spotlight'
-  | 'time-machine'
-  | 'photos-analysis'
-  | 'foreign-daemon'
-  | 'thunderbolt-bridge'
-  | 'rdma'
-  | 'thunderbolt-link'
-  | 'link-address'
-  | 'service-order'
-  | 'wired-limit'
-  | 'keeper'
-  | 'staging'
-  | 'runtime'
-  | 'model'
-  | 'doorman'
-  | 'placement'
-  | 'boot-session'
-  | 'uninstall';
+export interface ResourceKinds {
+  readonly hold: true;
+  readonly identity: true;
+  readonly macos: true;
+  readonly filevault: true;
+  readonly sudo: true;
+  readonly accounts: true;
+  readonly rollback: true;
+  readonly clock: true;
+  readonly 'foreign-daemon': true;
+  readonly 'thunderbolt-bridge': true;
+  readonly rdma: true;
+  readonly 'thunderbolt-link': true;
+  readonly 'link-address': true;
+  readonly 'service-order': true;
+  readonly 'wired-limit': true;
+  readonly keeper: true;
+  readonly staging: true;
+  readonly runtime: true;
+  readonly model: true;
+  readonly doorman: true;
+  readonly placement: true;
+  readonly 'boot-session': true;
+  readonly uninstall: true;
+}
+
+/** One of them. */
+export type ResourceKind = keyof ResourceKinds;

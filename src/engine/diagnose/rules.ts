@@ -1,6 +1,5 @@
 import type { Code } from '../../diagnostics/code-entry.ts';
 import { fullDiskAccess } from '../../rack/access/full-disk-access-rule.ts';
-import { remoteLogin } from '../../rack/access/remote-login-rule.ts';
 import { sudo } from '../../rack/access/sudo-rule.ts';
 import { accounts } from '../../rack/accounts/rule.ts';
 import { runsAsLogin } from '../../rack/accounts/runs-as-login-rule.ts';
@@ -29,22 +28,17 @@ import { macosWish } from '../../rack/macos/wish-rule.ts';
 import { wiredLimit } from '../../rack/memory/rule.ts';
 import { serviceOrder } from '../../rack/network/service-order-rule.ts';
 import { unconfirmedChange } from '../../rack/network/transaction/rule.ts';
-import { power } from '../../rack/power/rule.ts';
 import { rdmaKernelRule } from '../../rack/rdma/kernel-rule.ts';
 import { rdmaNode } from '../../rack/rdma/node-rule.ts';
 import { otherRdmaDevices } from '../../rack/rdma/other-devices-rule.ts';
 import { rdmaReceptacles } from '../../rack/rdma/receptacles-rule.ts';
 import type { Rule } from '../../rack/rule.ts';
-import { backgroundServices } from '../../rack/settings/background/rule.ts';
-import { firewall } from '../../rack/settings/firewall/rule.ts';
-import { automaticLogin } from '../../rack/settings/login-window/rule.ts';
-import { names } from '../../rack/settings/names/rule.ts';
-import { screenSharing } from '../../rack/settings/screen-sharing/rule.ts';
-import { updates } from '../../rack/settings/updates.ts';
+import { backgroundServices } from '../../rack/settings/background-services.ts';
+import { settings } from '../../rack/settings/settings.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
 
 /** Rules with codes of their own. */
-const defined: readonly DefinedRule[] = [updates, remoteLogin];
+const defined: readonly DefinedRule[] = [...settings.filter((one) => 'rule' in one), backgroundServices];
 
 /** The codes of those. */
 export const definedCodes: Readonly<Record<string, RuleCode & Code>> = Object.assign(
@@ -75,17 +69,11 @@ export const rules: readonly Rule[] = [
   serviceOrder,
   unconfirmedChange,
   fullDiskAccess,
-  power,
   wiredLimit,
   filevault,
   panics,
   otherRdmaDevices,
   ...defined.map(({ rule }) => rule),
-  names,
-  automaticLogin,
-  screenSharing,
-  firewall,
-  backgroundServices,
   sudo,
   holds,
   accounts,

@@ -1,10 +1,9 @@
 import type { Probe } from '../../model/facts/probe.ts';
 import type { Known } from '../../model/known.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
-import { placementMembers, unaskedMembers } from '../../node/probes/ours.ts';
+import { keptRecords, keptRecordsWith, placementMembers, unaskedMembers } from '../../node/probes/ours.ts';
 import { softwareUpdateList, sudo as sudoShell } from '../../node/probes/system.ts';
 import { login } from '../../rack/access/login-fact.ts';
-import { remoteLogin } from '../../rack/access/remote-login-fact.ts';
 import { searchPath } from '../../rack/access/search-path-fact.ts';
 import { sudo } from '../../rack/access/sudo-fact.ts';
 import { accounts } from '../../rack/accounts/fact.ts';
@@ -35,7 +34,6 @@ import { rollbacks } from '../../rack/network/transaction/fact.ts';
 import { placements } from '../../rack/placement/observed/fact.ts';
 import { rebootMark } from '../../rack/placement/observed/reboot-mark-fact.ts';
 import { rdmaStarts } from '../../rack/placement/observed/starts-fact.ts';
-import { power } from '../../rack/power/fact.ts';
 import { rdmaDevices } from '../../rack/rdma/devices-fact.ts';
 import { rdmaHolders, rdmaObjects } from '../../rack/rdma/kernel-fact.ts';
 import { otherRdmaDevices } from '../../rack/rdma/other-devices-fact.ts';
@@ -48,62 +46,54 @@ import { jobs } from '../../rack/records/jobs-fact.ts';
 import { leases } from '../../rack/records/leases-fact.ts';
 import { services } from '../../rack/records/services-fact.ts';
 import { trees } from '../../rack/records/trees-fact.ts';
-import { photosAnalysis } from '../../rack/settings/background/photos-analysis-fact.ts';
-import { spotlight } from '../../rack/settings/background/spotlight-fact.ts';
-import { timeMachine } from '../../rack/settings/background/time-machine-fact.ts';
-import { firewall } from '../../rack/settings/firewall/fact.ts';
-import { automaticLogin } from '../../rack/settings/login-window/fact.ts';
-import { names } from '../../rack/settings/names/fact.ts';
-import { screenSharing } from '../../rack/settings/screen-sharing/fact.ts';
+import { loginWindow } from '../../rack/settings/login-window.ts';
+import { names } from '../../rack/settings/names.ts';
+import { power } from '../../rack/settings/power.ts';
+import { settings } from '../../rack/settings/settings.ts';
 import { updates } from '../../rack/settings/updates.ts';
-import { baseline } from '../../rack/uninstall/baseline-fact.ts';
+import { baseline, comparedKeys } from '../../rack/uninstall/baseline.ts';
 import { traces } from '../../rack/uninstall/traces-fact.ts';
 
-/** Every fact by name. A new one is its definition and its line here. */
-export const registry = {
-  'macos-version': macosVersion,
+/** Every fact, in the order in which they are shown; of one that is listed twice the first place counts. */
+const listed = [
+  macosVersion,
   hardware,
   identity,
   thunderbolt,
-  'receptacle-places': receptaclePlaces,
-  'hardware-ports': hardwarePorts,
+  receptaclePlaces,
+  hardwarePorts,
   interfaces,
-  'dhcp-leases': dhcpLeases,
+  dhcpLeases,
   routes,
-  'bridge-preferences': bridgePreferences,
-  'network-services': networkServices,
-  'rdma-state': rdmaState,
-  'rdma-switch': rdmaSwitch,
-  'rdma-devices': rdmaDevices,
-  'other-rdma-devices': otherRdmaDevices,
-  'rdma-ports': rdmaPorts,
-  'rdma-objects': rdmaObjects,
-  'rdma-holders': rdmaHolders,
+  bridgePreferences,
+  networkServices,
+  rdmaState,
+  rdmaSwitch,
+  rdmaDevices,
+  otherRdmaDevices,
+  rdmaPorts,
+  rdmaObjects,
+  rdmaHolders,
   filevault,
-  power,
-  'wired-limit': wiredLimit,
-  'boot-session': bootSession,
-  'disk-space': diskSpace,
-  'service-addresses': serviceAddresses,
+  power.fact,
+  wiredLimit,
+  bootSession,
+  diskSpace,
+  serviceAddresses,
   files,
   trees,
   placements,
   services,
   doormen,
-  'rdma-starts': rdmaStarts,
-  'reboot-mark': rebootMark,
-  'foreign-daemons': foreignDaemons,
-  'automatic-updates': updates.fact,
-  'software-updates': softwareUpdates,
-  'automatic-login': automaticLogin,
-  names,
-  'screen-sharing': screenSharing,
-  'remote-login': remoteLogin,
-  firewall,
-  spotlight,
-  'time-machine': timeMachine,
-  'photos-analysis': photosAnalysis,
-  'panic-reports': panicReports,
+  rdmaStarts,
+  rebootMark,
+  foreignDaemons,
+  updates.fact,
+  softwareUpdates,
+  loginWindow.fact,
+  names.fact,
+  ...settings.map(({ fact }) => fact),
+  panicReports,
   jobs,
   leases,
   hold,
@@ -113,12 +103,17 @@ export const registry = {
   traces,
   login,
   accounts,
-  'search-path': searchPath,
+  searchPath,
   sudo,
   clock,
-} as const;
+] as const;
 
-type Registry = typeof registry;
+type Listed = (typeof listed)[number];
+
+type Registry = { readonly [F in Listed as F['name']]: F };
+
+/** The same by name. A new one is its definition and its line above, or in the list of settings. */
+export const registry = Object.fromEntries(listed.map((fact) => [fact.name, fact])) as Registry;
 
 /** The name of a fact. */
 export type FactName = keyof Registry;
@@ -146,7 +141,9 @@ export function allProbes(): readonly Probe[] {
   const others = factNames
     .flatMap((name): readonly Probe[] => registry[name].from)
     .filter((probe) => !verbs.includes(probe));
-  return [...new Set([rdmaKernel, ...others, ...verbs])];
+  return [...new Set([rdmaKernel, ...others, ...verbs])].map((probe) =>
+    probe === keptRecords ? keptRecordsWith(comparedKeys) : probe,
+  );
 }
 
 /** The same without requests to an endpoint. */

@@ -1,14 +1,15 @@
 import type { AddressParts } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
+import { settings } from '../../rack/settings/settings.ts';
 import { factsWithoutAnswer } from '../observe/parse-facts.ts';
 import { resources } from './resources.ts';
 import { viewOf } from './view.ts';
 
 /** Kinds whose properties follow from the file alone. Of the others, each Mac decides by what it has. */
 export const kindsByFile: readonly ResourceKind[] = [
-  ...(['power', 'updates', 'names', 'clock', 'login-window', 'screen-sharing', 'firewall', 'spotlight'] as const),
-  ...(['time-machine', 'photos-analysis', 'thunderbolt-bridge', 'service-order', 'keeper'] as const),
+  ...settings.flatMap((one) => ('resource' in one ? [one.resource.kind] : [])),
+  ...(['clock', 'thunderbolt-bridge', 'service-order', 'keeper'] as const),
 ];
 
 /** The addresses of these properties by their text, from the file alone: `power/sleep`. */

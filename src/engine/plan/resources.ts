@@ -18,35 +18,26 @@ import { wiredLimit } from '../../rack/memory/resource.ts';
 import { serviceOrder } from '../../rack/network/service-order-resource.ts';
 import { rollback } from '../../rack/network/transaction/resource.ts';
 import { placement } from '../../rack/placement/resource.ts';
-import { power } from '../../rack/power/resource.ts';
 import { rdma } from '../../rack/rdma/resource.ts';
 import type { Resource } from '../../rack/resource.ts';
-import { photosAnalysis, spotlight, timeMachine } from '../../rack/settings/background/resource.ts';
-import { firewall } from '../../rack/settings/firewall/resource.ts';
-import { loginWindow } from '../../rack/settings/login-window/resource.ts';
-import { names } from '../../rack/settings/names/resource.ts';
-import { screenSharing } from '../../rack/settings/screen-sharing/resource.ts';
+import { names } from '../../rack/settings/names.ts';
+import { power } from '../../rack/settings/power.ts';
+import { settings } from '../../rack/settings/settings.ts';
 import { updates } from '../../rack/settings/updates.ts';
 
-/** Every resource, in the order in which a node is brought to its desired state. A new one is one file and one line here. */
-export const resources: readonly Resource[] = [
+const listed: readonly Resource[] = [
   hold,
   identity,
   macos,
   filevault,
   sudo,
   rollback,
-  power,
+  power.resource,
   updates.resource,
-  names,
+  names.resource,
   clock,
   accounts,
-  loginWindow,
-  screenSharing,
-  firewall,
-  spotlight,
-  timeMachine,
-  photosAnalysis,
+  ...settings.flatMap((one) => ('resource' in one ? [one.resource] : [])),
   foreignDaemon,
   thunderboltBridge,
   rdma,
@@ -61,3 +52,9 @@ export const resources: readonly Resource[] = [
   doorman,
   placement,
 ];
+
+/**
+ * Every resource, in the order in which a node is brought to its desired state; of one that is listed twice the first place
+ * counts. A new one is one file and one line here, or in the list of settings.
+ */
+export const resources: readonly Resource[] = [...new Set(listed)];

@@ -10,7 +10,7 @@
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 import { busyPrefix, type Fence, isScript, leaseLostExit, rootScript } from '../../node/root-script.ts';
-import { recordBaselineLines } from '../../rack/uninstall/record-baseline.ts';
+import { recordBaselineLines } from '../../rack/uninstall/baseline.ts';
 import type { SeenLease } from './lease-answer.ts';
 
 /** Who asks for a lease. Every value is one line. */

@@ -33,35 +33,27 @@ import { keepGolden } from '../../rack/placement/start/keep-golden.ts';
 import { kickRank } from '../../rack/placement/start/kick-rank.ts';
 import { removeRank } from '../../rack/placement/stop/remove-rank.ts';
 import { stopRank } from '../../rack/placement/stop/stop-rank.ts';
-import { setPower } from '../../rack/power/set-power.ts';
-import {
-  stopBackups,
-  stopPhotosAnalysis,
-  stopSpotlight,
-} from '../../rack/settings/background/stop-background-services.ts';
-import { stopFirewall } from '../../rack/settings/firewall/stop-firewall.ts';
-import { setNames } from '../../rack/settings/names/set-names.ts';
-import { setScreenSharing } from '../../rack/settings/screen-sharing/set-screen-sharing.ts';
-import { updates } from '../../rack/settings/updates.ts';
+import { settings } from '../../rack/settings/settings.ts';
+import { restoreValue } from '../../rack/uninstall/baseline.ts';
 import { clearNode } from '../../rack/uninstall/clear-node.ts';
 import { restoreNetwork } from '../../rack/uninstall/restore-network.ts';
-import { restoreValue } from '../../rack/uninstall/restore-value.ts';
+
+type SettingScript = Extract<(typeof settings)[number], { readonly script: unknown }>['script'];
+
+type SettingScripts = { readonly [S in SettingScript as S['name']]: S['text'] };
+
+const settingScripts = Object.fromEntries(
+  settings.flatMap((one) => ('script' in one ? [[one.script.name, one.script.text]] : [])),
+) as SettingScripts;
 
 const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } = {
-  'set-power': setPower,
+  ...settingScripts,
   'set-hold': setHold,
   'clear-hold': clearHold,
-  'set-updates': updates.script,
-  'set-names': setNames,
   'check-account': checkAccount,
   'make-account': makeAccount,
   'remove-accounts': removeAccounts,
   'set-clock': setClock,
-  'set-screen-sharing': setScreenSharing,
-  'stop-firewall': stopFirewall,
-  'stop-spotlight': stopSpotlight,
-  'stop-backups': stopBackups,
-  'stop-photos-analysis': stopPhotosAnalysis,
   'set-wired-limit': setWiredLimit,
   'remove-bridge': removeBridge,
   'set-link-address': setLinkAddress,

@@ -13,16 +13,7 @@ import type {
   MacosVersion,
   ReceptaclePlace,
 } from './mac-itself.ts';
-import type {
-  AutomaticLogin,
-  ClockOffset,
-  MacNames,
-  PhotosAgent,
-  PowerSettings,
-  ScreenSharing,
-  SpotlightVolume,
-  WiredLimit,
-} from './mac-settings.ts';
+import type { ClockOffset, MacNames, PhotosAgent, PowerSettings, SpotlightVolume, WiredLimit } from './mac-settings.ts';
 import type {
   Baseline,
   NodeHold,
@@ -286,11 +277,8 @@ export interface FactValues {
   readonly 'foreign-daemons': readonly ForeignDaemon[];
   /** Updates of macOS alone, found by an earlier scan of the Mac. */
   readonly 'software-updates': readonly MacosUpdate[];
-  readonly 'automatic-login': AutomaticLogin;
   readonly names: MacNames;
-  readonly 'screen-sharing': ScreenSharing;
   readonly spotlight: readonly SpotlightVolume[];
-  readonly 'time-machine': 'on' | 'off';
   readonly 'photos-analysis': readonly PhotosAgent[];
   /** The last ones, oldest first. */
   readonly 'panic-reports': readonly PanicReport[];

@@ -10,24 +10,12 @@ export interface WiredLimit {
   readonly megabytes: number;
 }
 
-/** Whom a Mac logs in by itself when it starts; absent when nobody. */
-export interface AutomaticLogin {
-  readonly user?: string;
-}
-
 /** The names of a Mac as its network preferences keep them; one that was never set is absent. */
 export interface MacNames {
   readonly computerName?: string;
   /** The one of Bonjour, without `.local`. */
   readonly localHostName?: string;
   readonly hostName?: string;
-}
-
-/** Screen Sharing as launchd has it. */
-export interface ScreenSharing {
-  readonly isLoaded: boolean;
-  /** Whether launchd loads it at the next start of macOS. */
-  readonly isLoadedAtBoot: boolean;
 }
 
 /** One volume, by its path, and whether Spotlight indexes it; `other` is a state in words that are not known. */

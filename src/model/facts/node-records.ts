@@ -73,31 +73,10 @@ export interface NodeRollback {
 /** How many reports of kernel panics are looked into: the last full ones, and as many of other kinds. */
 export const mostPanicReports = 4;
 
-/** The values of a Mac that apply changes and that are written down before: the names of their files. */
-export const baselineKeys = [
-  'power',
-  'wired-limit',
-  'network-preferences',
-  'service-order',
-  'service-addresses',
-  'bridge',
-  'disabled-services',
-  'spotlight',
-  'time-machine',
-  'photos-analysis',
-  'opt-folder',
-  'updates',
-  'names',
-  'screen-sharing',
-  'firewall',
-] as const;
-
-/** One of {@link baselineKeys}. */
-export type BaselineKey = (typeof baselineKeys)[number];
-
 /** One value as it was before the first change; without a text when it could not be read then. */
 export interface BaselineRecord {
-  readonly key: BaselineKey;
+  /** The name of its file. */
+  readonly key: string;
   readonly text?: string;
 }
 
@@ -123,7 +102,7 @@ export interface Traces {
 
 /** What a node was like before the first change, as far as it was written down. */
 export interface Baseline {
-  /** In the order of {@link baselineKeys}, without those that nobody compares. */
+  /** In the order in which they are set back, without those that nobody compares. */
   readonly values: readonly BaselineRecord[];
   readonly daemons: readonly StoppedDaemon[];
 }

@@ -1,5 +1,3 @@
-import { type BaselineKey, baselineKeys } from '../../model/facts/node-records.ts';
-
 /** The key in the head line `job KEY` of a kept record. */
 export const keyOfJobHead = (head: string): string | undefined => /^job ([A-Za-z0-9._-]{1,255})$/.exec(head)?.[1];
 
@@ -17,8 +15,7 @@ export const stateOfRollbackHead = (head: string): 'pending' | 'rolling' | undef
   head === 'rollback pending' ? 'pending' : head === 'rollback rolling' ? 'rolling' : undefined;
 
 /** The key in the head line `baseline KEY` of a value from before the first change. */
-export const keyOfBaselineHead = (head: string): BaselineKey | undefined =>
-  baselineKeys.find((key) => head === `baseline ${key}`);
+export const keyOfBaselineHead = (head: string): string | undefined => /^baseline ([a-z-]{1,64})$/.exec(head)?.[1];
 
 /** The label in the head line `foreign LABEL` of a daemon that was stopped. */
 export const labelOfForeignHead = (head: string): string | undefined =>

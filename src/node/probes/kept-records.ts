@@ -1,11 +1,7 @@
-import { baselineKeys } from '../../model/facts/node-records.ts';
 import { keeperLast, refusedMark } from '../paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../paths/node-paths.ts';
 import { readRecordsFunctions } from '../read-records.ts';
 import { keyMark } from '../withdraw.ts';
-
-/** A copy of a whole file is kept for people; nothing is compared with it. */
-const told = baselineKeys.filter((key) => key !== 'network-preferences');
 
 /** Names what lies there because of meshwright, as far as no other record does. */
 const traces = `printf "traces\\n"
@@ -40,18 +36,8 @@ if [ "$k" = models ]; then
 fi
 printf "|trees=%s\\n" "$k"`;
 
-/**
- * Prints the jobs, the lease, the unconfirmed change of the network, the values from before the first change and the foreign
- * daemons that runs keep on a node: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the
- * lines of its file and what else is known of it. A folder that is not there counts as empty only where its parent could be read. Jobs without
- * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
- * Runs in the private folder of the observation, whose `job-processes` file it uses.
- */
-export const keptRecordsScript = `b=${pathWord(place.ours)} P=""
-${readRecordsFunctions}
-s ${pathWord(place.library)} || u
-if s ${pathWord(place.applicationSupport)} && s "$b"; then
-  if s "$b/ops"; then
+/** Names each job, with what its files say of it; `P` collects the processes of those without an exit. */
+const jobRecords = `  if s "$b/ops"; then
     for j in "$b/ops/"*; do
       [ -d "$j" ] || continue
       s "$j"
@@ -72,7 +58,20 @@ if s ${pathWord(place.applicationSupport)} && s "$b"; then
         case $x in ("" | *[!0-9]*) ;; (*) P=$P,$x ;; esac
       fi
     done
-  fi
+  fi`;
+
+/**
+ * Prints the jobs, the lease, the unconfirmed change of the network, the values from before the first change of these keys and the foreign
+ * daemons that runs keep on a node: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the
+ * lines of its file and what else is known of it. A folder that is not there counts as empty only where its parent could be read. Jobs without
+ * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
+ * Runs in the private folder of the observation, whose `job-processes` file it uses.
+ */
+export const keptRecordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
+${readRecordsFunctions}
+s ${pathWord(place.library)} || u
+if s ${pathWord(place.applicationSupport)} && s "$b"; then
+${jobRecords}
   if s "$b/lease"; then
     printf "lease\\n"
     [ ! -e "$b/lease/owner" ] || r "$b/lease/owner"
@@ -95,7 +94,7 @@ if s ${pathWord(place.applicationSupport)} && s "$b"; then
     [ ! -e ${pathWord(refusedMark)} ] || printf "|refused=yes\\n"
   fi
   if s "$b/baseline"; then
-    for j in ${told.join(' ')}; do
+    for j in ${keys.join(' ')}; do
       [ -e "$b/baseline/$j" ] || continue
       printf "baseline %s\\n" "$j"
       r "$b/baseline/$j"

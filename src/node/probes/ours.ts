@@ -29,8 +29,12 @@ export const foreignDaemonList = ofScript(
 /** Accounts of people and of ours, as the local directory has them. */
 export const accountRecords = ofScript('accounts', accountsScript, 10_000);
 
-/** Jobs and the lease that runs keep on the node. */
-export const keptRecords = ofScript('kept-records', keptRecordsScript, 10_000);
+/** Jobs and the lease that runs keep on the node, and the values from before the first change that have these keys. */
+export const keptRecordsWith = (keys: readonly string[]): Probe =>
+  ofScript('kept-records', keptRecordsScript(keys), 10_000);
+
+/** The same for facts to read. An observation asks for the keys of all values, which only the list of them knows. */
+export const keptRecords = keptRecordsWith([]);
 
 /** Files that were put and trees that were published, with what shows whether they are still as they were. */
 export const keptFiles = ofScript('kept-files', keptFilesScript, 20_000);

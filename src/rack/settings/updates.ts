@@ -1,4 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import { type Known, known } from '../../model/known.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -7,8 +8,20 @@ import { garbled } from '../../node/answers/read-answer.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { preference } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
-import { defineSetting } from '../define-setting.ts';
+import { defineRule } from '../define-rule.ts';
+import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
+
+declare module '../../model/node-script.ts' {
+  interface ScriptArgs {
+    readonly 'set-updates': Readonly<Record<string, never>>;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly updates: true;
+  }
+}
 
 const preferenceKey = 'AutomaticallyInstallMacOSUpdates';
 
@@ -26,49 +39,79 @@ const fact = defineFact({
   text: (state) => (state === 'on' ? 'on, by choice or by default' : state),
 });
 
+const defaults = pathWord(tool.defaults);
+const ofDefaults = `${pathWord(place.softwareUpdate)} ${preferenceKey}`;
+
 /** Keeps macOS from installing its own updates unasked. `defaults` reports nothing useful, so the key is read again. */
-function setUpdates(): string {
-  const key = `${pathWord(place.softwareUpdate)} ${preferenceKey}`;
-  return `isoff() {
-  [ "$(${pathWord(tool.defaults)} read ${key} 2>/dev/null)" = 0 ]
+const setUpdates = (): string => `isoff() {
+  [ "$(${defaults} read ${ofDefaults} 2>/dev/null)" = 0 ]
 }
 isoff && unchanged
-must defaults ${pathWord(tool.defaults)} write ${key} -bool false
+must defaults ${defaults} write ${ofDefaults} -bool false
 isoff || failed defaults 'defaults took the setting and shows another one'
 changed`;
-}
+
+const isUnwanted = ({ macos }: DesiredFleet): boolean => macos.automaticUpdates === 'disabled';
 
 /**
  * Whether macOS installs its own updates without being asked.
  * @see defaults(1); the key is the one that System Settings > General > Software Update writes
  */
-export const updates = defineSetting({
-  kind: 'updates',
-  key: 'macos.updates.automatic',
-  fact,
-  wanted: ({ macos }) => (macos.automaticUpdates === 'disabled' ? 'off' : undefined),
-  words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no update by itself'),
-  call: () => ({ name: 'set-updates', args: {} }),
-  script: setUpdates,
-  codes: {
-    'updates/automatic': {
-      severity: 'error',
-      summary: 'macOS installs its updates by itself.',
-      cause:
-        '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh, and comes back with another version than its neighbours, or locked.',
-      hint: prose`Set it with ${meshwright('apply')}.`,
+export const updates = {
+  ...defineSetting({
+    kind: 'updates',
+    fact,
+    wishes: (fleet, { facts }) =>
+      isUnwanted(fleet)
+        ? [
+            wish<'on' | 'off'>({
+              desired: 'off',
+              observed: read(facts, fact),
+              words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no update by itself'),
+              reason: 'macos.updates.automatic',
+            }),
+          ]
+        : [],
+    script: { name: 'set-updates', text: setUpdates },
+    args: () => ({}),
+    deadlineMs: 60_000,
+    before: {
+      read: `case $(${defaults} read ${ofDefaults} 2>&1) in
+(0) printf 'off\\n' ;;
+(1 | *') does not exist') printf 'on\\n' ;;
+(*) exit 1 ;;
+esac`,
+      // Without the key macOS does what it does on a new Mac: it installs its updates.
+      restore: `case $v in
+(on) ${defaults} delete ${ofDefaults} ;;
+(*) ${defaults} write ${ofDefaults} -bool false ;;
+esac`,
+      now: (facts) => read(facts, fact),
     },
-  },
-  find: ({ desired, nodes }, codes) =>
-    nodes
-      .filter(({ facts }) => {
-        const seen = read(facts, fact);
-        return desired.macos.automaticUpdates === 'disabled' && seen.kind === 'known' && seen.value === 'on';
-      })
-      .map(({ name }) =>
-        diagnose(codes['updates/automatic'], {
-          subject: nodeSubject(name),
-          detail: 'It may install an update at any night.',
-        }),
-      ),
-});
+  }),
+  ...defineRule(
+    {
+      'updates/automatic': {
+        severity: 'error',
+        summary: 'macOS installs its updates by itself.',
+        cause:
+          '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh, and comes back with another version than its neighbours, or locked.',
+        hint: prose`Set it with ${meshwright('apply')}.`,
+        role: 'converged',
+        facts: [fact.name],
+      },
+    },
+    ({ desired, nodes }, codes) =>
+      nodes
+        .filter(({ facts }) => {
+          const seen = read(facts, fact);
+          return isUnwanted(desired) && seen.kind === 'known' && seen.value === 'on';
+        })
+        .map(({ name }) =>
+          diagnose(codes['updates/automatic'], {
+            subject: nodeSubject(name),
+            detail: 'It may install an update at any night.',
+          }),
+        ),
+  ),
+};

@@ -1,7 +1,7 @@
 /** The network of a node beside its baseline: what `uninstall --restore` puts back, and what is different at all. */
 
 import type { BridgePreference, Ipv4Address, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
-import type { Baseline, BaselineKey } from '../../model/facts/node-records.ts';
+import type { Baseline } from '../../model/facts/node-records.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
@@ -29,7 +29,7 @@ interface NetworkBefore {
 const never = { sentAtEpochMs: 0, receivedAtEpochMs: 0 };
 
 /** A recorded text as the answer that it was; plutil ends with 1 where a key is missing, and says so. */
-function answerOf({ values }: Baseline, key: BaselineKey): Answer | undefined {
+function answerOf({ values }: Baseline, key: string): Answer | undefined {
   const text = values.find((one) => one.key === key)?.text;
   if (text === undefined) return undefined;
   const code = key === 'service-order' || /^(?:\{|<\?xml )/.test(text) ? 0 : 1;

@@ -12,6 +12,7 @@ import { hasRdmaInSettings } from '../macos/macos.ts';
 import { launchBudget } from '../rdma/launch-budget.ts';
 import { rdmaState } from '../rdma/state-fact.ts';
 import type { ObservedTarget, View } from '../resource.ts';
+import { loginWindow } from '../settings/login-window.ts';
 import { servicesOfOtherMethods } from './network-before.ts';
 import { modelTrees, type UninstallWish, uninstallProperties } from './uninstall-properties.ts';
 
@@ -96,7 +97,7 @@ function accountWords({ accounts }: Facts): readonly string[] {
 function handsWords({ facts }: ObservedTarget): readonly string[] {
   const rdma = read(facts, rdmaState);
   const { filevault } = facts;
-  const login = facts['automatic-login'];
+  const login = read(facts, loginWindow.fact);
   return [
     ...(rdma.kind === 'known' && rdma.value === 'enabled'
       ? [

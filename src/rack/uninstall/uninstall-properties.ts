@@ -1,7 +1,7 @@
 import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
-import type { BaselineKey, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
+import type { StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import type { Json } from '../../model/json.ts';
 import type { Known } from '../../model/known.ts';
@@ -10,8 +10,7 @@ import { rankServiceLabel } from '../../node/paths/rank-paths.ts';
 import { isOwnAddress } from '../addresses/link-address-properties.ts';
 import type { ObservedTarget, Property } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
-import { baselineNow } from './baseline-now.ts';
-import { baselineValues } from './baseline-values.ts';
+import { baselineValues } from './baseline.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 
 /** What is to be taken off some nodes. */
@@ -36,7 +35,7 @@ export const uninstallAddress = {
 } as const;
 
 /** `uninstall/value/power`. */
-export const valueAddress = (key: BaselineKey): Addressed => addressed({ kind: 'uninstall', part: 'value', name: key });
+export const valueAddress = (key: string): Addressed => addressed({ kind: 'uninstall', part: 'value', name: key });
 
 /** `uninstall/daemon/io.exo.networksetup`. */
 export const daemonAddress = (label: string): Addressed =>
@@ -122,8 +121,8 @@ function valueProperties(about: About, facts: Facts): readonly Property[] {
   if (baseline.kind === 'unknown') return [];
   return baseline.value.values.flatMap(({ key, text }): readonly Property[] => {
     const value = baselineValues.find((one) => one.key === key);
-    if (text === undefined || value?.restore === undefined) return [];
-    const observed = baselineNow[key](facts, text);
+    if (text === undefined || value?.restore === undefined || value.now === undefined) return [];
+    const observed = value.now(facts, text);
     const words = { from: knownWords(observed, oneLine), to: oneLine(text) };
     return [{ ...about, ...valueAddress(key), desired: text, observed, ...words }];
   });

@@ -10,7 +10,6 @@ import { utcText } from '../../model/text/utc-text.ts';
 import { type FactDefinition, factNamed } from '../../rack/fact.ts';
 import { updateText } from '../../rack/macos/macos-offers.ts';
 import { rdmaObjectWords } from '../../rack/rdma/rdma-object-words.ts';
-import { screenSharingWords } from '../../rack/settings/screen-sharing/text.ts';
 import {
   bridgePreferenceLines,
   dhcpLeaseLines,
@@ -110,8 +109,6 @@ const linesByFact: { readonly [K in keyof FactValues]: Lines<K> } = {
   'other-rdma-devices': (names) => orNone([names]),
   spotlight: (volumes) =>
     volumes.length === 0 ? ['off, its server is disabled'] : [volumes.map(({ volume, state }) => `${volume} ${state}`)],
-  // A Mac on which nobody has chosen prints no value.
-  'time-machine': (state) => [state === 'off' ? 'off, by choice or by default' : state],
   'photos-analysis': (agents) => [agents.map(({ agent, state }) => `${agent} ${state}`)],
   'panic-reports': (reports) =>
     orNone([reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))]),
@@ -123,11 +120,9 @@ const linesByFact: { readonly [K in keyof FactValues]: Lines<K> } = {
       ),
     ),
   'software-updates': (updates) => orNone([updates.map(updateText)]),
-  'automatic-login': ({ user }) => [user === undefined ? 'nobody' : user],
   names: ({ computerName, localHostName, hostName }) => [
     [`computer ${computerName ?? 'not set'}`, `Bonjour ${localHostName ?? 'not set'}`, `host ${hostName ?? 'not set'}`],
   ],
-  'screen-sharing': (state) => [screenSharingWords(state)],
   firewall: (state) => [state === 'blocks-all' ? 'blocks everything' : state],
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
   leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),

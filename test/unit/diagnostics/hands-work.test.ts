@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { isHandsWork } from '../../../src/diagnostics/manual-work.ts';
+import { power } from '../../../src/rack/settings/power.ts';
 
 describe('work for hands', () => {
   it('is whatever needs a walk to the rack or to a console', () => {
@@ -10,7 +11,12 @@ describe('work for hands', () => {
   });
 
   it('is nothing that can be done in the file or over SSH', () => {
-    const others = ['cabling/no-receptacle', 'cabling/unidentified-mac', 'bridge/active', 'power/settings'] as const;
+    const others = [
+      'cabling/no-receptacle',
+      'cabling/unidentified-mac',
+      'bridge/active',
+      power.codes['power/settings'],
+    ] as const;
     expect(others.filter((code) => isHandsWork(diagnose(code, { detail: '' })))).toEqual([]);
   });
 });

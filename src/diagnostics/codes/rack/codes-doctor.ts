@@ -5,14 +5,12 @@ import { cablingCodes } from './codes-cabling.ts';
 import { holdCodes } from './codes-hold.ts';
 import { networkCodes } from './codes-network.ts';
 import { rdmaCodes } from './codes-rdma.ts';
-import { settingCodes } from './codes-settings.ts';
 
 /** Codes about what was observed on the nodes and disagrees with the file. */
 export const doctorCodes = {
   ...cablingCodes,
   ...rdmaCodes,
   ...networkCodes,
-  ...settingCodes,
   ...holdCodes,
   'fact/unknown': {
     severity: 'warning',
@@ -102,19 +100,6 @@ export const doctorCodes = {
       'Frames circle for ever in a ring of Thunderbolt Bridges and take the office network down (dnet issue 69: 80,000 packets a second; exo issues 525, 1222).',
     hint: 'Take out one cable of the ring now; put it back when the bridges are removed.',
     hands: true,
-  },
-  'power/settings': {
-    severity: 'error',
-    summary: 'The power settings are not as the file says.',
-    cause:
-      'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205), and after a power cut only autorestart starts it.',
-    hint: prose`Set it with ${meshwright('apply')}.`,
-  },
-  'power/no-autorestart': {
-    severity: 'notice',
-    summary: 'This Mac cannot start by itself after a power cut.',
-    cause: '`pmset` knows no autorestart on this Mac, as on laptops.',
-    hint: 'Put it on a power supply that does not fail, or expect to press its power button.',
   },
   'memory/wired-limit': {
     severity: 'error',

@@ -1,0 +1,348 @@
+/** What works in the background and uses the disk while models are loaded: Spotlight, Time Machine, analysis of photos. */
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { PhotosAgent, SpotlightVolume } from '../../model/facts/mac-settings.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { isName } from '../../node/answers/grammar.ts';
+import { garbled, readLines } from '../../node/answers/read-answer.ts';
+import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
+import { preference, settingAnswer } from '../../node/probes/node-setting.ts';
+import { nodeSettings, spotlightIndexes } from '../../node/probes/system.ts';
+import { defineRule } from '../define-rule.ts';
+import { defineSetting, wish } from '../define-setting.ts';
+import { defineFact, read } from '../fact.ts';
+import { mapKnown } from '../seen-fact.ts';
+
+declare module '../../model/node-script.ts' {
+  interface ScriptArgs {
+    readonly 'stop-spotlight': Readonly<Record<string, never>>;
+    readonly 'stop-backups': Readonly<Record<string, never>>;
+    readonly 'stop-photos-analysis': Readonly<Record<string, never>>;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly spotlight: true;
+    readonly 'time-machine': true;
+    readonly 'photos-analysis': true;
+  }
+}
+
+type OnOff = 'on' | 'off';
+
+/** All three are stopped together, or left as they are. */
+const stopped =
+  (observedOf: (facts: Facts) => Known<OnOff>, words: Readonly<Record<OnOff, string>>) =>
+  ({ system }: DesiredFleet, { facts }: { readonly facts: Facts }) =>
+    system.backgroundServices === 'stop'
+      ? [
+          wish<OnOff>({
+            desired: 'off',
+            observed: observedOf(facts),
+            words: (value) => words[value],
+            reason: 'system.backgroundServices',
+          }),
+        ]
+      : [];
+
+const noServer = 'Spotlight server is disabled.';
+
+/** What `mdutil` says of a volume, below the line with its path. */
+const spotlightStates: Readonly<Record<string, OnOff>> = {
+  'Indexing enabled.': 'on',
+  'Indexing disabled.': 'off',
+  'Indexing and searching disabled.': 'off',
+  [noServer]: 'off',
+};
+
+/**
+ * Whether Spotlight indexes each volume, from
+ *
+ *     /System/Volumes/Data:
+ *     \tIndexing enabled.
+ *
+ * A Mac without Spotlight's server prints the one line `Spotlight server is disabled.`, and no volume.
+ */
+const volumes = defineFact({
+  name: 'spotlight',
+  from: [spotlightIndexes],
+  parse: ([answer]): Known<readonly SpotlightVolume[]> => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of volumes does not end.');
+    const said = lines.value.slice(0, -1);
+    const found = said.length === 1 && said[0]?.trim() === noServer ? [] : volumesOf(said);
+    return found === undefined ? garbled(answer, 'printed no state of Spotlight that can be read') : known(found);
+  },
+  source: 'mdutil -a -s',
+});
+
+/** Undefined where a line is no path and no state of one, where a volume has several, or where it is there twice. */
+function volumesOf(lines: readonly string[]): readonly SpotlightVolume[] | undefined {
+  const found = new Map<string, string[]>();
+  let said: string[] | undefined;
+  for (const line of lines) {
+    const path = /^(\/.*):$/.exec(line)?.[1];
+    if (path === undefined && said === undefined) return undefined;
+    if (path === undefined) said?.push(line.trim());
+    if (path === undefined) continue;
+    if (!isName(path) || found.has(path)) return undefined;
+    said = [];
+    found.set(path, said);
+  }
+  if (found.size === 0 || [...found.values()].some((words) => words.length > 1)) return undefined;
+  return [...found].map(([volume, [word = '']]) => ({ volume, state: spotlightStates[word] ?? 'other' }));
+}
+
+/** Whether Spotlight indexes any volume; unknown where it indexes none that is known, and one is not. */
+function spotlightState(facts: Facts): Known<OnOff> {
+  const seen = read(facts, volumes);
+  if (seen.kind === 'unknown') return seen;
+  if (seen.value.some(({ state }) => state === 'on')) return known('on');
+  const strange = seen.value.find(({ state }) => state === 'other');
+  return strange === undefined
+    ? known('off')
+    : unknown('garbled', `mdutil says of ${strange.volume} what nobody knows.`);
+}
+
+/** Switches Spotlight's index of every volume off. What it had stays on the disk. @see mdutil(1) */
+const stopSpotlight = (): string => `isoff() {
+  o=$(${pathWord(tool.mdutil)} -a -s 2>&1) || return 1
+  case $o in
+    (*'Indexing enabled'*) return 1 ;;
+    (*'disabled.'*) ;;
+    (*) return 1 ;;
+  esac
+}
+isoff && unchanged
+must mdutil ${pathWord(tool.mdutil)} -a -i off
+n=0
+until isoff; do
+  n=$((n + 1))
+  [ "$n" -lt 20 ] || failed mdutil 'mdutil took the setting and shows another one'
+  ${pathWord(tool.sleep)} 0.25
+done
+changed`;
+
+/** `VOLUME on` or `VOLUME off` of each volume that mdutil knows the state of. @see mdutil(1): -a -s */
+const perVolume = `/^\\/.*:$/ { p = substr($0, 1, length($0) - 1) }
+/^[ \\t]*Indexing enabled/ { print p " on"; n++ }
+/^[ \\t]*Indexing .*disabled\\./ { print p " off"; n++ }
+END { exit !n }`;
+
+/** Does this for each line `l` of a volume that is in another state now. One that is not there any more is nobody's. */
+const everyVolume = (work: string): string => `printf '%s\\n' "$v" | while IFS= read -r l; do
+  case $l in (*' on' | *' off') ;; (*) exit 1 ;; esac
+  case $N$o$N in (*"$N$l$N"*) continue ;; (*"$N\${l% *} on$N"* | *"$N\${l% *} off$N"*) ;; (*) continue ;; esac
+  ${work}
+done`;
+
+/** Spotlight's index of every volume. @see mdutil(1) */
+export const spotlight = defineSetting({
+  kind: 'spotlight',
+  fact: volumes,
+  wishes: stopped(spotlightState, { on: 'indexes the disk', off: 'indexes nothing' }),
+  script: { name: 'stop-spotlight', text: stopSpotlight },
+  args: () => ({}),
+  deadlineMs: 60_000,
+  before: {
+    read: `${pathWord(tool.mdutil)} -a -s 2>/dev/null | ${pathWord(tool.awk)} '${perVolume}'`,
+    isBack: everyVolume('exit 1'),
+    restore: everyVolume(`${pathWord(tool.mdutil)} -i "\${l##* }" "\${l% *}" </dev/null || exit 1`),
+    // A volume that is not there any more counts as it was. Without its server Spotlight names none and indexes none.
+    now: (facts, before) =>
+      mapKnown(read(facts, volumes), (seen) =>
+        before
+          .split('\n')
+          .map((line) => {
+            const path = line.slice(0, line.lastIndexOf(' '));
+            const now = seen.find(({ volume, state }) => volume === path && state !== 'other');
+            return now === undefined && seen.length > 0 ? line : `${path} ${now?.state ?? 'off'}`;
+          })
+          .join('\n'),
+      ),
+  },
+});
+
+const autoBackup = 'AutoBackup';
+
+/** Whether Time Machine makes backups by itself. Where nobody has set it up, it does not. */
+const backups = defineFact({
+  name: 'time-machine',
+  from: [nodeSettings],
+  parse: ([answer]): Known<OnOff> => {
+    const value = preference(answer, 'backups', autoBackup);
+    if (value.kind === 'unknown') return value;
+    if (value.value === undefined || value.value === '0') return known('off');
+    return value.value === '1' ? known('on') : garbled(answer, 'printed neither yes nor no of backups');
+  },
+  source: 'defaults read /Library/Preferences/com.apple.TimeMachine AutoBackup',
+  // A Mac on which nobody has chosen prints no value.
+  text: (state) => (state === 'off' ? 'off, by choice or by default' : state),
+});
+
+const tmutil = pathWord(tool.tmutil);
+
+/**
+ * Keeps Time Machine from making backups by itself; those that are there stay. tmutil and the look at the setting want
+ * Full Disk Access.
+ *
+ * @see tmutil(8): disable
+ */
+const stopBackups = (): string => `f=${pathWord(place.timeMachine)}
+isoff() {
+  [ ! -e "$f.plist" ] || { true <"$f.plist"; } 2>/dev/null || failed no-full-disk-access 'the settings of Time Machine cannot be read'
+  if o=$(${pathWord(tool.defaults)} read "$f" ${autoBackup} 2>&1); then [ "$o" = 0 ]; return; fi
+  case $o in (*'does not exist'*) ;; (*) failed defaults "$o" ;; esac
+}
+isoff && unchanged
+must tmutil ${tmutil} disable
+isoff || failed tmutil 'tmutil took the setting and shows another one'
+changed`;
+
+/** The backups that Time Machine makes by itself. @see tmutil(8) */
+export const timeMachine = defineSetting({
+  kind: 'time-machine',
+  fact: backups,
+  wishes: stopped((facts) => read(facts, backups), {
+    on: 'makes backups by itself',
+    off: 'makes no backups by itself',
+  }),
+  script: { name: 'stop-backups', text: stopBackups },
+  args: () => ({}),
+  deadlineMs: 60_000,
+  before: {
+    read: `[ ! -e ${pathWord(place.timeMachine)}.plist ] || true <${pathWord(place.timeMachine)}.plist || exit 1
+case $(${pathWord(tool.defaults)} read ${pathWord(place.timeMachine)} ${autoBackup} 2>/dev/null) in
+(1) printf 'on\\n' ;; (0 | '') printf 'off\\n' ;; (*) exit 1 ;; esac`,
+    restore: `case $v in (on) ${tmutil} enable ;; (off) ${tmutil} disable ;; (*) return 1 ;; esac`,
+    now: (facts) => read(facts, backups),
+  },
+});
+
+/**
+ * The agents of a user's session that look through photos and videos. What `launchctl disable` says of them counts
+ * from the next login on and lasts over restarts; one that runs goes on until then, since System Integrity Protection
+ * lets nobody take it out of launchd (150).
+ *
+ * @see launchctl(1): enable, disable, print-disabled; "user/<uid>" and "gui/<uid>" share one file of overrides
+ */
+const photosAgents = ['com.apple.mediaanalysisd', 'com.apple.photoanalysisd'] as const;
+
+const overrideStates: Readonly<Record<string, OnOff>> = { disabled: 'off', true: 'off', enabled: 'on', false: 'on' };
+
+/**
+ * Whether launchd starts the agents that look through photos, in a session of the ssh user at the screen; on where
+ * nobody has said anything. From lines of `launchctl print-disabled user/501`:
+ *
+ *     \t\t"com.apple.photoanalysisd" => disabled
+ *     \t\t"com.apple.mediaanalysisd" => enabled
+ */
+const agentStates = defineFact({
+  name: 'photos-analysis',
+  from: [nodeSettings],
+  parse: ([answer]): Known<readonly PhotosAgent[]> => {
+    const said = settingAnswer(answer, 'photos');
+    if (said.kind === 'unknown') return said;
+    const { code, lines } = said.value;
+    const overrides = lines.map((line) => /^\s*"([^"]+)" => (\w+)$/.exec(line) ?? []);
+    const words = photosAgents.map((agent) => overrides.filter(([, label]) => label === agent));
+    const isClear = words.every(
+      (all) => all.length <= 1 && all.every(([, , word = '']) => Object.hasOwn(overrideStates, word)),
+    );
+    if (code !== '0' || !isClear || overrides.some((one) => one.length === 0)) {
+      return garbled(answer, 'printed no overrides of a user that can be read');
+    }
+    return known(
+      photosAgents.map((agent, at) => ({ agent, state: overrideStates[words[at]?.[0]?.[2] ?? ''] ?? 'on' })),
+    );
+  },
+  source: 'launchctl print-disabled user/$(id -u)',
+});
+
+const photosState = (facts: Facts): Known<OnOff> =>
+  mapKnown(read(facts, agentStates), (agents) => (agents.some(({ state }) => state === 'on') ? 'on' : 'off'));
+
+const launchctl = pathWord(tool.launchctl);
+const agentWords = photosAgents.join(' ');
+
+/** The domain of the ssh user, for scripts of root. @see sudo(8), ENVIRONMENT: SUDO_UID */
+const domain = '"user/${SUDO_UID:-0}"';
+
+/** `AGENT on` or `AGENT off` of each, on where launchd has no override; fails where it says what nobody knows. */
+const readPhotosAgents = `o=$(${launchctl} print-disabled ${domain}) || exit
+for l in ${agentWords}; do
+  case $o in
+    (*"\\"$l\\" => disabled"* | *"\\"$l\\" => true"*) printf '%s off\\n' "$l" ;;
+    (*"\\"$l\\" => enabled"* | *"\\"$l\\" => false"*) printf '%s on\\n' "$l" ;;
+    (*"\\"$l\\" "*) exit 1 ;;
+    (*) printf '%s on\\n' "$l" ;;
+  esac
+done`;
+
+/** Keeps launchd from starting what looks through photos, in the next session of the ssh user at the screen. */
+const stopPhotosAnalysis = (): string => `isoff() {
+  o=$(${readPhotosAgents}) || return 1
+  case $o in (*' on'*) return 1 ;; esac
+}
+isoff && unchanged
+for l in ${agentWords}; do must launchctl ${launchctl} disable ${domain}"/$l"; done
+isoff || failed launchctl 'launchctl took the setting and shows another one'
+changed`;
+
+/** The agents that look through photos, in a session of the ssh user. @see launchctl(1): disable */
+export const photosAnalysis = defineSetting({
+  kind: 'photos-analysis',
+  fact: agentStates,
+  wishes: stopped(photosState, { on: 'may look through photos', off: 'looks through no photos' }),
+  script: { name: 'stop-photos-analysis', text: stopPhotosAnalysis },
+  args: () => ({}),
+  deadlineMs: 60_000,
+  before: {
+    read: readPhotosAgents,
+    // Sets each back that differs.
+    restore: `printf '%s\\n' "$v" | while read -r l w; do
+  case " ${agentWords} " in (*" $l "*) ;; (*) exit 1 ;; esac
+  case $w in (on) w=enable ;; (off) w=disable ;; (*) exit 1 ;; esac
+  case $w$N$o$N in (enable*"$N$l on$N"* | disable*"$N$l off$N"*) continue ;; esac
+  ${launchctl} "$w" ${domain}"/$l" || exit 1
+done`,
+    now: (facts) =>
+      mapKnown(read(facts, agentStates), (agents) => agents.map(({ agent, state }) => `${agent} ${state}`).join('\n')),
+  },
+});
+
+const isOn = (state: Known<OnOff>): boolean => state.kind === 'known' && state.value === 'on';
+
+/** Nodes on which something in the background uses the disk, where the file does not want that. */
+export const backgroundServices = defineRule(
+  {
+    'background/on': {
+      severity: 'error',
+      summary: 'Something in the background uses the disk, and the file wants it stopped.',
+      cause:
+        'Spotlight reads every file of a model that was copied, and Time Machine copies it once more, while ranks load it; what looks through photos takes disk, memory and GPU in a session at the screen.',
+      hint: prose`Stop it with ${meshwright('apply')}.`,
+      role: 'converged',
+      facts: [volumes.name, backups.name, agentStates.name],
+    },
+  },
+  ({ desired, nodes }, codes) =>
+    nodes.flatMap(({ name, facts }) => {
+      const found = [
+        ...(isOn(spotlightState(facts)) ? ['Spotlight indexes the disk'] : []),
+        ...(isOn(read(facts, backups)) ? ['Time Machine makes backups by itself'] : []),
+        ...(isOn(photosState(facts))
+          ? ['launchd may look through photos while the ssh user is logged in at the screen']
+          : []),
+      ];
+      const detail = `${found.join(', and ')}.`;
+      return desired.system.backgroundServices !== 'stop' || found.length === 0
+        ? []
+        : [diagnose(codes['background/on'], { subject: nodeSubject(name), detail })];
+    }),
+);

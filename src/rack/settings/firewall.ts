@@ -1,0 +1,159 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type Known, known } from '../../model/known.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { settingAnswer } from '../../node/probes/node-setting.ts';
+import { nodeSettings } from '../../node/probes/system.ts';
+import { defineRule } from '../define-rule.ts';
+import { defineSetting, wish } from '../define-setting.ts';
+import { defineFact, read } from '../fact.ts';
+
+declare module '../../model/node-script.ts' {
+  interface ScriptArgs {
+    readonly 'stop-firewall': Readonly<Record<string, never>>;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly firewall: true;
+  }
+}
+
+/** `blocks-all` lets in nothing that it need not. */
+type Firewall = 'off' | 'on' | 'blocks-all';
+
+/** The words and the number of each state; only together they are believed. */
+const states = {
+  'disabled 0': 'off',
+  'enabled 1': 'on',
+  'enabled 2': 'blocks-all',
+  'blocking all non-essential incoming connections 2': 'blocks-all',
+  'blocking all non-essential connections 2': 'blocks-all',
+} as const;
+
+const isState = (text: string): text is keyof typeof states => Object.hasOwn(states, text);
+
+/**
+ * The application firewall, from `Firewall is disabled. (State = 0)`; while it lets in nothing that it need not,
+ * `Firewall is blocking all non-essential incoming connections. (State = 2)`, or state 1 and, from `--getblockall`,
+ * `Firewall has block all state set to enabled.`
+ */
+const fact = defineFact({
+  name: 'firewall',
+  from: [nodeSettings],
+  parse: ([answer]): Known<Firewall> => {
+    const said = settingAnswer(answer, 'firewall');
+    if (said.kind === 'unknown') return said;
+    const [line = '', ...more] = said.value.lines;
+    const [, word, number] = /^Firewall is ([a-z -]+)\. \(State = (\d)\)$/.exec(line) ?? [];
+    const state = `${word} ${number}`;
+    if (said.value.code !== '0' || more.length > 0 || !isState(state))
+      return garbled(answer, 'printed no state of the firewall');
+    if (state !== 'enabled 1') return known(states[state]);
+    const all = settingAnswer(answer, 'block-all');
+    if (all.kind === 'unknown') return all;
+    const text = `${all.value.code} ${all.value.lines.join('\n')}`;
+    const [, blocksAll] = /^0 Firewall has block all state set to (enabled|disabled)\.$/.exec(text) ?? [];
+    if (blocksAll === undefined) return garbled(answer, 'did not print whether the firewall blocks everything');
+    return known(blocksAll === 'enabled' ? 'blocks-all' : 'on');
+  },
+  source: 'socketfilterfw --getglobalstate',
+});
+
+const socketfilterfw = pathWord(tool.socketfilterfw);
+
+/** Switches the application firewall off. Some versions of the tool say nothing when they did, so it is asked again. */
+const stopFirewall = (): string => `f=${socketfilterfw}
+isoff() {
+  case $("$f" --getglobalstate 2>&1) in (*'(State = 0)'*) ;; (*) return 1 ;; esac
+}
+isoff && unchanged
+must socketfilterfw "$f" --setglobalstate off
+isoff || failed socketfilterfw "\${o:-the firewall is still on}"
+changed`;
+
+const saidOf = {
+  on: 'The application firewall is on',
+  'blocks-all': 'The application firewall blocks everything',
+} as const;
+
+/** The application firewall: the file can only want it off, and while it is on it can keep others from a placement. */
+export const firewall = {
+  ...defineSetting({
+    kind: 'firewall',
+    fact,
+    wishes: ({ system }, { facts }) =>
+      system.firewall === 'disabled'
+        ? [
+            wish<Firewall>({
+              desired: 'off',
+              observed: read(facts, fact),
+              words: (value) => (value === 'blocks-all' ? 'blocks everything' : value),
+              reason: 'system.firewall',
+            }),
+          ]
+        : [],
+    script: { name: 'stop-firewall', text: stopFirewall },
+    args: () => ({}),
+    deadlineMs: 60_000,
+    before: {
+      read: `case $(${socketfilterfw} --getglobalstate 2>&1) in
+(*'(State = 0)') printf 'off\\n' ;;
+(*'(State = 1)') case $(${socketfilterfw} --getblockall 2>&1) in
+  (*' disabled.') printf 'on\\n' ;;
+  (*' enabled.') printf 'blocks-all\\n' ;;
+  (*) exit 1 ;;
+esac ;;
+(*'(State = 2)') printf 'blocks-all\\n' ;;
+(*) exit 1 ;;
+esac`,
+      restore: `case $v in
+(off) ${socketfilterfw} --setglobalstate off ;;
+(on) ${socketfilterfw} --setglobalstate on && ${socketfilterfw} --setblockall off ;;
+(*) ${socketfilterfw} --setglobalstate on && ${socketfilterfw} --setblockall on ;;
+esac`,
+      now: (facts) => read(facts, fact),
+    },
+  }),
+  ...defineRule(
+    {
+      'firewall/on': {
+        severity: 'error',
+        summary: 'The application firewall is on, and the file wants it off.',
+        cause: 'It asks at the screen about each program that listens, and blocks it until somebody answers.',
+        hint: prose`Switch it off with ${meshwright('apply')}.`,
+        role: 'converged',
+        facts: [fact.name],
+      },
+      'firewall/in-the-way': {
+        severity: 'warning',
+        summary: 'The application firewall may block a placement.',
+        cause:
+          'Ranks and endpoints are programs that listen. Unless somebody allowed them, the firewall drops what comes from other computers, and nobody sees the question that it asks.',
+        hint: 'Write system.firewall: disabled, or allow the programs of the runtime: System Settings > Network > Firewall > Options.',
+        role: 'told',
+        facts: [fact.name],
+      },
+    },
+    ({ desired: { system, placements }, nodes }, codes) =>
+      nodes.flatMap(({ name, facts }) => {
+        const seen = read(facts, fact);
+        if (seen.kind === 'unknown' || seen.value === 'off') return [];
+        const subject = nodeSubject(name);
+        const said = saidOf[seen.value];
+        if (system.firewall === 'disabled') {
+          return [diagnose(codes['firewall/on'], { subject, detail: `${said}. The file says disabled.` })];
+        }
+        const listening = placements.filter(
+          (one) => one.state === 'serving' && one.nodes.some((node) => node === name),
+        );
+        const who = listening.map((one) => one.name).join(', ');
+        return listening.length === 0
+          ? []
+          : [diagnose(codes['firewall/in-the-way'], { subject, detail: `${said}, and ${who} listens here.` })];
+      }),
+  ),
+};

@@ -1,0 +1,104 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type Known, known } from '../../model/known.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { preference } from '../../node/probes/node-setting.ts';
+import { nodeSettings } from '../../node/probes/system.ts';
+import { defineRule } from '../define-rule.ts';
+import { defineFact, read } from '../fact.ts';
+import { verifyOnly } from '../verify-only.ts';
+
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly 'login-window': true;
+  }
+}
+
+/** Whom a Mac logs in by itself when it starts; absent when nobody. */
+interface AutomaticLogin {
+  readonly user?: string;
+}
+
+/** Whom the Mac logs in by itself when it starts. */
+const fact = defineFact({
+  name: 'automatic-login',
+  from: [nodeSettings],
+  parse: ([answer]): Known<AutomaticLogin> => {
+    const user = preference(answer, 'login', 'autoLoginUser');
+    if (user.kind === 'unknown') return user;
+    if (user.value === undefined) return known({});
+    return /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(user.value)
+      ? known({ user: user.value })
+      : garbled(answer, 'printed no name of an account');
+  },
+  source: 'defaults read /Library/Preferences/com.apple.loginwindow autoLoginUser',
+  text: ({ user }) => user ?? 'nobody',
+});
+
+const place = 'System Settings > Users & Groups > Automatically log in as';
+
+/** Automatic login, where the file has a wish: only hands can change it, since macOS asks for the password of the account. */
+export const loginWindow = {
+  fact,
+  resource: verifyOnly({
+    kind: 'login-window',
+    after: ['identity'],
+    gaps: ({ desired, targets }) =>
+      targets.flatMap(({ desired: { name: node }, facts }) =>
+        desired.system.automaticLogin !== undefined && read(facts, fact).kind === 'unknown'
+          ? [{ node, resource: 'login-window', text: 'whether somebody is logged in automatically' }]
+          : [],
+      ),
+  }),
+  ...defineRule(
+    {
+      'login/differs': {
+        severity: 'error',
+        summary: 'Automatic login is not as the file says.',
+        cause:
+          'Without a login there is no session of a user after a start, and programs that need one do not run. macOS asks for the password of the account, so nobody but a person at the Mac can switch it.',
+        hint: 'System Settings > Users & Groups > Automatically log in as.',
+        hands: true,
+        role: { blocks: 'login-window' },
+        facts: [fact.name],
+      },
+      'login/needs-filevault-off': {
+        severity: 'error',
+        summary: 'Automatic login is impossible while FileVault is on.',
+        cause: 'The disk is locked until somebody gives a password, so macOS switches automatic login off.',
+        hint: 'Switch FileVault off at a terminal of this Mac (sudo fdesetup disable), or write system.automaticLogin: any.',
+        role: { blocks: 'login-window' },
+        facts: ['filevault'],
+      },
+    },
+    ({ desired: { system }, nodes }, codes) => {
+      const { automaticLogin: wanted } = system;
+      return wanted === undefined
+        ? []
+        : nodes.flatMap(({ name, facts }) => {
+            const subject = nodeSubject(name);
+            const seen = read(facts, fact);
+            const { filevault } = facts;
+            if (wanted === 'required' && filevault.kind === 'known' && filevault.value === 'on') {
+              const detail = 'FileVault is on, and the file wants a login.';
+              return [diagnose(codes['login/needs-filevault-off'], { subject, detail })];
+            }
+            if (seen.kind === 'unknown' || (seen.value.user === undefined) === (wanted === 'disabled')) return [];
+            return [
+              wanted === 'required'
+                ? diagnose(codes['login/differs'], {
+                    subject,
+                    detail: 'Nobody is logged in when it starts. The file says required.',
+                    hint: prose`On ${named(name)}: ${place}: the account that is to be logged in.`,
+                  })
+                : diagnose(codes['login/differs'], {
+                    subject,
+                    detail: `It logs ${seen.value.user} in when it starts. The file says disabled.`,
+                    hint: prose`On ${named(name)}: ${place}: Off.`,
+                  }),
+            ];
+          });
+    },
+  ),
+};

@@ -1,0 +1,206 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { AddressPart } from '../../model/address.ts';
+import type { MacNames } from '../../model/facts/mac-settings.ts';
+import { type Known, known } from '../../model/known.ts';
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { asObject } from '../../node/answers/json-value.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { settingAnswer } from '../../node/probes/node-setting.ts';
+import { nodeSettings } from '../../node/probes/system.ts';
+import { quote } from '../../node/quote.ts';
+import { defineRule } from '../define-rule.ts';
+import { defineSetting, wish } from '../define-setting.ts';
+import { defineFact, read } from '../fact.ts';
+import { mapKnown } from '../seen-fact.ts';
+
+declare module '../../model/node-script.ts' {
+  interface ScriptArgs {
+    /** What is absent stays. */
+    readonly 'set-names': MacNames;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly names: true;
+  }
+}
+
+/** Each name is a property of its own: macOS changes the one of Bonjour by itself. `tool` is how scutil calls it. */
+const keys = [
+  { key: 'computerName', part: 'computer', tool: 'ComputerName', words: 'computer name' },
+  { key: 'localHostName', part: 'bonjour', tool: 'LocalHostName', words: 'Bonjour name' },
+  { key: 'hostName', part: 'host', tool: 'HostName', words: 'host name' },
+] as const satisfies readonly {
+  readonly key: keyof MacNames;
+  readonly part: AddressPart;
+  readonly tool: string;
+  readonly words: string;
+}[];
+
+/**
+ * The names of the Mac, from the key `System` of the network preferences:
+ *
+ *     {"System":{"ComputerName":"studio-1"},"Network":{"HostNames":{"LocalHostName":"studio-1"}}}
+ */
+const fact = defineFact({
+  name: 'names',
+  from: [nodeSettings],
+  parse: ([answer]): Known<MacNames> => {
+    const said = settingAnswer(answer, 'names');
+    if (said.kind === 'unknown') return said;
+    const { code, lines } = said.value;
+    const found = code === '0' ? namesOf(lines.join('\n')) : undefined;
+    return found ?? garbled(answer, 'described no names');
+  },
+  source: 'plutil -extract System json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
+});
+
+function namesOf(text: string): Known<MacNames> | undefined {
+  try {
+    const root = asObject(JSON.parse(text));
+    const system = asObject(root?.['System']);
+    const hosts = asObject(asObject(root?.['Network'])?.['HostNames']);
+    if (system === undefined || hosts === undefined) return undefined;
+    const texts = [
+      ['computerName', system['ComputerName']],
+      ['localHostName', hosts['LocalHostName']],
+      ['hostName', system['HostName']],
+    ] as const;
+    const there = texts.filter(([, name]) => name !== undefined && name !== '');
+    return there.every(([, name]) => typeof name === 'string') ? known(Object.fromEntries(there)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const scutil = pathWord(tool.scutil);
+
+/** Gives the Mac names; those that are absent stay. @see scutil(8): --get, --set */
+function setNames(names: ScriptArgs['set-names']): string {
+  const wanted = keys.flatMap(({ key, tool: word }) => {
+    const name = names[key];
+    return name === undefined ? [] : [`${word} ${quote(name)}`];
+  });
+  return `y=''
+name() {
+  [ "$(${scutil} --get "$1" 2>/dev/null)" != "$2" ] || return 0
+  must scutil ${scutil} --set "$1" "$2"
+  [ "$(${scutil} --get "$1" 2>/dev/null)" = "$2" ] || failed scutil "scutil took the $1 and shows another one"
+  y=1
+}
+${wanted.map((words) => `name ${words}`).join('\n')}
+[ -n "$y" ] || unchanged
+changed`;
+}
+
+const toolKeys = keys.map(({ tool: word }) => word).join(' ');
+
+/** Each name that is set behind its key. */
+const readBefore = `for n in ${toolKeys}; do
+  if o=$(${scutil} --get "$n" 2>&1); then
+    printf '%s %s\\n' "$n" "$o"
+  else
+    case $o in (*'not set'*) ;; (*) exit 1 ;; esac
+  fi
+done`;
+
+/** A name that was not set is set to nothing, which takes it away. */
+const restoreBefore = `for n in ${toolKeys}; do
+  case $N$v$N in
+  (*"$N$n "*)
+    w=$N$v$N
+    w=\${w#*"$N$n "}
+    w=\${w%%"$N"*} ;;
+  (*) w='' ;;
+  esac
+  [ "$(${scutil} --get "$n" 2>/dev/null)" = "$w" ] || ${scutil} --set "$n" "$w" || return
+done`;
+
+/** Whether macOS made this Bonjour name from the wanted one because another computer had that: `studio-1-2`. */
+const isRenamed = (wanted: string, localHostName: string | undefined): boolean =>
+  localHostName?.startsWith(`${wanted}-`) === true && /^[1-9]\d{0,3}$/.test(localHostName.slice(wanted.length + 1));
+
+function wordsOf(node: string, key: keyof MacNames, name: string): string {
+  if (name === '') return 'not set';
+  const why = key === 'localHostName' && isRenamed(node, name) ? ' (by macOS: another computer has the name)' : '';
+  return `${name}${why}`;
+}
+
+const shown = (name: string | undefined): string => (name === undefined ? 'not set' : `"${name}"`);
+
+/** What a Mac is called: its computer name, its Bonjour name and its host name. @see scutil(8) */
+export const names = {
+  ...defineSetting({
+    kind: 'names',
+    fact,
+    wishes: ({ system }, { desired: { name: node }, facts }) =>
+      system.computerName === undefined
+        ? []
+        : keys.map(({ key, part }) =>
+            wish<string>({
+              part,
+              desired: node,
+              observed: mapKnown(read(facts, fact), (seen) => seen[key] ?? ''),
+              words: (name) => wordsOf(node, key, name),
+              reason: 'system.computerName: node',
+            }),
+          ),
+    script: { name: 'set-names', text: setNames },
+    args: (_, made): MacNames =>
+      Object.fromEntries(
+        made.flatMap(({ about, node }) => keys.filter(({ part }) => part === about.part).map(({ key }) => [key, node])),
+      ),
+    deadlineMs: 30_000,
+    before: {
+      read: readBefore,
+      restore: restoreBefore,
+      now: (facts) =>
+        mapKnown(read(facts, fact), (seen) =>
+          keys.flatMap(({ key, tool: word }) => (seen[key] === undefined ? [] : [`${word} ${seen[key]}`])).join('\n'),
+        ),
+    },
+  }),
+  ...defineRule(
+    {
+      'names/differ': {
+        severity: 'error',
+        summary: 'This Mac is not called as its node.',
+        cause: 'The file wants the names of the Mac to be that of its node, and a person or a setup gave it others.',
+        hint: prose`Set them with ${meshwright('apply')}.`,
+        role: 'converged',
+        facts: [fact.name],
+      },
+      'names/renamed': {
+        severity: 'error',
+        summary: 'macOS gave this Mac another Bonjour name, since its own was taken.',
+        cause:
+          'Another computer on the network answers to the name of this node, or this Mac was reached over two interfaces of one network at once; macOS then appends a number to its own name.',
+        hint: prose`Find the computer that has the name, else macOS appends the number again. Then: ${meshwright('apply')}`,
+        role: 'converged',
+        facts: [fact.name],
+      },
+    },
+    ({ desired, nodes }, codes) =>
+      nodes.flatMap(({ name: node, facts }) => {
+        const seen = read(facts, fact);
+        if (desired.system.computerName !== 'node' || seen.kind === 'unknown') return [];
+        const subject = nodeSubject(node);
+        const { localHostName } = seen.value;
+        const renamed = isRenamed(node, localHostName);
+        const differ = keys
+          .filter(({ key }) => seen.value[key] !== node && !(renamed && key === 'localHostName'))
+          .map(({ key, words }) => `its ${words} is ${shown(seen.value[key])}`);
+        const detail = prose`Not "${named(node)}": ${differ.join('; ')}.`;
+        return [
+          ...(differ.length === 0 ? [] : [diagnose(codes['names/differ'], { subject, detail })]),
+          ...(renamed
+            ? [diagnose(codes['names/renamed'], { subject, detail: `Its Bonjour name is ${shown(localHostName)}.` })]
+            : []),
+        ];
+      }),
+  ),
+};

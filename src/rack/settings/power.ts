@@ -1,0 +1,256 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { withCommands } from '../../diagnostics/hint-lines.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { PowerSettings } from '../../model/facts/mac-settings.ts';
+import type { Answer } from '../../model/facts/probe.ts';
+import { type Known, known } from '../../model/known.ts';
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { wholeNumber } from '../../node/answers/grammar.ts';
+import { garbled, readLines } from '../../node/answers/read-answer.ts';
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { pmsetCap, pmsetCustom } from '../../node/probes/system.ts';
+import { defineRule } from '../define-rule.ts';
+import { defineSetting, wish } from '../define-setting.ts';
+import { defineFact, read } from '../fact.ts';
+import { mapKnown } from '../seen-fact.ts';
+
+declare module '../../model/node-script.ts' {
+  interface ScriptArgs {
+    /** `pmset -c`; what is absent stays. */
+    readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly power: true;
+  }
+}
+
+/**
+ * Power settings on mains, from the section `AC Power:` of `pmset -g custom`:
+ *
+ *      Sleep On Power Button 1
+ *      disksleep            10
+ *
+ * A Mac that lacks `autorestart` there cannot do it only if `pmset -g cap` lacks it too.
+ */
+const fact = defineFact({
+  name: 'power',
+  from: [pmsetCustom, pmsetCap],
+  parse: ([custom, cap]): Known<PowerSettings> => {
+    const settings = settingsOnMains(custom);
+    if (settings.kind === 'unknown') return settings;
+    const sleepMinutes = wholeNumber(settings.value.get('sleep'));
+    const diskSleepMinutes = wholeNumber(settings.value.get('disksleep'));
+    if (sleepMinutes === undefined || diskSleepMinutes === undefined) {
+      return garbled(custom, 'printed no sleep times on mains');
+    }
+    const restart = restartOf(settings.value.get('autorestart'), custom, cap);
+    if (restart.kind === 'unknown') return restart;
+    return known({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restart.value });
+  },
+});
+
+function settingsOnMains(answer: Answer | undefined): Known<ReadonlyMap<string, string>> {
+  const lines = readLines(answer);
+  if (lines.kind === 'unknown') return lines;
+  const sections = new Map<string, Map<string, string>>();
+  let section: Map<string, string> | undefined;
+  for (const line of lines.value) {
+    const title = /^([A-Z]\S* Power):$/.exec(line)?.[1];
+    const [, key = '', value = ''] = /^ ([A-Za-z].{0,99}?) {1,99}([^ ()]+)(?: \(.*\))?$/.exec(line) ?? [];
+    if (title !== undefined && !sections.has(title)) {
+      section = new Map();
+      sections.set(title, section);
+    } else if (key !== '' && section !== undefined && !section.has(key)) section.set(key, value);
+    else return garbled(answer, 'printed a line that is no setting');
+  }
+  const onMains = sections.get('AC Power');
+  return onMains === undefined ? garbled(answer, 'has no section AC Power') : known(onMains);
+}
+
+function restartOf(
+  value: string | undefined,
+  custom: Answer | undefined,
+  cap: Answer | undefined,
+): Known<boolean | 'unsupported'> {
+  if (value !== undefined) {
+    return value === '0' || value === '1' ? known(value === '1') : garbled(custom, 'printed a strange autorestart');
+  }
+  const lines = readLines(cap);
+  if (lines.kind === 'unknown') return lines;
+  const at = lines.value.indexOf('Capabilities for AC Power:');
+  if (at < 0 || lines.value.some((line) => !/^(?: \S.*|Capabilities for \S+ Power:)$/.test(line))) {
+    return garbled(cap, 'printed a line that is no capability');
+  }
+  return lines.value.includes(' autorestart')
+    ? garbled(custom, 'left out autorestart, which this Mac has')
+    : known('unsupported');
+}
+
+const pmset = pathWord(tool.pmset);
+const awk = pathWord(tool.awk);
+
+/** Every setting on mains as `KEY VALUE`, from the section `AC Power:` of `pmset -g custom`. */
+const everyOnMains = `/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { print $1 " " $2 }`;
+
+/**
+ * Sets how the Mac sleeps and whether it starts by itself when power returns. pmset says nothing of use, so the
+ * settings are read back; powerd may need a moment.
+ *
+ * @see pmset(1): `-c` for mains, as all but laptops always have it, `autorestart` after a loss of power
+ */
+function setPower({ sleepMinutes, restartAfterPowerLoss }: ScriptArgs['set-power']): string {
+  const wanted = [
+    ...(sleepMinutes === undefined ? [] : [`sleep ${sleepMinutes}`]),
+    ...(restartAfterPowerLoss === undefined ? [] : [`autorestart ${Number(restartAfterPowerLoss)}`]),
+  ];
+  const tests = wanted.map((one) => `  case $o in (*"\${N}${one}$N"*) ;; (*) return 1 ;; esac`);
+  return `isset() {
+  o=$N$(${pmset} -g custom | ${awk} '${everyOnMains}')$N
+${tests.join('\n')}
+}
+isset && unchanged
+must pmset ${pmset} -c ${wanted.join(' ')}
+n=0
+until isset; do
+  n=$((n + 1))
+  [ "$n" -lt 20 ] || failed pmset 'pmset took the settings and does not show them'
+  ${pathWord(tool.sleep)} 0.25
+done
+changed`;
+}
+
+/** `KEY VALUE` of what {@link setPower} can change, in this order, from the section of mains. @see pmset(1): -g custom */
+const oursOnMains = `/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { v[$1] = $2 }
+END {
+  if (!("sleep" in v)) exit 1
+  n = split("sleep autorestart", k, " ")
+  for (i = 1; i <= n; i++) if (k[i] in v) print k[i], v[k[i]]
+}`;
+
+const sleepWords = (minutes: number): string => (minutes === 0 ? 'never sleeps' : `sleeps after ${minutes} min`);
+const restartWords = (restarts: boolean): string =>
+  restarts ? 'starts by itself after a power cut' : 'stays off after a power cut';
+
+/** What differs from the file, in words, and as pmset sets it. */
+function differences(wanted: DesiredFleet['power'], seen: PowerSettings): readonly (readonly [string, string])[] {
+  const { sleepMinutes, restartAfterPowerLoss: restart } = wanted;
+  const { sleepMinutes: seenMinutes, restartAfterPowerLoss: seenRestart } = seen;
+  const right = sleepMinutes === 0 ? 'never' : `${sleepMinutes} min`;
+  return [
+    ...(sleepMinutes === undefined || sleepMinutes === seenMinutes
+      ? []
+      : [[`it ${sleepWords(seenMinutes)} (the file: ${right})`, `sleep ${sleepMinutes}`] as const]),
+    ...(restart === undefined || seenRestart === 'unsupported' || restart === seenRestart
+      ? []
+      : [[`it ${restartWords(!restart)}`, `autorestart ${Number(restart)}`] as const]),
+  ];
+}
+
+/** Power settings on mains; only those that the file names, and only what differs is set. @see pmset(1) */
+export const power = {
+  ...defineSetting({
+    kind: 'power',
+    fact,
+    wishes: ({ power: { sleepMinutes, restartAfterPowerLoss: restart } }, { facts }) => {
+      const seen = read(facts, fact);
+      // Of a Mac that cannot do it at all the doctor tells: there is nothing to keep.
+      const isAble = !(seen.kind === 'known' && seen.value.restartAfterPowerLoss === 'unsupported');
+      return [
+        ...(sleepMinutes === undefined
+          ? []
+          : [
+              wish({
+                part: 'sleep',
+                desired: sleepMinutes,
+                observed: mapKnown(seen, (value) => value.sleepMinutes),
+                words: sleepWords,
+                reason: `power.sleep: ${sleepMinutes === 0 ? 'never' : sleepMinutes}`,
+              }),
+            ]),
+        ...(restart === undefined || !isAble
+          ? []
+          : [
+              wish({
+                part: 'restart-after-power-loss',
+                desired: restart,
+                observed: mapKnown(seen, (value) => value.restartAfterPowerLoss === true),
+                words: restartWords,
+                reason: `power.restartAfterPowerLoss: ${restart}`,
+              }),
+            ]),
+      ];
+    },
+    script: { name: 'set-power', text: setPower },
+    args: ({ power: { sleepMinutes, restartAfterPowerLoss } }, made) => ({
+      ...(sleepMinutes !== undefined && made.some(({ about }) => about.part === 'sleep') ? { sleepMinutes } : {}),
+      ...(restartAfterPowerLoss !== undefined && made.some(({ about }) => about.part === 'restart-after-power-loss')
+        ? { restartAfterPowerLoss }
+        : {}),
+    }),
+    deadlineMs: 30_000,
+    before: {
+      read: `${pmset} -g custom | ${awk} '${oursOnMains}'`,
+      // Words of the list are never quoted: they are words of pmset and numbers.
+      restore: `set -f
+case $v in (*[!a-z0-9"$N "]*) return 1 ;; esac
+set -- $(printf '%s\\n' "$v")
+${pmset} -c "$@"`,
+      now: (facts) =>
+        mapKnown(read(facts, fact), ({ sleepMinutes, restartAfterPowerLoss: restarts }) =>
+          [`sleep ${sleepMinutes}`, ...(restarts === 'unsupported' ? [] : [`autorestart ${Number(restarts)}`])].join(
+            '\n',
+          ),
+        ),
+    },
+  }),
+  ...defineRule(
+    {
+      'power/settings': {
+        severity: 'error',
+        summary: 'The power settings are not as the file says.',
+        cause:
+          'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205), and after a power cut only autorestart starts it.',
+        hint: prose`Set it with ${meshwright('apply')}.`,
+        role: 'converged',
+        facts: [fact.name],
+      },
+      'power/no-autorestart': {
+        severity: 'notice',
+        summary: 'This Mac cannot start by itself after a power cut.',
+        cause: '`pmset` knows no autorestart on this Mac, as on laptops.',
+        hint: 'Put it on a power supply that does not fail, or expect to press its power button.',
+        role: 'told',
+        facts: [fact.name],
+      },
+    },
+    ({ desired, nodes }, codes) =>
+      nodes.flatMap(({ name, facts }) => {
+        const seen = read(facts, fact);
+        if (seen.kind === 'unknown') return [];
+        const subject = nodeSubject(name);
+        const found = differences(desired.power, seen.value);
+        const cannot =
+          desired.power.restartAfterPowerLoss === true && seen.value.restartAfterPowerLoss === 'unsupported';
+        const detail = `The power settings differ: ${found.map(([words]) => words).join('; ')}.`;
+        const hint = withCommands(prose`Set it with ${meshwright('apply')}, or on ${named(name)}`, [
+          `sudo pmset -c ${found.map(([, setting]) => setting).join(' ')}`,
+        ]);
+        return [
+          ...(found.length === 0 ? [] : [diagnose(codes['power/settings'], { subject, detail, hint })]),
+          ...(cannot
+            ? [
+                diagnose(codes['power/no-autorestart'], {
+                  subject,
+                  detail: 'It cannot start by itself after a power cut.',
+                }),
+              ]
+            : []),
+        ];
+      }),
+  ),
+};

@@ -1,0 +1,176 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { type Known, known } from '../../model/known.ts';
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { isLoaded, overrideOf } from '../../node/answers/launchd-answers.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
+import { serviceFunctions } from '../../node/launchd-service.ts';
+import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
+import { settingAnswer } from '../../node/probes/node-setting.ts';
+import { screenSharingLabel } from '../../node/probes/node-settings.ts';
+import { nodeSettings } from '../../node/probes/system.ts';
+import { defineRule } from '../define-rule.ts';
+import { defineSetting, wish } from '../define-setting.ts';
+import { defineFact, read } from '../fact.ts';
+import { mapKnown } from '../seen-fact.ts';
+
+declare module '../../model/node-script.ts' {
+  interface ScriptArgs {
+    readonly 'set-screen-sharing': { readonly on: boolean };
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly 'screen-sharing': true;
+  }
+}
+
+/** Screen Sharing as launchd has it. */
+interface ScreenSharing {
+  readonly isLoaded: boolean;
+  /** Whether launchd loads it at the next start of macOS. */
+  readonly isLoadedAtBoot: boolean;
+}
+
+/** The same as one word or few: what it is now, and where the next start changes that. */
+type ScreenSharingWords = 'on' | 'off' | 'on until the next start' | 'off until the next start';
+
+function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: ScreenSharing): ScreenSharingWords {
+  const now = isOn ? 'on' : 'off';
+  return isOn === isLoadedAtBoot ? now : `${now} until the next start`;
+}
+
+/**
+ * Whether launchd has Screen Sharing, now and at the next start. Without an override the next start is taken to leave it off:
+ * so says the plist of older macOS, and on 26 nobody has confirmed it (docs/unverified.md).
+ */
+const fact = defineFact({
+  name: 'screen-sharing',
+  from: [nodeSettings],
+  parse: ([answer]): Known<ScreenSharing> => {
+    const print = settingAnswer(answer, 'screen-sharing');
+    if (print.kind === 'unknown') return print;
+    const disabled = settingAnswer(answer, 'override');
+    if (disabled.kind === 'unknown') return disabled;
+    const loaded = isLoaded(print.value.code, print.value.lines);
+    const override = overrideOf(screenSharingLabel, disabled.value.code, disabled.value.lines);
+    return loaded === undefined || override === undefined
+      ? garbled(answer, 'said something of Screen Sharing that cannot be read')
+      : known({ isLoaded: loaded, isLoadedAtBoot: override === 'enabled' });
+  },
+  source: 'launchctl print system/com.apple.screensharing',
+  text: wordsOf,
+});
+
+/** What it is to be called; undefined where the file leaves it as it is. */
+function wanted({ system }: DesiredFleet): ScreenSharingWords | undefined {
+  const { screenSharing: file } = system;
+  return file === undefined ? undefined : file === 'enabled' ? 'on' : 'off';
+}
+
+const launchctl = pathWord(tool.launchctl);
+
+/** launchd may need a moment for what it has just let go of: exit 5. */
+const load = `look || {
+  n=0
+  until o=$(${launchctl} bootstrap system ${pathWord(place.screenSharing)} 2>&1); do
+    n=$((n + 1))
+    [ "$n" -lt 4 ] || failed launchctl "$o"
+    ${pathWord(tool.sleep)} 1
+  done
+  look || failed launchctl 'launchd does not show Screen Sharing'
+  y=1
+}`;
+
+const unload = `! look || {
+  bootout
+  y=1
+}`;
+
+/**
+ * Switches Screen Sharing on or off, now and for every later start.
+ *
+ * @see launchctl(1): enable, disable, bootstrap, bootout, print-disabled
+ */
+function setScreenSharing({ on }: ScriptArgs['set-screen-sharing']): string {
+  const [verb, other] = on ? ['enable', 'false'] : ['disable', 'true'];
+  return `${serviceFunctions(screenSharingLabel)}
+y=''
+isset() {
+  o=$(${launchctl} print-disabled system 2>&1) || failed launchctl "$o"
+  case $o in (*'"${screenSharingLabel}" => ${verb}d'* | *'"${screenSharingLabel}" => ${other}'*) ;; (*) return 1 ;; esac
+}
+isset || {
+  must launchctl ${launchctl} ${verb} "$L"
+  isset || failed launchctl 'launchd does not show Screen Sharing as ${verb}d'
+  y=1
+}
+${on ? load : unload}
+[ -n "$y" ] || unchanged
+changed`;
+}
+
+/** `on` or `off`, followed by ` until the next start` where that changes it, as {@link wordsOf} has it. */
+const readBefore = `o=$(${launchctl} print system/${screenSharingLabel} 2>&1)
+case $? in (0) w=on ;; (113) w=off ;; (*) exit 1 ;; esac
+o=$(${launchctl} print-disabled system) || exit
+case $o in (*'"${screenSharingLabel}" => enabled'* | *'"${screenSharingLabel}" => false'*) a=on ;; (*) a=off ;; esac
+[ "$w" = "$a" ] || w="$w until the next start"
+printf '%s\\n' "$w"`;
+
+/** What must be loaded has to be enabled first. */
+const restoreBefore = `L=system/${screenSharingLabel}
+case $v in (on* | off\\ *) ${launchctl} enable "$L" || return ;; esac
+case $v in
+(on*) ${launchctl} print "$L" >/dev/null 2>&1 || ${launchctl} bootstrap system ${pathWord(place.screenSharing)} || return ;;
+(*) ! ${launchctl} print "$L" >/dev/null 2>&1 || ${launchctl} bootout "$L" || return ;;
+esac
+case $v in (on\\ * | off) ${launchctl} disable "$L" ;; esac`;
+
+/** Whether Screen Sharing is on, now and after every start. @see launchctl(1): enable, disable */
+export const screenSharing = {
+  ...defineSetting({
+    kind: 'screen-sharing',
+    fact,
+    wishes: (fleet, { facts }) => {
+      const desired = wanted(fleet);
+      const observed = mapKnown(read(facts, fact), wordsOf);
+      return desired === undefined
+        ? []
+        : [wish({ desired, observed, words: (value) => value, reason: 'system.screenSharing' })];
+    },
+    script: { name: 'set-screen-sharing', text: setScreenSharing },
+    args: (fleet) => ({ on: wanted(fleet) === 'on' }),
+    deadlineMs: 60_000,
+    before: { read: readBefore, restore: restoreBefore, now: (facts) => mapKnown(read(facts, fact), wordsOf) },
+  }),
+  ...defineRule(
+    {
+      'sharing/screen': {
+        severity: 'error',
+        summary: 'Screen Sharing is not as the file says.',
+        cause:
+          'launchd has its service loaded or not, now or at the next start, other than system.screenSharing wants it.',
+        hint: prose`Set it with ${meshwright('apply')}.`,
+        role: 'converged',
+        facts: [fact.name],
+      },
+    },
+    ({ desired, nodes }, codes) =>
+      nodes.flatMap(({ name, facts }) => {
+        const right = wanted(desired);
+        const seen = mapKnown(read(facts, fact), wordsOf);
+        return right === undefined || seen.kind === 'unknown' || seen.value === right
+          ? []
+          : [
+              diagnose(codes['sharing/screen'], {
+                subject: nodeSubject(name),
+                detail: `Screen Sharing is ${seen.value}; the file says ${desired.system.screenSharing}.`,
+              }),
+            ];
+      }),
+  ),
+};

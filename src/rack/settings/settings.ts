@@ -1,0 +1,25 @@
+import { photosAnalysis, spotlight, timeMachine } from './background-services.ts';
+import { firewall } from './firewall.ts';
+import { loginWindow } from './login-window.ts';
+import { names } from './names.ts';
+import { power } from './power.ts';
+import { remoteLogin } from './remote-login.ts';
+import { screenSharing } from './screen-sharing.ts';
+import { updates } from './updates.ts';
+
+/**
+ * Every setting of macOS. The lists of facts, rules, codes, resources, scripts and values of before take their parts, each
+ * in this order unless the list names one of them earlier.
+ */
+export const settings = [
+  power,
+  updates,
+  names,
+  loginWindow,
+  screenSharing,
+  remoteLogin,
+  firewall,
+  spotlight,
+  timeMachine,
+  photosAnalysis,
+] as const;
