@@ -6,8 +6,8 @@ import { dataFile, domainFiles, type NodeFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
 import { isPortActive, isPortDead, rdmaDevice, rdmaKernelFiles, rdmaReceptacles } from './model/rdma.ts';
 import { seededUuid } from './model/seed.ts';
-import { routesPath, routesText } from './tools/network/routes.ts';
 import { tools } from './tools/registry.ts';
+import { routesPath, routesText } from './tools/routes.ts';
 import type { View } from './tools/tool.ts';
 import { seenCopy, toolFiles } from './tools/tool-script.ts';
 

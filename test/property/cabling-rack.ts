@@ -11,7 +11,7 @@ import { acted, type HandsAct } from '../../src/sim/hands.ts';
 import { type Cable, farEnd } from '../../src/sim/model/cables.ts';
 import type { MacState, SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { strangerLike } from '../../src/sim/simulate-fleet.ts';
-import { appleJson, thunderboltBuses } from '../../src/sim/tools/thunderbolt/system-profiler.ts';
+import { appleJson, thunderboltBuses } from '../../src/sim/tools/system-profiler.ts';
 import { desiredRack, simulated } from '../rack/rack.ts';
 
 /** A rack as a file wants it and as it is. */

@@ -1,34 +1,23 @@
-import { macBehind, type SimulatedFleet } from '../model/fleet.ts';
-import { hostname } from './network/hostname.ts';
-import { ifconfig } from './network/ifconfig.ts';
-import { ipconfig } from './network/ipconfig.ts';
-import { networksetup } from './network/networksetup.ts';
-import { scutil } from './network/scutil.ts';
-import { csrutil } from './settings/csrutil.ts';
-import { defaults } from './settings/defaults.ts';
-import { fdesetup } from './settings/fdesetup.ts';
-import { mdutil } from './settings/mdutil.ts';
-import { plistBuddy } from './settings/plist-buddy.ts';
-import { plutil } from './settings/plutil.ts';
-import { pmset } from './settings/pmset.ts';
-import { socketfilterfw } from './settings/socketfilterfw.ts';
-import { tmutil } from './settings/tmutil.ts';
-import { df } from './system/df.ts';
-import { dscl } from './system/dscl.ts';
-import { launchctl } from './system/launchctl.ts';
-import { pgrep } from './system/pgrep.ts';
-import { powermetrics } from './system/powermetrics.ts';
-import { sample } from './system/sample.ts';
-import { shutdown } from './system/shutdown.ts';
-import { sntp } from './system/sntp.ts';
-import { softwareUpdate } from './system/software-update.ts';
-import { swVers } from './system/sw-vers.ts';
-import { sysctl } from './system/sysctl.ts';
-import { uname } from './system/uname.ts';
-import { vmStat } from './system/vm-stat.ts';
-import { ioclasscount, ioreg } from './thunderbolt/io-registry.ts';
-import { ibvDevices, ibvDevinfo, nvram, rdmaCtl } from './thunderbolt/rdma-tools.ts';
-import { systemProfiler } from './thunderbolt/system-profiler.ts';
+import type { Word } from '../../model/node-path.ts';
+import { macBehind, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import { dscl } from './accounts.ts';
+import { df, pgrep, powermetrics, sample, vmStat } from './activity.ts';
+import { mdutil, tmutil } from './background.ts';
+import { valuesIn } from './forms.ts';
+import { ifconfig } from './ifconfig.ts';
+import { ioclasscount, ioreg } from './io-registry.ts';
+import { ipconfig } from './ipconfig.ts';
+import { launchctl } from './launchctl.ts';
+import { softwareUpdate, swVers, uname } from './macos.ts';
+import { hostname, scutil } from './names.ts';
+import { networksetup } from './networksetup.ts';
+import { pmset, shutdown } from './power.ts';
+import { defaults, plistBuddy, plutil } from './property-lists.ts';
+import { ibvDevices, ibvDevinfo, nvram, rdmaCtl } from './rdma-tools.ts';
+import { csrutil, fdesetup, socketfilterfw } from './security.ts';
+import { sntp } from './sntp.ts';
+import { sysctl } from './sysctl.ts';
+import { systemProfiler } from './system-profiler.ts';
 import type { Source, Tool, View, WriteCall, WriteResult } from './tool.ts';
 
 /** One write, whole: on which node, by which tool (`/usr/bin/pmset`), with which words. */
@@ -38,7 +27,8 @@ export interface Write extends WriteCall {
 }
 
 /** What a write led to, with everything said. `isKnown` is false when the tool only printed its usage. */
-export interface Written extends Required<Omit<WriteResult, 'power'>>, Pick<WriteResult, 'power'> {
+export interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<WriteResult, 'power'> {
+  readonly fleet: SimulatedFleet;
   readonly isKnown: boolean;
 }
 
@@ -49,10 +39,28 @@ export interface Written extends Required<Omit<WriteResult, 'power'>>, Pick<Writ
 export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }: Write): Written {
   const mac = macBehind(fleet, node);
   const tool = tools.find((one) => one.path === path);
-  const result = mac === undefined ? undefined : tool?.writes?.write({ fleet, mac }, call);
-  if (result !== undefined) return { stdout: '', stderr: '', exitCode: 0, ...result, isKnown: true };
-  return { fleet, stdout: '', stderr: tool?.usage.text ?? '', exitCode: tool?.usage.exitCode ?? 127, isKnown: false };
+  const result = mac === undefined || tool === undefined ? undefined : answerOf(tool, { fleet, mac }, call);
+  if (result === undefined) {
+    return { fleet, stdout: '', stderr: tool?.usage.text ?? '', exitCode: tool?.usage.exitCode ?? 127, isKnown: false };
+  }
+  const { after, ...said } = result;
+  const changed = after === undefined ? fleet : withMac(fleet, mac?.name ?? node, (one) => ({ ...one, ...after }));
+  return { fleet: changed, stdout: '', stderr: '', exitCode: 0, ...said, isKnown: true };
 }
+
+/** By the first form of these arguments, or by the row of a file that is no longer as the simulator wrote it. */
+function answerOf(tool: Tool, view: View, { args, isRoot }: WriteCall): WriteResult | undefined {
+  for (const { form, change } of tool.writes ?? []) {
+    const words = valuesIn(form, args);
+    if (words !== undefined) return change?.({ ...view, words, isRoot });
+  }
+  const line = args.join('\0');
+  const row = tool.rows?.(view).find((one) => one.ifUnchanged !== undefined && one.args.map(plain).join('\0') === line);
+  return row && { stdout: row.stdout ?? '', stderr: row.stderr ?? '', exitCode: row.exitCode ?? 0 };
+}
+
+/** A word as it was typed on the node itself. */
+const plain = (word: Word): string => (typeof word === 'string' ? word : word.path);
 
 /** Every macOS tool that a simulated Mac has, sorted by name. What is not here is absent there: exit 127. */
 export const tools: readonly Tool[] = [
@@ -103,18 +111,20 @@ const quoted = (word: string): string => (/\s/.test(word) ? `'${word}'` : word);
 
 /** Every command line that this Mac answers, with its source: the whole table. */
 export function formsOf(view: View): readonly Form[] {
-  return tools.flatMap((tool): readonly Form[] => {
-    const writes = (tool.writes?.forms ?? []).map(({ form, source }) => ({ command: `${tool.path} ${form}`, source }));
-    if (tool.kind === 'names') {
-      const reads = tool.values(view).map(({ name, source }) => ({ command: `${tool.path} ${name}`, source }));
-      return [...reads, ...writes];
-    }
-    if (tool.isPresent?.(view.mac) === false) return [];
-    const words = tool.rows(view).map(({ args, source }) => ({
-      command: [tool.path, ...args.map((word) => (typeof word === 'string' ? quoted(word) : word.path))].join(' '),
-      source,
-    }));
-    const families = (tool.patterns ?? []).map(({ match, source }) => ({ command: `${tool.path} (${match})`, source }));
-    return [...words, ...families, ...writes];
+  return tools.flatMap(({ path, isPresent, rows, values, patterns = [], writes = [] }): readonly Form[] => {
+    if (isPresent?.(view.mac) === false) return [];
+    const known: readonly (readonly [words: readonly string[], source: Source])[] = [
+      ...(values?.(view) ?? []).map(({ name, source }) => [[name], source] as const),
+      ...(rows?.(view) ?? []).map(
+        ({ args, source }) =>
+          [args.map((word) => (typeof word === 'string' ? quoted(word) : word.path)), source] as const,
+      ),
+      ...patterns.map(({ match, source }) => [[`(${match})`], source] as const),
+      ...writes.map(({ form, source }) => [[form], source] as const),
+      ...writes.flatMap(({ form, refusalSource }) =>
+        refusalSource === undefined ? [] : [[[`${form} as somebody who is not root`], refusalSource] as const],
+      ),
+    ];
+    return known.map(([words, source]) => ({ command: [path, ...words].join(' '), source }));
   });
 }

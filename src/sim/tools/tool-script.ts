@@ -1,17 +1,7 @@
 import type { NodePath, Word } from '../../model/node-path.ts';
 import { dataFile, type NodeFile, toolFile } from '../model/node-files.ts';
-import {
-  askSimulator,
-  type NameTool,
-  type Row,
-  say,
-  sayFunction,
-  type TableTool,
-  type Tool,
-  toolName,
-  type Usage,
-  type View,
-} from './tool.ts';
+import { formPattern } from './forms.ts';
+import { askSimulator, type NamedValue, type Row, say, sayFunction, type Tool, toolName, type View } from './tool.ts';
 
 /** One word of sh that means exactly this text. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -49,11 +39,11 @@ function printed(file: string, what: string): string {
   return isSaid ? `${say} ${path}` : `/bin/cat ${path}`;
 }
 
-const tail = (tool: Tool, usage: Usage): string =>
+const tail = ({ path, usage }: Tool): string =>
   [
     'l=$*',
     "case $l in (*'\n'*) l='(arguments with a line break)' ;; esac",
-    `printf '%s\\n' ${quote(tool.path)}" $#:$l" >>"$r/.sim/unknown"`,
+    `printf '%s\\n' ${quote(path)}" $#:$l" >>"$r/.sim/unknown"`,
     '/bin/cat "$a/usage.err" >&2',
     `exit ${usage.exitCode}\n`,
   ].join('\n');
@@ -73,47 +63,43 @@ function storedAnswer(row: Row): string {
   return [out, err, `exit ${row.exitCode ?? 0}`].filter((part) => part !== '').join('; ');
 }
 
-/** The simulator judges the words; only what looks like a write gets that far. */
-const writeArms = (tool: Tool): readonly string[] =>
-  (tool.writes?.forms ?? []).map(({ match }) => `(${match}) ${askSimulator} ;;\n`);
-
-function tableScript(tool: TableTool, rows: readonly Row[]): string {
-  const arms = rows.map((row) => `(${rowPattern(row)}) ${rowBody(row)} ;;\n`);
-  const patterns = (tool.patterns ?? []).map(({ match, body }) => `(${match}) ${body} ;;\n`);
-  const choice = `case "$#:$*" in\n${[...arms, ...writeArms(tool), ...patterns].join('')}esac\n`;
-  return head(tool) + choice + tail(tool, tool.usage);
+/** Rows first, then what changes something, which the simulator itself judges, then whole families. */
+function arms({ writes = [], patterns = [] }: Tool, rows: readonly Row[]): string {
+  const known = [
+    ...rows.map((row) => [rowPattern(row), rowBody(row)] as const),
+    ...writes.map(({ form, match }) => [match ?? formPattern(form), askSimulator] as const),
+    ...patterns.map(({ match, body }) => [match, body] as const),
+  ];
+  return `case "$#:$*" in\n${known.map(([match, body]) => `(${match}) ${body} ;;\n`).join('')}esac\n`;
 }
 
-function rowFiles(tool: TableTool, row: Row): readonly NodeFile[] {
+/** Names and values as `sysctl` answers them: unknown ones are complained about, the others still printed. */
+function namesAnswer(tool: Tool, values: readonly NamedValue[]): string {
+  return [
+    "n=0 s=0\ncase ${1-} in ('-n') n=1; shift ;; esac\n",
+    "case ${1-} in ('' | -*) ;; (*)\nfor o do\n  case $o in\n",
+    ...values.map(({ name, value }) => `  (${quote(name)}) v=${quote(value)} ;;\n`),
+    `  (*) case $o in (*[!A-Za-z0-9._=-]*) l='(a name that is none)' ;; (*) l=$o ;; esac\n`,
+    `    printf '%s\\n' ${quote(tool.path)}" 1:$l" >>"$r/.sim/unknown"; s=1\n`,
+    `    printf "${toolName(tool)}: unknown oid '%s'\\n" "$o" >&2; continue ;;\n  esac\n`,
+    '  case $n in (1) printf \'%s\\n\' "$v" ;; (*) printf \'%s: %s\\n\' "$o" "$v" ;; esac\ndone\nexit $s ;;\nesac\n',
+  ].join('');
+}
+
+function rowFiles(tool: Tool, row: Row): readonly NodeFile[] {
   const path = `/.sim/answers/${toolName(tool)}/${slug(row)}`;
   const out = row.stdout === undefined ? [] : [dataFile(`${path}.out`, row.stdout)];
   return row.stderr === undefined ? out : [...out, dataFile(`${path}.err`, row.stderr)];
 }
 
-/** Names and values as `sysctl` answers them: unknown ones are complained about, the others still printed. */
-function nameScript(tool: NameTool, view: View): string {
-  const arms = tool.values(view).map(({ name, value }) => `  (${quote(name)}) v=${quote(value)} ;;\n`);
-  const name = toolName(tool);
-  const writes = writeArms(tool);
-  return [
-    head(tool),
-    ...(writes.length === 0 ? [] : [`case "$#:$*" in\n${writes.join('')}esac\n`]),
-    "n=0 s=0\ncase ${1-} in ('-n') n=1; shift ;; esac\n",
-    "case ${1-} in ('' | -*) ;; (*)\nfor o do\n  case $o in\n",
-    ...arms,
-    `  (*) case $o in (*[!A-Za-z0-9._=-]*) l='(a name that is none)' ;; (*) l=$o ;; esac\n`,
-    `    printf '%s\\n' ${quote(tool.path)}" 1:$l" >>"$r/.sim/unknown"; s=1\n`,
-    `    printf "${name}: unknown oid '%s'\\n" "$o" >&2; continue ;;\n  esac\n`,
-    '  case $n in (1) printf \'%s\\n\' "$v" ;; (*) printf \'%s: %s\\n\' "$o" "$v" ;; esac\ndone\nexit $s ;;\nesac\n',
-    tail(tool, tool.usage),
-  ].join('');
-}
-
 /** The files of one tool on one Mac: the script and its answers; none when this Mac does not have the tool. */
 export function toolFiles(tool: Tool, view: View): readonly NodeFile[] {
-  const usage = dataFile(`/.sim/answers/${toolName(tool)}/usage.err`, tool.usage.text);
-  if (tool.kind === 'names') return [toolFile(tool.path, nameScript(tool, view)), usage];
   if (tool.isPresent?.(view.mac) === false) return [];
-  const rows = tool.rows(view);
-  return [toolFile(tool.path, tableScript(tool, rows)), ...rows.flatMap((row) => rowFiles(tool, row)), usage];
+  const rows = tool.rows?.(view) ?? [];
+  const names = tool.values === undefined ? '' : namesAnswer(tool, tool.values(view));
+  return [
+    toolFile(tool.path, head(tool) + arms(tool, rows) + names + tail(tool)),
+    ...rows.flatMap((row) => rowFiles(tool, row)),
+    dataFile(`/.sim/answers/${toolName(tool)}/usage.err`, tool.usage.text),
+  ];
 }

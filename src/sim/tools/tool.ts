@@ -20,7 +20,7 @@ export interface Row {
   readonly ifUnchanged?: NodePath;
 }
 
-/** A family of command lines whose answer repeats an argument. Tried after all rows, in order. */
+/** A family of command lines whose answer repeats an argument. */
 export interface Pattern {
   /** A pattern of sh for `<count>:<arguments>`. */
   readonly match: string;
@@ -37,9 +37,16 @@ export interface WriteCall {
   readonly isRoot: boolean;
 }
 
-/** What a write led to: the fleet after it, and what the tool says. */
+/** What a form that changes something looks at: the rack, who asks, and the words in the open places of the form. */
+export interface WriteView extends View {
+  readonly isRoot: boolean;
+  readonly words: readonly string[];
+}
+
+/** What a tool says, and what it has changed. */
 export interface WriteResult {
-  readonly fleet: SimulatedFleet;
+  /** The parts of the Mac that are others afterwards. */
+  readonly after?: Partial<MacState>;
   readonly stdout?: string;
   readonly stderr?: string;
   /** 0 when absent. */
@@ -48,20 +55,20 @@ export interface WriteResult {
   readonly power?: 'restart' | 'off';
 }
 
-/** A family of command lines that change something. */
-export interface WriteForm {
-  /** The arguments as a manual page writes them: `-a KEY VALUE ...`. */
-  readonly form: string;
-  /** A pattern of sh for `<count>:<arguments>`. */
-  readonly match: string;
-  readonly source: Source;
-}
+/** What a form does. Pure; undefined for words that the tool does not know: it prints its usage. */
+export type Change = (view: WriteView) => WriteResult | undefined;
 
-/** The writing half of a tool. The simulator alone changes the state: the tool only hands its words over. */
-export interface Writes {
-  readonly forms: readonly WriteForm[];
-  /** Pure. Undefined for a command line that the tool does not know: it gets the usage. */
-  readonly write: (view: View, call: WriteCall) => WriteResult | undefined;
+/** A family of command lines that change something. The simulator alone changes the state: the tool hands its words over. */
+export interface WriteForm {
+  /** As a manual page writes them, and as `valuesIn` reads them: `-setmanual SERVICE ADDRESS MASK`. */
+  readonly form: string;
+  /** A pattern of sh for `<count>:<arguments>`, where that of the form is too wide. */
+  readonly match?: string;
+  readonly source: Source;
+  /** Where its refusal of a user without root comes from, if not from there. */
+  readonly refusalSource?: Source;
+  /** Absent where launchd answers. */
+  readonly change?: Change;
 }
 
 /**
@@ -89,24 +96,19 @@ export interface Usage {
   readonly source: Source;
 }
 
-/** A tool whose answers are whole texts. */
-export interface TableTool {
-  readonly kind: 'table';
+/** One simulated tool: a table of the command lines that it knows. Any other one gets the usage, and is written down. */
+export interface Tool {
   readonly path: string;
-  readonly rows: (view: View) => readonly Row[];
-  readonly patterns?: readonly Pattern[];
-  readonly writes?: Writes;
-  readonly usage: Usage;
   /** Whether this Mac has the tool; always when absent. */
   readonly isPresent?: (mac: MacState) => boolean;
-}
-
-/** A tool that answers a list of names in the order in which they are asked, as sysctl does. */
-export interface NameTool {
-  readonly kind: 'names';
-  readonly path: string;
-  readonly values: (view: View) => readonly NamedValue[];
-  readonly writes?: Writes;
+  /** What reads. */
+  readonly rows?: (view: View) => readonly Row[];
+  /** What reads a list of names in the order in which they are asked, as `sysctl` does. */
+  readonly values?: (view: View) => readonly NamedValue[];
+  /** What changes something; tried after the rows. */
+  readonly writes?: readonly WriteForm[];
+  /** Tried last. */
+  readonly patterns?: readonly Pattern[];
   readonly usage: Usage;
 }
 
@@ -116,9 +118,6 @@ export interface NamedValue {
   readonly value: string;
   readonly source: Source;
 }
-
-/** One simulated tool. */
-export type Tool = TableTool | NameTool;
 
 /** The last part of a tool's path. */
 export const toolName = (tool: Tool): string => tool.path.slice(tool.path.lastIndexOf('/') + 1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { appleJson } from '../../../src/sim/tools/thunderbolt/system-profiler.ts';
+import { appleJson } from '../../../src/sim/tools/system-profiler.ts';
 import { answer, broken, desiredRack, pair, simulated } from '../../rack/rack.ts';
 import { captured, layout, wordLines } from './captures.ts';
 

@@ -1,4 +1,4 @@
-import { routesPath } from '../../tools/network/routes.ts';
+import { routesPath } from '../../tools/routes.ts';
 import { apple, unconfirmed } from '../../tools/tool.ts';
 import { linkTablePath } from '../launchd-process.ts';
 import { linkNamesPath } from '../link-table.ts';

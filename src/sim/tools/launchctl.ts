@@ -1,47 +1,13 @@
-import { agentOverridesPath, agentUser, overridesPath } from '../../launchd/launchctl.ts';
-import type { MacState } from '../../model/fleet.ts';
-import { seededInteger } from '../../model/seed.ts';
-import { apple, capture, lines, published, type Row, say, type TableTool, unconfirmed, type Writes } from '../tool.ts';
+import { agentOverridesPath, agentUser, overridesPath } from '../launchd/launchctl.ts';
+import type { MacState } from '../model/fleet.ts';
+import { seededInteger } from '../model/seed.ts';
+import { apple, capture, lines, published, type Row, say, type Tool, unconfirmed } from './tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
 const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
 const missing = capture('launchctl-print.sshd.off.stderr.txt', posture);
 const manual = apple('launchctl(1) of macOS');
 const codes = published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
-
-/** Command lines that change something; launchd itself answers them. Nothing is printed when all went well. */
-const writes: Writes = {
-  forms: [
-    { form: 'bootstrap system PLIST', match: "'3:bootstrap system '*", source: codes },
-    {
-      form: 'bootout system/LABEL',
-      match: "'2:bootout system/'*",
-      source: unconfirmed('launchctl bootout waits until the process has ended; a second one meanwhile exits 36'),
-    },
-    { form: 'kickstart [-k] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
-    {
-      form: 'kickstart -p system/LABEL',
-      match: "4:'kickstart -'[kp]' -'[kp]' system/'*",
-      source: unconfirmed(
-        'launchctl kickstart starts at once, whatever ThrottleInterval says; with -p it prints the number',
-      ),
-    },
-    {
-      form: 'kill SIGNAL system/LABEL',
-      match: "'3:kill '*' system/'*",
-      source: unconfirmed('launchctl kill of a service without a process says "No process to signal." and exits 3'),
-    },
-    { form: 'enable system/LABEL', match: "'2:enable system/'*", source: manual },
-    {
-      form: 'disable system/LABEL',
-      match: "'2:disable system/'*",
-      source: unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
-    },
-    { form: 'enable user/UID/LABEL', match: `'2:enable user/${agentUser}/'*`, source: manual },
-    { form: 'disable user/UID/LABEL', match: `'2:disable user/${agentUser}/'*`, source: manual },
-  ],
-  write: () => undefined,
-};
 
 /** Prints the overrides in a file. */
 const printDisabled = (path: string): string =>
@@ -87,8 +53,7 @@ const remoteLogin = (mac: MacState): Row => ({
  * `launchctl`: sshd is loaded while Remote Login is on and started per connection, everything else is what the simulated launchd knows. It
  * keeps one file per label, so that reading costs no question.
  */
-export const launchctl: TableTool = {
-  kind: 'table',
+export const launchctl: Tool = {
   path: '/bin/launchctl',
   rows: ({ mac }) => (mac.connection.isRemoteLoginOff ? [] : [remoteLogin(mac)]),
   patterns: [
@@ -122,7 +87,33 @@ export const launchctl: TableTool = {
       source: missing,
     },
   ],
-  writes,
+  // launchd itself answers these. Nothing is printed when all went well.
+  writes: [
+    { form: 'bootstrap system PLIST', source: codes },
+    {
+      form: 'bootout system/LABEL',
+      source: unconfirmed('launchctl bootout waits until the process has ended; a second one meanwhile exits 36'),
+    },
+    { form: 'kickstart [-k] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
+    {
+      form: 'kickstart -p system/LABEL',
+      match: "4:'kickstart -'[kp]' -'[kp]' system/'*",
+      source: unconfirmed(
+        'launchctl kickstart starts at once, whatever ThrottleInterval says; with -p it prints the number',
+      ),
+    },
+    {
+      form: 'kill SIGNAL system/LABEL',
+      source: unconfirmed('launchctl kill of a service without a process says "No process to signal." and exits 3'),
+    },
+    { form: 'enable system/LABEL', source: manual },
+    {
+      form: 'disable system/LABEL',
+      source: unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
+    },
+    { form: 'enable user/UID/LABEL', match: `'2:enable user/${agentUser}/'*`, source: manual },
+    { form: 'disable user/UID/LABEL', match: `'2:disable user/${agentUser}/'*`, source: manual },
+  ],
   usage: {
     text: lines('Usage: launchctl <subcommand> ... | help [subcommand]'),
     exitCode: 64,

@@ -1,5 +1,5 @@
-import type { ReceptacleState } from '../../model/fleet.ts';
-import { hasRdmaTools } from '../../model/macos-builds.ts';
+import type { ReceptacleState } from '../model/fleet.ts';
+import { hasRdmaTools } from '../model/macos-builds.ts';
 import {
   gidsOf,
   isPortActive,
@@ -8,7 +8,7 @@ import {
   rdmaLimit,
   rdmaReceptacles,
   verbsHungPath,
-} from '../../model/rdma.ts';
+} from '../model/rdma.ts';
 import {
   apple,
   capture,
@@ -17,10 +17,10 @@ import {
   type Pattern,
   published,
   type Row,
-  type TableTool,
+  type Tool,
   unconfirmed,
   type View,
-} from '../tool.ts';
+} from './tool.ts';
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
 const short = modelled('ibv_devinfo.m3ultra.en7-active.modelled.txt', publisher);
@@ -104,8 +104,7 @@ const verbsHang = (match: string): Pattern => ({
 });
 
 /** `ibv_devinfo`: every device or one, short or with limits and GIDs. */
-export const ibvDevinfo: TableTool = {
-  kind: 'table',
+export const ibvDevinfo: Tool = {
   path: '/usr/bin/ibv_devinfo',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
   rows,
@@ -135,8 +134,7 @@ const lineOfList = modelled(
 );
 
 /** `nvram NAME`: name and value with a tab between. RDMA that was never enabled has no variable. */
-export const nvram: TableTool = {
-  kind: 'table',
+export const nvram: Tool = {
   path: '/usr/sbin/nvram',
   rows: ({ mac }) => [
     mac.isRdmaEnabled
@@ -166,8 +164,7 @@ const outsideRecovery = (verb: string): Row => ({
 });
 
 /** `rdma_ctl`: one word about NVRAM; switching needs Recovery. Absent before macOS 26.2. */
-export const rdmaCtl: TableTool = {
-  kind: 'table',
+export const rdmaCtl: Tool = {
   path: '/usr/bin/rdma_ctl',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
   rows: ({ mac }) => [
@@ -189,8 +186,7 @@ export const rdmaCtl: TableTool = {
 const columns = (device: string, guid: string): string => `    ${device.padEnd(16)}${guid}`;
 
 /** `ibv_devices`: two head lines, then one line per receptacle; head lines only without RDMA. */
-export const ibvDevices: TableTool = {
-  kind: 'table',
+export const ibvDevices: Tool = {
   path: '/usr/bin/ibv_devices',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
   rows: ({ mac }) =>

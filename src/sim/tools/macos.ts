@@ -1,5 +1,41 @@
-import { buildOf, isNewerMacos, newestRelease } from '../../model/macos-builds.ts';
-import { capture, lines, type Row, type Source, type TableTool, unconfirmed } from '../tool.ts';
+import type { MacState } from '../model/fleet.ts';
+import { buildOf, darwinRelease, isNewerMacos, newestRelease, xnuBuild } from '../model/macos-builds.ts';
+import { apple, capture, lines, type Row, type Source, type Tool, unconfirmed } from './tool.ts';
+
+const version = ({ macos }: MacState): string =>
+  `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;
+
+/** `uname`: Darwin, its release, and the name of the Mac. */
+export const uname: Tool = {
+  path: '/usr/bin/uname',
+  rows: ({ mac }) => {
+    const host = `${mac.name}.local`;
+    const release = darwinRelease(mac.macos.version);
+    const row = (args: readonly string[], text: string): Row => ({
+      args,
+      source: apple('uname(1)'),
+      stdout: lines(text),
+    });
+    return [
+      row([], 'Darwin'),
+      row(['-s'], 'Darwin'),
+      row(['-r'], release),
+      row(['-m'], 'arm64'),
+      row(['-n'], host),
+      {
+        args: ['-v'],
+        source: unconfirmed('uname -v: date and train of the kernel, and the chip at its end'),
+        stdout: lines(version(mac)),
+      },
+      row(['-a'], `Darwin ${host} ${release} ${version(mac)} arm64`),
+    ];
+  },
+  usage: {
+    text: lines('usage: uname [-amnoprsv]'),
+    exitCode: 1,
+    source: unconfirmed("uname's usage text and exit code 1"),
+  },
+};
 
 /** One offer of a scan, in the tool's own words. */
 interface Offer {
@@ -66,13 +102,43 @@ function listed(installed: string): Row {
 }
 
 /** `softwareupdate`, as after a scan that found everything that the table of builds knows. */
-export const softwareUpdate: TableTool = {
-  kind: 'table',
+export const softwareUpdate: Tool = {
   path: '/usr/sbin/softwareupdate',
   rows: ({ mac }) => [listed(mac.macos.version)],
   usage: {
     text: lines('usage: softwareupdate <cmd> [<args> ...]'),
     exitCode: 1,
     source: unconfirmed("softwareupdate's usage text and exit code 1"),
+  },
+};
+
+const manual = apple('sw_vers(1)');
+const whole = capture('sw_vers.macos27.txt', 'public Go test data, macOS 27.0');
+
+/** `sw_vers`: name, version and build of macOS, alone or together. */
+export const swVers: Tool = {
+  path: '/usr/bin/sw_vers',
+  rows: ({ mac: { macos } }) => {
+    const single = (name: string, value: string): readonly Row[] =>
+      ['-', '--'].map((dashes) => ({ args: [`${dashes}${name}`], source: manual, stdout: lines(value) }));
+    return [
+      {
+        args: [],
+        source: whole,
+        stdout: lines(
+          'ProductName:\t\tmacOS',
+          `ProductVersion:\t\t${macos.version}`,
+          `BuildVersion:\t\t${macos.build}`,
+        ),
+      },
+      ...single('productName', 'macOS'),
+      ...single('productVersion', macos.version),
+      ...single('buildVersion', macos.build),
+    ];
+  },
+  usage: {
+    text: lines('Usage: sw_vers [--help|--productName|--productVersion|--productVersionExtra|--buildVersion]'),
+    exitCode: 1,
+    source: unconfirmed('sw_vers prints its usage on stderr and exits 1 for an unknown option'),
   },
 };

@@ -1,49 +1,34 @@
-import { withMac } from '../../model/fleet.ts';
-import { darwinRelease } from '../../model/macos-builds.ts';
+import { darwinRelease } from '../model/macos-builds.ts';
 import {
   apple,
   capture,
   lines,
   modelled,
   type NamedValue,
-  type NameTool,
   published,
   type Source,
+  type Tool,
   unconfirmed,
   type View,
-  type WriteCall,
-  type WriteForm,
   type WriteResult,
-  type Writes,
-} from '../tool.ts';
+  type WriteView,
+} from './tool.ts';
 
 const source = apple('sysctl.c of system_cmds: "name: old -> new"; without root the old value, a complaint and exit 1');
 
 const name = 'iogpu.wired_limit_mb';
 
-const forms: readonly WriteForm[] = [
-  { form: `${name}=VALUE`, match: `'1:${name}='*`, source },
-  { form: `-w ${name}=VALUE`, match: `'2:-w ${name}='*`, source },
-];
-
-function write({ fleet, mac }: View, { args, isRoot }: WriteCall): WriteResult {
-  const word = args.at(-1) ?? '';
-  const value = word.slice(name.length + 1);
+/** The one name that is written here. It lasts until the next boot. */
+function setLimit({ mac, isRoot, words: [value = ''] }: WriteView): WriteResult {
   const old = mac.wiredLimitMegabytes;
-  if (value === '') return { fleet, stderr: lines('sysctl: empty numeric value'), exitCode: 1 };
-  if (!/^\d{1,9}$/.test(value)) return { fleet, stderr: lines(`sysctl: invalid integer '${value}'`), exitCode: 1 };
+  if (value === '') return { stderr: lines('sysctl: empty numeric value'), exitCode: 1 };
+  if (!/^\d{1,9}$/.test(value)) return { stderr: lines(`sysctl: invalid integer '${value}'`), exitCode: 1 };
   if (!isRoot) {
-    const stderr = lines(`sysctl: ${word}: Operation not permitted`);
-    return { fleet, stdout: lines(`${name}: ${old}`), stderr, exitCode: 1 };
+    const stderr = lines(`sysctl: ${name}=${value}: Operation not permitted`);
+    return { stdout: lines(`${name}: ${old}`), stderr, exitCode: 1 };
   }
-  return {
-    fleet: withMac(fleet, mac.name, (one) => ({ ...one, wiredLimitMegabytes: Number(value) })),
-    stdout: lines(`${name}: ${old} -> ${Number(value)}`),
-  };
+  return { after: { wiredLimitMegabytes: Number(value) }, stdout: lines(`${name}: ${old} -> ${Number(value)}`) };
 }
-
-/** `sysctl iogpu.wired_limit_mb=N`, the one name that is written here. It lasts until the next boot. */
-const sysctlWrites: Writes = { forms, write };
 
 const boot = capture('sysctl-boot.2026-09-26.txt', 'public work log, macOS 26 or 27');
 const memory = modelled('sysctl-memory.m3ultra-512.txt', 'public Zig test, Mac Studio M3 Ultra');
@@ -97,11 +82,13 @@ function values(view: View): readonly NamedValue[] {
 }
 
 /** `sysctl NAME…` and `sysctl -n NAME…`, and one name that can be set. */
-export const sysctl: NameTool = {
-  kind: 'names',
+export const sysctl: Tool = {
   path: '/usr/sbin/sysctl',
   values,
-  writes: sysctlWrites,
+  writes: [
+    { form: `${name}=VALUE`, source, change: setLimit },
+    { form: `-w ${name}=VALUE`, source, change: setLimit },
+  ],
   usage: {
     text: lines('usage: sysctl [-bdehiNnoqrx] name[=value] ...', '       sysctl [-bdehNnoqrx] -a'),
     exitCode: 1,

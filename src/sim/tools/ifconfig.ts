@@ -1,27 +1,18 @@
-import {
-  type InterfaceAddress,
-  type LiveNetwork,
-  type MacState,
-  type PortState,
-  type ReceptacleState,
-  withMac,
-} from '../../model/fleet.ts';
-import { bridgeAddress, isBridged, isCabled, type LiveAddress, liveAddress } from '../../model/interfaces.ts';
-import { broadcastOf, hexMask, ipv4Number, maskLength } from '../../model/ip-text.ts';
+import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
+import { bridgeAddress, isBridged, isCabled, type LiveAddress, liveAddress } from '../model/interfaces.ts';
+import { broadcastOf, hexMask, ipv4Number, maskLength } from '../model/ip-text.ts';
 import {
   apple,
   capture,
   lines,
   modelled,
   published,
-  type TableTool,
+  type Tool,
   unconfirmed,
   type View,
-  type WriteCall,
-  type WriteForm,
   type WriteResult,
-  type Writes,
-} from '../tool.ts';
+  type WriteView,
+} from './tool.ts';
 
 /** One interface as `ifconfig` prints it. */
 interface Block {
@@ -152,55 +143,52 @@ function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
 
 const source = apple('ifconfig.c, ifbridge.c and ifclone.c of network_cmds: silent, or the failed request; exit 1');
 
-const forms: readonly WriteForm[] = [
-  {
-    form: 'bridge0 create',
-    match: "'2:bridge0 create'",
-    source: unconfirmed('ifconfig bridge0 create makes a bridge without members, and refuses one that is there'),
-  },
-  {
-    form: 'bridge0 addm INTERFACE',
-    match: "'3:bridge0 addm '*",
-    source: unconfirmed('ifconfig bridge0 addm takes a Thunderbolt interface, which then holds no address'),
-  },
-  { form: 'bridge0 up', match: "'2:bridge0 up'", source: apple('ifconfig(8) of macOS: up marks an interface up') },
-  { form: 'bridge0 deletem INTERFACE', match: "'3:bridge0 deletem '*", source },
-  { form: 'bridge0 destroy', match: "'2:bridge0 destroy'", source },
-  { form: 'INTERFACE inet ADDRESS netmask MASK', match: "5:en*' inet '*' netmask '*", source },
-  { form: 'INTERFACE inet ADDRESS -alias', match: "4:en*' inet '*' -alias'", source },
-];
-
-/** The network after the change, or what ifconfig says. */
-type Change = LiveNetwork | { readonly wrong: string };
-
-function withNewBridge({ live }: MacState, isRoot: boolean): Change {
-  if (!isRoot) return { wrong: `SIOCIFCREATE2: ${forbidden.bridge}` };
-  return live.bridge === undefined ? { ...live, bridge: [] } : { wrong: 'SIOCIFCREATE2: File exists' };
-}
-
-function withMember({ live, receptacles }: MacState, device: string, isRoot: boolean): Change {
-  const members = live.bridge ?? [];
-  if (!isRoot) return { wrong: `BRDGADD ${device}: ${forbidden.bridge}` };
-  if (!receptacles.some((one) => one.device === device))
-    return { wrong: `BRDGADD ${device}: No such file or directory` };
-  return members.includes(device)
-    ? { wrong: `BRDGADD ${device}: File exists` }
-    : { ...live, bridge: [...members, device] };
-}
-
 /** The words of errno for requests of who is not root; `Perror` of ifconfig.c has its own. */
 const forbidden = { bridge: 'Operation not permitted', address: 'permission denied' } as const;
 
-function withoutMember({ live }: MacState, device: string, isRoot: boolean): Change {
-  const members = live.bridge ?? [];
-  if (!isRoot) return { wrong: `BRDGDEL ${device}: ${forbidden.bridge}` };
-  if (!members.includes(device)) return { wrong: `BRDGDEL ${device}: No such file or directory` };
-  return { ...live, bridge: members.filter((one) => one !== device) };
+const failed = (why: string): WriteResult => ({ stderr: lines(`ifconfig: ${why}`), exitCode: 1 });
+
+const notThere = (device: string): WriteResult => failed(`interface ${device} does not exist`);
+
+const withBridge = ({ live }: MacState, bridge: readonly string[]): WriteResult => ({
+  after: { live: { ...live, bridge } },
+});
+
+function createBridge({ mac, isRoot }: WriteView): WriteResult {
+  if (!isRoot) return failed(`SIOCIFCREATE2: ${forbidden.bridge}`);
+  return mac.live.bridge === undefined ? withBridge(mac, []) : failed('SIOCIFCREATE2: File exists');
 }
 
-function withoutBridge({ live }: MacState, isRoot: boolean): Change {
-  const { bridge: _, ...rest } = live;
-  return isRoot ? rest : { wrong: `SIOCIFDESTROY: ${forbidden.bridge}` };
+function addMember({ mac, isRoot, words: [device = ''] }: WriteView): WriteResult {
+  const { bridge } = mac.live;
+  if (bridge === undefined) return notThere('bridge0');
+  if (!isRoot) return failed(`BRDGADD ${device}: ${forbidden.bridge}`);
+  if (!mac.receptacles.some((one) => one.device === device)) {
+    return failed(`BRDGADD ${device}: No such file or directory`);
+  }
+  return bridge.includes(device) ? failed(`BRDGADD ${device}: File exists`) : withBridge(mac, [...bridge, device]);
+}
+
+function deleteMember({ mac, isRoot, words: [device = ''] }: WriteView): WriteResult {
+  const { bridge } = mac.live;
+  if (bridge === undefined) return notThere('bridge0');
+  if (!isRoot) return failed(`BRDGDEL ${device}: ${forbidden.bridge}`);
+  if (!bridge.includes(device)) return failed(`BRDGDEL ${device}: No such file or directory`);
+  return withBridge(
+    mac,
+    bridge.filter((one) => one !== device),
+  );
+}
+
+function markUp({ mac, isRoot }: WriteView): WriteResult {
+  if (mac.live.bridge === undefined) return notThere('bridge0');
+  return isRoot ? { after: { live: mac.live } } : failed(`SIOCSIFFLAGS: ${forbidden.bridge}`);
+}
+
+function destroyBridge({ mac, isRoot }: WriteView): WriteResult {
+  const { bridge, ...live } = mac.live;
+  if (bridge === undefined) return notThere('bridge0');
+  return isRoot ? { after: { live } } : failed(`SIOCIFDESTROY: ${forbidden.bridge}`);
 }
 
 /** A netmask in dots, or as ifconfig itself prints it. */
@@ -210,49 +198,32 @@ function prefixOf(mask: string): number | undefined {
   return maskLength(octets?.join('.') ?? mask);
 }
 
-function withAddress({ live }: MacState, device: string, address: InterfaceAddress, isRoot: boolean): Change {
-  if (!isRoot) return { wrong: `ioctl (SIOCAIFADDR): ${forbidden.address}` };
-  return { ...live, addresses: { ...live.addresses, [device]: address } };
-}
+const withAddress = ({ live }: MacState, device: string, address: InterfaceAddress | 'none'): WriteResult => ({
+  after: { live: { ...live, addresses: { ...live.addresses, [device]: address } } },
+});
 
-function withoutAddress({ fleet, mac }: View, device: string, address: string, isRoot: boolean): Change {
-  const receptacle = mac.receptacles.find((one) => one.device === device);
-  const held = receptacle === undefined ? undefined : liveAddress(fleet, mac, receptacle);
-  if (!isRoot) return { wrong: `ioctl (SIOCDIFADDR): ${forbidden.address}` };
-  if (held?.address !== address) return { wrong: "ioctl (SIOCDIFADDR): Can't assign requested address" };
-  return { ...mac.live, addresses: { ...mac.live.addresses, [device]: 'none' } };
-}
+/** The interface whose name the form leaves open behind `en`. */
+const receptacleOf = ({ receptacles }: MacState, rest: string): ReceptacleState | undefined =>
+  receptacles.find(({ device }) => device === `en${rest}`);
 
-const interfacesOf = (mac: MacState): readonly string[] => [
-  ...mac.receptacles.map(({ device }) => device),
-  ...(mac.live.bridge === undefined ? [] : ['bridge0']),
-];
-
-function changed(view: View, { args, isRoot }: WriteCall): Change | undefined {
-  const { mac } = view;
-  const [device = '', verb, word = '', option, mask = ''] = args;
-  if (verb === 'create') return withNewBridge(mac, isRoot);
-  if (!interfacesOf(mac).includes(device)) return { wrong: `interface ${device} does not exist` };
-  if (verb === 'up') return isRoot ? mac.live : { wrong: `SIOCSIFFLAGS: ${forbidden.bridge}` };
-  if (verb === 'addm') return withMember(mac, word, isRoot);
-  if (verb === 'deletem') return withoutMember(mac, word, isRoot);
-  if (verb === 'destroy') return withoutBridge(mac, isRoot);
+function setAddress({ mac, isRoot, words: [rest = '', address = '', mask = ''] }: WriteView): WriteResult | undefined {
+  const receptacle = receptacleOf(mac, rest);
   const prefixLength = prefixOf(mask);
-  if (ipv4Number(word) === undefined) return undefined;
-  if (option === '-alias') return withoutAddress(view, device, word, isRoot);
-  return prefixLength === undefined ? undefined : withAddress(mac, device, { address: word, prefixLength }, isRoot);
+  if (receptacle === undefined) return notThere(`en${rest}`);
+  if (ipv4Number(address) === undefined || prefixLength === undefined) return undefined;
+  if (!isRoot) return failed(`ioctl (SIOCAIFADDR): ${forbidden.address}`);
+  return withAddress(mac, receptacle.device, { address, prefixLength });
 }
 
-function write(view: View, call: WriteCall): WriteResult | undefined {
-  const { fleet, mac } = view;
-  const change = changed(view, call);
-  if (change === undefined) return undefined;
-  if ('wrong' in change) return { fleet, stderr: lines(`ifconfig: ${change.wrong}`), exitCode: 1 };
-  return { fleet: withMac(fleet, mac.name, (one) => ({ ...one, live: change })) };
+function deleteAddress({ fleet, mac, isRoot, words: [rest = '', address = ''] }: WriteView): WriteResult | undefined {
+  const receptacle = receptacleOf(mac, rest);
+  if (receptacle === undefined) return notThere(`en${rest}`);
+  if (ipv4Number(address) === undefined) return undefined;
+  if (!isRoot) return failed(`ioctl (SIOCDIFADDR): ${forbidden.address}`);
+  return liveAddress(fleet, mac, receptacle)?.address === address
+    ? withAddress(mac, receptacle.device, 'none')
+    : failed("ioctl (SIOCDIFADDR): Can't assign requested address");
 }
-
-/** The forms of `ifconfig` that change the running system, and nothing that lasts. */
-const ifconfigWrites: Writes = { forms, write };
 
 const all = modelled(
   'ifconfig-a.m3ultra.en7-own-address.modelled.txt',
@@ -262,8 +233,7 @@ const bridge = capture('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt', 'Apple T
 const single = capture('ifconfig-en2.tn3205.txt', 'Apple TN3205');
 
 /** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`, and what changes the bridge and addresses. */
-export const ifconfig: TableTool = {
-  kind: 'table',
+export const ifconfig: Tool = {
   path: '/sbin/ifconfig',
   rows: (view) => {
     const interfaces = allInterfaces(view);
@@ -288,7 +258,23 @@ export const ifconfig: TableTool = {
       source: published('ifconfig of an interface that does not exist: exit 1'),
     },
   ],
-  writes: ifconfigWrites,
+  writes: [
+    {
+      form: 'bridge0 create',
+      source: unconfirmed('ifconfig bridge0 create makes a bridge without members, and refuses one that is there'),
+      change: createBridge,
+    },
+    {
+      form: 'bridge0 addm INTERFACE',
+      source: unconfirmed('ifconfig bridge0 addm takes a Thunderbolt interface, which then holds no address'),
+      change: addMember,
+    },
+    { form: 'bridge0 up', source: apple('ifconfig(8) of macOS: up marks an interface up'), change: markUp },
+    { form: 'bridge0 deletem INTERFACE', source, change: deleteMember },
+    { form: 'bridge0 destroy', source, change: destroyBridge },
+    { form: 'en* inet ADDRESS netmask MASK', source, change: setAddress },
+    { form: 'en* inet ADDRESS -alias', source, change: deleteAddress },
+  ],
   usage: {
     text: lines(
       'usage: ifconfig interface address_family [address [dest_address]]',

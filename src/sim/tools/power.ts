@@ -1,27 +1,37 @@
-import { type MacState, withMac } from '../../model/fleet.ts';
+import type { MacState } from '../model/fleet.ts';
 import {
   apple,
+  type Change,
   capture,
   lines,
-  type TableTool,
+  type Tool,
   unconfirmed,
-  type View,
-  type WriteCall,
-  type WriteForm,
   type WriteResult,
-  type Writes,
-} from '../tool.ts';
+  type WriteView,
+} from './tool.ts';
 
-const source = apple('pmset.m of PowerManagement: the settings, the words for who is not root (on stdout), exit 1');
+const source = apple('shutdown.c of system_cmds: "Shutdown NOW!", two bells, and "NOT super-user" with exit 1');
 
-const forms: readonly WriteForm[] = [
-  { form: '-a KEY VALUE ...', match: "[3579]:'-a '*", source },
-  {
-    form: '-c KEY VALUE ...',
-    match: "[3579]:'-c '*",
-    source: unconfirmed('pmset -c on a Mac without a battery changes the same settings as -a'),
+const goDown =
+  (power: 'restart' | 'off'): Change =>
+  ({ isRoot }) =>
+    isRoot
+      ? { stdout: 'Shutdown NOW!\n\r\nSystem shutdown time has arrived\u0007\u0007\r\n', power }
+      : { stderr: lines('shutdown: NOT super-user'), exitCode: 1 };
+
+/** `shutdown -r now` and `-h now`. They come back at once; the Mac goes down behind them. */
+export const shutdown: Tool = {
+  path: '/sbin/shutdown',
+  writes: [
+    { form: '-r now', source, change: goDown('restart') },
+    { form: '-h now', source, change: goDown('off') },
+  ],
+  usage: {
+    text: lines('usage: shutdown [-] [-h | -r | -s | -k] [-o [-n]] [-q] time [warning-message ...]'),
+    exitCode: 1,
+    source: apple('shutdown.c of system_cmds'),
   },
-];
+};
 
 type Power = MacState['power'];
 
@@ -56,15 +66,13 @@ const warning = ({ sleepMinutes, diskSleepMinutes }: Power): string =>
       )
     : '';
 
-function write({ fleet, mac }: View, { args, isRoot }: WriteCall): WriteResult | undefined {
-  const power = changed(mac, args.slice(1));
+function setPower({ mac, isRoot, words }: WriteView): WriteResult | undefined {
+  const power = changed(mac, words);
   if (power === undefined) return undefined;
-  if (!isRoot) return { fleet, stdout: lines("'/usr/bin/pmset' must be run as root..."), exitCode: 1 };
-  return { fleet: withMac(fleet, mac.name, (one) => ({ ...one, power })), stderr: warning(power) };
+  return isRoot
+    ? { after: { power }, stderr: warning(power) }
+    : { stdout: lines("'/usr/bin/pmset' must be run as root..."), exitCode: 1 };
 }
-
-/** `pmset -a` with sleep, disksleep and autorestart. */
-const pmsetWrites: Writes = { forms, write };
 
 type Setting = readonly [name: string, value: string | number];
 
@@ -150,8 +158,7 @@ const capabilities = (mac: MacState): readonly string[] => [
 ];
 
 /** `pmset`: the reading forms, and `-a`. */
-export const pmset: TableTool = {
-  kind: 'table',
+export const pmset: Tool = {
   path: '/usr/bin/pmset',
   rows: ({ mac }) => [
     { args: ['-g', 'custom'], source: mac.model.isLaptop ? laptop : desktop, stdout: custom(mac) },
@@ -166,7 +173,20 @@ export const pmset: TableTool = {
       stdout: lines('System-wide power settings:', 'Currently in use:', ...mains(mac).map(settingLine)),
     },
   ],
-  writes: pmsetWrites,
+  writes: [
+    {
+      form: '-a KEY VALUE ...',
+      match: "[3579]:'-a '*",
+      source: apple('pmset.m of PowerManagement: the settings, the words for who is not root (on stdout), exit 1'),
+      change: setPower,
+    },
+    {
+      form: '-c KEY VALUE ...',
+      match: "[3579]:'-c '*",
+      source: unconfirmed('pmset -c on a Mac without a battery changes the same settings as -a'),
+      change: setPower,
+    },
+  ],
   usage: {
     text: lines('Usage: pmset <options>', "See pmset(1) for details: 'man pmset'"),
     exitCode: 1,

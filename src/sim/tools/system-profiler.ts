@@ -1,8 +1,8 @@
-import { cableAt, type Dock, hangingAt, isSameEnd } from '../../model/cables.ts';
-import { linkSpeed, type MacState, peerAt, type ReceptacleState, type Seen } from '../../model/fleet.ts';
-import { isRdmaLive } from '../../model/rdma.ts';
-import { seededText } from '../../model/seed.ts';
-import { capture, lines, type Row, type Source, type TableTool, unconfirmed, type View } from '../tool.ts';
+import { cableAt, type Dock, hangingAt, isSameEnd } from '../model/cables.ts';
+import { linkSpeed, type MacState, peerAt, type ReceptacleState, type Seen } from '../model/fleet.ts';
+import { isRdmaLive } from '../model/rdma.ts';
+import { seededText } from '../model/seed.ts';
+import { capture, lines, type Row, type Source, type Tool, unconfirmed, type View } from './tool.ts';
 
 /** The buses of `SPThunderboltDataType`, highest first; each with what is plugged into its one receptacle. */
 export const thunderboltBuses = (view: View): readonly AppleJson[] =>
@@ -149,8 +149,7 @@ const bothOrders = (dataType: string, source: Source, stdout: string): readonly 
 ];
 
 /** `system_profiler` with the data types of hardware and Thunderbolt, as JSON. */
-export const systemProfiler: TableTool = {
-  kind: 'table',
+export const systemProfiler: Tool = {
   path: '/usr/sbin/system_profiler',
   rows: (view) => [
     ...bothOrders(

@@ -1,6 +1,6 @@
-import type { MacState } from '../../model/fleet.ts';
-import { clientsFunction, objectText, rdmaCountsPath, rdmaRegistryPath } from '../../model/rdma.ts';
-import { apple, lines, modelled, published, type Source, type TableTool, unconfirmed } from '../tool.ts';
+import type { MacState } from '../model/fleet.ts';
+import { clientsFunction, objectText, rdmaCountsPath, rdmaRegistryPath } from '../model/rdma.ts';
+import { apple, lines, modelled, published, type Source, type Tool, unconfirmed } from './tool.ts';
 
 const names = ['AppleThunderboltRDMAProtectionDomain', 'AppleThunderboltRDMAQueuePair'] as const;
 
@@ -13,10 +13,8 @@ const body = `if { read -r a b <"$r${rdmaCountsPath}"; } 2>/dev/null; then
   exit 0`;
 
 /** `ioclasscount CLASS CLASS`: the objects of the RDMA driver, those included that are inactive. */
-export const ioclasscount: TableTool = {
-  kind: 'table',
+export const ioclasscount: Tool = {
   path: '/usr/sbin/ioclasscount',
-  rows: () => [],
   patterns: [
     {
       match: `'2:${names.join(' ')}'`,
@@ -135,8 +133,7 @@ const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
   exit 0`;
 
 /** `ioreg` in its text form, for single questions; it prints nothing and exits 0 where nothing matches. */
-export const ioreg: TableTool = {
-  kind: 'table',
+export const ioreg: Tool = {
   path: '/usr/sbin/ioreg',
   rows: ({ mac }) => [
     {

@@ -1,4 +1,4 @@
-import { type MacState, withMac } from '../../model/fleet.ts';
+import type { MacState } from '../model/fleet.ts';
 import {
   bridgeAddress,
   bridgePort,
@@ -10,8 +10,8 @@ import {
   type ServiceState,
   servicesOf,
   serviceUuid,
-} from '../../model/interfaces.ts';
-import { dottedMask, ipv4Number, maskLength } from '../../model/ip-text.ts';
+} from '../model/interfaces.ts';
+import { dottedMask, ipv4Number, maskLength } from '../model/ip-text.ts';
 import {
   bridgeIn,
   type NetworkService,
@@ -20,78 +20,68 @@ import {
   withOrder,
   withoutService,
   withService,
-} from '../../model/network-preferences.ts';
+} from '../model/network-preferences.ts';
 import {
+  type Change,
   capture,
   lines,
   published,
   type Row,
-  type TableTool,
+  type Tool,
   unconfirmed,
   type View,
-  type WriteCall,
-  type WriteForm,
   type WriteResult,
-  type Writes,
-} from '../tool.ts';
+} from './tool.ts';
 
 const described = published(
   'networksetup(8); who is not root is told so on stdout with exit 14, as several public tools expect it',
 );
 
-const forms: readonly WriteForm[] = [
-  { form: '-setmanual SERVICE ADDRESS MASK ROUTER', match: "5:'-setmanual '*", source: described },
-  {
-    form: '-setmanual SERVICE ADDRESS MASK',
-    match: "4:'-setmanual '*",
-    source: unconfirmed('networksetup -setmanual without a router, as for a cable between two Macs'),
-  },
-  { form: '-setdhcp SERVICE', match: "2:'-setdhcp '*", source: described },
-  { form: '-setnetworkserviceenabled SERVICE on|off', match: "3:'-setnetworkserviceenabled '*", source: described },
-  {
-    form: '-removenetworkservice SERVICE',
-    match: "2:'-removenetworkservice '*",
-    source: described,
-  },
-  {
-    form: '-createnetworkservice SERVICE HARDWARE-PORT',
-    match: "3:'-createnetworkservice '*",
-    source: unconfirmed(
-      'networksetup -createnetworkservice says nothing; a name that is taken and an unknown port: exit 4',
-    ),
-  },
-  {
-    form: '-ordernetworkservices SERVICE ...',
-    match: "*:'-ordernetworkservices '*",
-    source: published(
-      'networksetup(8); several public scripts and issues quote "Wrong number of network services... No changes have been made."',
-    ),
-  },
-];
+/** What an SSH session without Full Disk Access is told (github.com/SQCU/mesh); the exit code is not known. */
+const noAccess = 'Unable to access the System Configuration database';
 
-/** What a form does: the service after it, or what is wrong with its words. */
-type Change =
-  | { readonly service: NetworkService; readonly isRemoved?: true }
-  | { readonly order: readonly string[] }
-  | { readonly wrong: string };
+const wrong = (why: string): WriteResult => ({
+  stdout: lines(why, '** Error: The parameters were not valid.'),
+  exitCode: 4,
+});
 
-const error = 4;
+/** A service after a form, or what is wrong with its words. */
+type ServiceChange = (service: NetworkService, words: readonly string[]) => NetworkService | string;
 
-const notRecognized = (name: string): Change => ({ wrong: `${name} is not a recognized network service.` });
-
-/** The service of this name, changed. */
-function changeOf(mac: MacState, name: string, change: (service: NetworkService) => Change): Change {
-  const service = servicesIn(mac.preferences).find((one) => one.name === name);
-  return service === undefined ? notRecognized(name) : change(service);
+/** The preferences of a Mac after a form, and the interfaces that get their addresses from them again. */
+interface Preferences {
+  readonly preferences: MacState['preferences'];
+  readonly devices: readonly string[];
 }
 
-function manualAddress(service: NetworkService, [address = '', mask = '', router]: readonly string[]): Change {
+/** Every form judges its words first, then asks for root and for Full Disk Access, and makes configd read the preferences. */
+const asAdmin =
+  (change: (mac: MacState, words: readonly string[]) => Preferences | string): Change =>
+  ({ mac, words, isRoot }) => {
+    const result = change(mac, words);
+    if (!isRoot) return { stdout: lines('** Error: Command requires admin privileges.'), exitCode: 14 };
+    if (!mac.ailments.hasFullDiskAccess) return { stderr: lines(noAccess), exitCode: 1 };
+    if (typeof result === 'string') return wrong(result);
+    const { preferences, live } = configured({ ...mac, preferences: result.preferences }, result.devices);
+    return { after: { preferences, live } };
+  };
+
+/** A form about the service that its first word names. */
+const ofService = (change: ServiceChange): Change =>
+  asAdmin(({ preferences }, [name = '', ...words]) => {
+    const service = servicesIn(preferences).find((one) => one.name === name);
+    const result = service === undefined ? `${name} is not a recognized network service.` : change(service, words);
+    if (typeof result === 'string') return result;
+    return { preferences: withService(preferences, result), devices: [result.device] };
+  });
+
+const setManual: ServiceChange = (service, [address = '', mask = '', router]) => {
   const prefixLength = maskLength(mask);
-  if (ipv4Number(address) === undefined) return { wrong: `${address} is not a valid IP address.` };
-  if (prefixLength === undefined) return { wrong: `${mask} is not a valid subnet mask.` };
+  if (ipv4Number(address) === undefined) return `${address} is not a valid IP address.`;
+  if (prefixLength === undefined) return `${mask} is not a valid subnet mask.`;
   const ipv4: ServiceIpv4 = { kind: 'manual', address, prefixLength, ...(router === undefined ? {} : { router }) };
-  return { service: { ...service, ipv4 } };
-}
+  return { ...service, ipv4 };
+};
 
 /** The interface behind a hardware port; the bridge is one while the preferences have it. */
 function deviceOf(mac: MacState, port: string): string | undefined {
@@ -100,70 +90,34 @@ function deviceOf(mac: MacState, port: string): string | undefined {
   return receptacle?.device ?? mac.ports.find((one) => one.port === port)?.device;
 }
 
-function created(mac: MacState, [name = '', port = '']: readonly string[]): Change {
+const removeService = asAdmin(({ preferences }, [name = '']) => {
+  const service = servicesIn(preferences).find((one) => one.name === name);
+  if (service === undefined) return `${name} is not a recognized network service.`;
+  return { preferences: withoutService(preferences, service), devices: [service.device] };
+});
+
+const createService = asAdmin((mac, [name = '', port = '']) => {
+  const { preferences, hardwareUuid } = mac;
   const device = deviceOf(mac, port);
-  if (device === undefined) return { wrong: `${port} is not a recognized hardware port.` };
-  if (servicesIn(mac.preferences).some((one) => one.name === name)) {
-    return { wrong: `A network service with the name "${name}" already exists.` };
+  if (device === undefined) return `${port} is not a recognized hardware port.`;
+  if (servicesIn(preferences).some((one) => one.name === name)) {
+    return `A network service with the name "${name}" already exists.`;
   }
-  const uuid = serviceUuid(mac.hardwareUuid, name);
-  return { service: { uuid, name, port, device, isEnabled: true, ipv4: { kind: 'dhcp' } } };
-}
+  const uuid = serviceUuid(hardwareUuid, name);
+  const service = { uuid, name, port, device, isEnabled: true, ipv4: { kind: 'dhcp' } } as const;
+  return { preferences: withService(preferences, service), devices: [device] };
+});
 
 /** The tool wants the name of every service, each once. */
-function ordered(mac: MacState, names: readonly string[]): Change {
-  const services = servicesIn(mac.preferences);
+const orderServices = asAdmin(({ preferences }, names) => {
+  const services = servicesIn(preferences);
   const order = names.flatMap((name) => services.find((one) => one.name === name)?.uuid ?? []);
   if (order.length === names.length && new Set(order).size === services.length && names.length === services.length) {
-    return { order };
+    return { preferences: withOrder(preferences, order), devices: [] };
   }
-  const wrong = 'Wrong number of network services... No changes have been made.';
-  return { wrong: `${wrong}\nNote: Quotes must be used around service names which contain spaces.` };
-}
-
-function changed(mac: MacState, [verb, name = '', ...rest]: readonly string[]): Change | undefined {
-  switch (verb) {
-    case '-setmanual':
-      return changeOf(mac, name, (service) => manualAddress(service, rest));
-    case '-setdhcp':
-      return changeOf(mac, name, (service) => ({ service: { ...service, ipv4: { kind: 'dhcp' } } }));
-    case '-setnetworkserviceenabled':
-      if (rest[0] !== 'on' && rest[0] !== 'off') return undefined;
-      return changeOf(mac, name, (service) => ({ service: { ...service, isEnabled: rest[0] === 'on' } }));
-    case '-removenetworkservice':
-      return changeOf(mac, name, (service) => ({ service, isRemoved: true }));
-    case '-ordernetworkservices':
-      return ordered(mac, [name, ...rest]);
-    default:
-      return created(mac, [name, ...rest]);
-  }
-}
-
-/** What an SSH session without Full Disk Access is told (github.com/SQCU/mesh); the exit code is not known. */
-const noAccess = 'Unable to access the System Configuration database';
-
-function write({ fleet, mac }: View, { args, isRoot }: WriteCall): WriteResult | undefined {
-  const change = changed(mac, args);
-  if (change === undefined) return undefined;
-  if (!isRoot) return { fleet, stdout: lines('** Error: Command requires admin privileges.'), exitCode: 14 };
-  if (!mac.ailments.hasFullDiskAccess) return { fleet, stderr: lines(noAccess), exitCode: 1 };
-  if ('wrong' in change) {
-    return { fleet, stdout: lines(change.wrong, '** Error: The parameters were not valid.'), exitCode: error };
-  }
-  if ('order' in change) {
-    const reordered = (one: MacState): MacState => ({ ...one, preferences: withOrder(one.preferences, change.order) });
-    return { fleet: withMac(fleet, mac.name, (one) => configured(reordered(one), [])) };
-  }
-  const { service, isRemoved } = change;
-  const preferencesOf = ({ preferences }: MacState): MacState['preferences'] =>
-    isRemoved === true ? withoutService(preferences, service) : withService(preferences, service);
-  return {
-    fleet: withMac(fleet, mac.name, (one) => configured({ ...one, preferences: preferencesOf(one) }, [service.device])),
-  };
-}
-
-/** The forms of `networksetup` that change a service. Each also makes configd read the preferences again. */
-const networksetupWrites: Writes = { forms, write };
+  const why = 'Wrong number of network services... No changes have been made.';
+  return `${why}\nNote: Quotes must be used around service names which contain spaces.`;
+});
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
 const ports = capture('networksetup-listallhardwareports.m3ultra.no-bridge.txt', publisher);
@@ -282,8 +236,7 @@ function getInfo(view: View, service: ServiceState): Row {
 }
 
 /** `networksetup`: what ports and services there are, and how services are changed. */
-export const networksetup: TableTool = {
-  kind: 'table',
+export const networksetup: Tool = {
   path: '/usr/sbin/networksetup',
   rows: (view) => {
     const services = servicesOf(view.mac);
@@ -311,7 +264,39 @@ export const networksetup: TableTool = {
       source: published('a Swift test of the same message with exit code 4'),
     },
   ],
-  writes: networksetupWrites,
+  writes: [
+    { form: '-setmanual SERVICE ADDRESS MASK ROUTER', source: described, change: ofService(setManual) },
+    {
+      form: '-setmanual SERVICE ADDRESS MASK',
+      source: unconfirmed('networksetup -setmanual without a router, as for a cable between two Macs'),
+      change: ofService(setManual),
+    },
+    {
+      form: '-setdhcp SERVICE',
+      source: described,
+      change: ofService((service) => ({ ...service, ipv4: { kind: 'dhcp' } })),
+    },
+    {
+      form: '-setnetworkserviceenabled SERVICE on|off',
+      source: described,
+      change: ofService((service, [state]) => ({ ...service, isEnabled: state === 'on' })),
+    },
+    { form: '-removenetworkservice SERVICE', source: described, change: removeService },
+    {
+      form: '-createnetworkservice SERVICE HARDWARE-PORT',
+      source: unconfirmed(
+        'networksetup -createnetworkservice says nothing; a name that is taken and an unknown port: exit 4',
+      ),
+      change: createService,
+    },
+    {
+      form: '-ordernetworkservices SERVICE ...',
+      source: published(
+        'networksetup(8); several public scripts and issues quote "Wrong number of network services... No changes have been made."',
+      ),
+      change: orderServices,
+    },
+  ],
   usage: {
     text: lines('networksetup Help Information', '-------------------------------'),
     exitCode: 1,

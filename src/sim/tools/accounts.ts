@@ -1,30 +1,15 @@
-import { type Directory, type DirectoryRecord, newRecord } from '../../model/directory.ts';
-import { withMac } from '../../model/fleet.ts';
+import { type DirectoryRecord, newRecord } from '../model/directory.ts';
 import {
   apple,
   lines,
   published,
   type Row,
-  type TableTool,
+  type Tool,
   unconfirmed,
   type View,
-  type WriteCall,
-  type WriteForm,
   type WriteResult,
-  type Writes,
-} from '../tool.ts';
-
-const refusal = published('"-14120 (eDSPermissionError)" of dscl without root, and without Full Disk Access');
-
-const created = unconfirmed(
-  'root may make a record and give it keys that it lacks over ssh; to change a key or to delete a record it needs Full Disk Access',
-);
-
-const forms: readonly WriteForm[] = [
-  { form: '. -create /Users|/Groups/NAME', match: "'3:. -create /'*", source: created },
-  { form: '. -create /Users|/Groups/NAME KEY VALUE', match: "'5:. -create /'*", source: created },
-  { form: '. -delete /Users|/Groups/NAME', match: "'3:. -delete /'*", source: refusal },
-];
+  type WriteView,
+} from './tool.ts';
 
 /** What dscl says of a record that is not there; its exit is 56. */
 const notFound = lines('<dscl_cmd> DS Error: -14136 (eDSRecordNotFound)');
@@ -33,12 +18,14 @@ const kinds = { Users: 'users', Groups: 'groups' } as const;
 
 const isKind = (word: string): word is keyof typeof kinds => Object.hasOwn(kinds, word);
 
-const withDirectory = ({ fleet, mac }: View, directory: Directory): WriteResult => ({
-  fleet: withMac(fleet, mac.name, (one) => ({ ...one, directory })),
-});
+/** The place of a record in the directory; undefined for a path that no record can have. */
+function placeOf(path = ''): { readonly kind: 'users' | 'groups'; readonly name: string } | undefined {
+  const [, folder = '', name = '', ...deeper] = path.split('/');
+  const isName = /^[A-Za-z_][A-Za-z0-9_.-]{0,30}$/.test(name);
+  return isKind(folder) && isName && deeper.length === 0 ? { kind: kinds[folder], name } : undefined;
+}
 
-const refused = ({ fleet }: View, what: string): WriteResult => ({
-  fleet,
+const refused = (what: string): WriteResult => ({
   stderr: lines(`${what} status: eDSPermissionError`, '<dscl_cmd> DS Error: -14120 (eDSPermissionError)'),
   exitCode: 40,
 });
@@ -49,28 +36,31 @@ function grown(record: DirectoryRecord, [key, value]: readonly string[]): Direct
   return record[key] === undefined ? { ...record, [key]: value } : undefined;
 }
 
-function write(view: View, { args, isRoot }: WriteCall): WriteResult | undefined {
-  const { fleet, mac } = view;
-  const [, verb, path = '', ...more] = args;
-  const [, folder = '', name = '', ...deeper] = path.split('/');
-  if (!isKind(folder) || !/^[A-Za-z_][A-Za-z0-9_.-]{0,30}$/.test(name) || deeper.length > 0) return undefined;
-  const kind = kinds[folder];
+function createRecord({ mac, isRoot, words: [path, ...more] }: WriteView): WriteResult | undefined {
+  const place = placeOf(path);
+  if (place === undefined) return undefined;
+  if (!isRoot) return refused('create');
+  const { kind, name } = place;
   const { [name]: record, ...others } = mac.directory[kind];
-  const mayChange = mac.ailments.hasFullDiskAccess;
-  if (verb === '-delete') {
-    if (record === undefined) return { fleet, stderr: notFound, exitCode: 56 };
-    if (!isRoot || !mayChange) return refused(view, 'delete');
-    return withDirectory(view, { ...mac.directory, [kind]: others });
-  }
-  if (!isRoot) return refused(view, 'create');
   const before = record ?? newRecord(kind, name, [mac.serial]);
+  const mayChange = mac.ailments.hasFullDiskAccess;
   const after = grown(before, more) ?? (mayChange ? { ...before, [more[0] ?? '']: more[1] ?? '' } : undefined);
-  if (after === undefined) return refused(view, 'attribute');
-  return withDirectory(view, { ...mac.directory, [kind]: { ...others, [name]: after } });
+  if (after === undefined) return refused('attribute');
+  return { after: { directory: { ...mac.directory, [kind]: { ...others, [name]: after } } } };
 }
 
-/** `dscl . -create` and `-delete`. */
-const dsclWrites: Writes = { forms, write };
+function deleteRecord({ mac, isRoot, words: [path] }: WriteView): WriteResult | undefined {
+  const place = placeOf(path);
+  if (place === undefined) return undefined;
+  const { [place.name]: record, ...others } = mac.directory[place.kind];
+  if (record === undefined) return { stderr: notFound, exitCode: 56 };
+  if (!isRoot || !mac.ailments.hasFullDiskAccess) return refused('delete');
+  return { after: { directory: { ...mac.directory, [place.kind]: others } } };
+}
+
+const created = unconfirmed(
+  'root may make a record and give it keys that it lacks over ssh; to change a key or to delete a record it needs Full Disk Access',
+);
 
 const listed = apple('dscl(1): list path [key] prints the name of each record, then the value');
 const read = published(
@@ -117,11 +107,18 @@ function rows({ mac: { directory } }: View): readonly Row[] {
 }
 
 /** `dscl . -list`, `-read`, `-create` and `-delete` of accounts and groups in the local directory. */
-export const dscl: TableTool = {
-  kind: 'table',
+export const dscl: Tool = {
   path: '/usr/bin/dscl',
   rows,
-  writes: dsclWrites,
+  writes: [
+    { form: '. -create /Users/NAME|/Groups/NAME', source: created, change: createRecord },
+    { form: '. -create /Users/NAME|/Groups/NAME KEY VALUE', source: created, change: createRecord },
+    {
+      form: '. -delete /Users/NAME|/Groups/NAME',
+      source: published('"-14120 (eDSPermissionError)" of dscl without root, and without Full Disk Access'),
+      change: deleteRecord,
+    },
+  ],
   patterns: [
     {
       match: [

@@ -1,7 +1,7 @@
-import { type DhcpReply, dhcpReply } from '../../model/interfaces.ts';
-import { servicesIn } from '../../model/network-preferences.ts';
-import { seededInteger } from '../../model/seed.ts';
-import { apple, capture, lines, type TableTool, type View } from '../tool.ts';
+import { type DhcpReply, dhcpReply } from '../model/interfaces.ts';
+import { servicesIn } from '../model/network-preferences.ts';
+import { seededInteger } from '../model/seed.ts';
+import { apple, capture, lines, type Tool, type View } from './tool.ts';
 
 const packet = capture(
   'ipconfig-getpacket.en0.macos26.5.2.txt',
@@ -9,8 +9,7 @@ const packet = capture(
 );
 
 /** `ipconfig getpacket NAME`: the packet that the DHCP client accepted, and nothing where there is none. */
-export const ipconfig: TableTool = {
-  kind: 'table',
+export const ipconfig: Tool = {
   path: '/usr/sbin/ipconfig',
   rows: (view) =>
     replies(view).map(({ device, macAddress, reply }) => ({

@@ -1,8 +1,8 @@
-import { bridgeAddress, type LiveAddress, liveAddress, routerOver } from '../../model/interfaces.ts';
-import { ipv4Number, ipv4Text } from '../../model/ip-text.ts';
-import { servicesIn } from '../../model/network-preferences.ts';
-import { lines, type View } from '../tool.ts';
+import { bridgeAddress, type LiveAddress, liveAddress, routerOver } from '../model/interfaces.ts';
+import { ipv4Number, ipv4Text } from '../model/ip-text.ts';
+import { servicesIn } from '../model/network-preferences.ts';
 import { allInterfaces } from './ifconfig.ts';
+import { lines, type View } from './tool.ts';
 
 /**
  * Where the text of `netstat -rn -f inet` lies on a node. Its columns and flags are those of the captured table

@@ -1,0 +1,205 @@
+import type { NodePath } from '../../model/node-path.ts';
+import { type MacState, wiredByMacos } from '../model/fleet.ts';
+import { modelProcesses } from '../model/rdma.ts';
+import {
+  apple,
+  capture,
+  lines,
+  modelled,
+  type Tool,
+  unconfirmed,
+  type View,
+  type WriteResult,
+  type WriteView,
+} from './tool.ts';
+
+const source = modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
+const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };
+
+/** Nine columns as wide as their longest entry; numbers stand to the right. */
+/** A full disk has only the room that is left on it. */
+function diskOf({ disk, ailments: { diskRoomBytes } }: MacState): MacState['disk'] {
+  if (diskRoomBytes === undefined) return disk;
+  const availableKib = Math.floor(diskRoomBytes / 1024);
+  return { ...disk, usedKib: disk.usedKib + disk.availableKib - availableKib, availableKib };
+}
+
+function dataVolumeTable(mac: MacState): string {
+  const { totalKib, usedKib, availableKib } = diskOf(mac);
+  const device = '/dev/disk3s5';
+  const inodesUsed = Math.floor(usedKib / 2900);
+  const inodesFree = availableKib * 10;
+  const share = (used: number, free: number): string => String(Math.ceil((used * 100) / (used + free)));
+  const [total, used, available, iused, ifree] = [totalKib, usedKib, availableKib, inodesUsed, inodesFree].map(String);
+  const cells = {
+    total: total ?? '',
+    used: used ?? '',
+    available: available ?? '',
+    iused: iused ?? '',
+    ifree: ifree ?? '',
+  };
+  const width = {
+    total: Math.max(11, cells.total.length),
+    used: Math.max(10, cells.used.length),
+    available: Math.max(10, cells.available.length),
+    iused: Math.max(7, cells.iused.length),
+    ifree: Math.max(5, cells.ifree.length),
+  };
+  return lines(
+    `${'Filesystem'.padEnd(device.length)} ${'1024-blocks'.padStart(width.total)} ${'Used'.padStart(width.used)} ` +
+      `${'Available'.padStart(width.available)} Capacity ${'iused'.padStart(width.iused - 2)} ` +
+      `${'ifree'.padStart(width.ifree)} %iused  Mounted on`,
+    `${device} ${cells.total.padStart(width.total)} ${cells.used.padStart(width.used)} ` +
+      `${cells.available.padStart(width.available)} ${share(usedKib, availableKib).padStart(5)}% ` +
+      `${cells.iused.padStart(width.iused)} ${cells.ifree.padStart(width.ifree)} ` +
+      `${share(inodesUsed, inodesFree).padStart(4)}%   ${dataVolume.path}`,
+  );
+}
+
+/** `df -k` of the data volume; the sealed system volume says nothing about the room for models. */
+export const df: Tool = {
+  path: '/bin/df',
+  rows: ({ mac }) => [{ args: ['-k', dataVolume], source, stdout: dataVolumeTable(mac) }],
+  usage: {
+    text: lines(
+      'usage: df [--libxo] [-b | -g | -H | -h | -k | -m | -P] [-acIilnY] [-,] [-T type] [-t type]',
+      '          [file | filesystem ...]',
+    ),
+    exitCode: 64,
+    source: unconfirmed("df's usage text and exit code 64"),
+  },
+};
+
+const pageBytes = 16_384;
+
+/** Shares of all pages as in the capture, which is of a Mac that had just loaded nothing. */
+const shares = { active: 0.3296, inactive: 0.3364, speculative: 0.004, purgeable: 0.0027 };
+
+/** The first line of one count: its name, and the number with a full stop, both to one width. */
+const count = (name: string, pages: number, width = 53): string => {
+  const head = `${name}:`;
+  return `${head}${`${Math.round(pages)}.`.padStart(width - head.length)}`;
+};
+
+function text({ mac }: View): string {
+  const all = Math.floor(mac.memoryBytes / pageBytes);
+  const wired = (wiredByMacos(mac) + (mac.ailments.leakedWiredBytes ?? 0)) / pageBytes;
+  const [active, inactive, speculative] = [all * shares.active, all * shares.inactive, all * shares.speculative];
+  return lines(
+    `Mach Virtual Memory Statistics: (page size of ${pageBytes} bytes)`,
+    count('Pages free', Math.max(0, all - active - inactive - speculative - wired)),
+    count('Pages active', active),
+    count('Pages inactive', inactive),
+    count('Pages speculative', speculative),
+    count('Pages throttled', 0, 54),
+    count('Pages wired down', wired),
+    count('Pages purgeable', all * shares.purgeable),
+  );
+}
+
+/** `vm_stat`: the first lines, which is all that was published of it. */
+export const vmStat: Tool = {
+  path: '/usr/bin/vm_stat',
+  rows: (view) => [
+    {
+      args: [],
+      source: capture('vm_stat.m3ultra-512.head.txt', 'research note of an Apple-cluster monitor'),
+      stdout: text(view),
+    },
+  ],
+  usage: {
+    text: lines('usage: vm_stat [[-c count] interval]'),
+    exitCode: 1,
+    source: unconfirmed("vm_stat's usage text and exit code 1"),
+  },
+};
+
+/** `pgrep ^ibv_`: the verbs tools among the processes of the model; those that run for real return at once. */
+export const pgrep: Tool = {
+  path: '/usr/bin/pgrep',
+  rows: ({ mac }) => {
+    const found = modelProcesses(mac).filter(({ program }) => program.startsWith('ibv_'));
+    const source = apple('pgrep(1) of macOS: one number a line; exit 1 where no process matches');
+    return [
+      found.length === 0
+        ? { args: ['^ibv_'], source, exitCode: 1 }
+        : { args: ['^ibv_'], source, stdout: lines(...found.map(({ pid }) => String(pid))) },
+    ];
+  },
+  usage: {
+    text: lines(
+      'usage: pgrep [-Lafilnoqvx] [-F pidfile] [-G gid]',
+      '             [-P ppid] [-U uid] [-d delim] [-g pgrp]',
+      '             [-t tty] [-u euid] pattern ...',
+    ),
+    exitCode: 2,
+    source: apple('adv_cmds, pkill.c: usage'),
+  },
+};
+
+/** The tool writes its file itself; it is given by its whole path, which may have blanks. */
+const body = `p=$1 f=$4
+    kill -s 0 "$p" 2>/dev/null || { printf 'sample cannot find an existing process with the id %s\\n' "$p" >&2; exit 1; }
+    printf 'Sampling process %s for 1 second with 1 millisecond of run time between samples\\n' "$p" >&2
+    { printf 'Analysis of sampling process (pid %s) every 1 millisecond\\n' "$p"
+      printf 'Call graph:\\n    831 Thread_1   DispatchQueue_1: com.apple.main-thread  (serial)\\n'; } >"$f" || exit 1
+    printf 'Sample analysis of process %s written to file %s\\n' "$p" "$f"
+    exit 0`;
+
+/** `sample PID 1 -file FILE`: where the threads of a process are, for one second. */
+export const sample: Tool = {
+  path: '/usr/bin/sample',
+  patterns: [
+    {
+      match: "'4:'[1-9]*' 1 -file /'*",
+      body,
+      source: apple('sample(1) of macOS: sample pid duration -file filename; the text of the analysis is not modelled'),
+    },
+  ],
+  usage: {
+    text: lines('usage: sample <pid/partial name> [duration (secs)] [interval (msecs)] [-file filename] [-mayDie]'),
+    exitCode: 64,
+    source: unconfirmed("sample's usage text and exit code 64"),
+  },
+};
+
+const measured = capture('powermetrics-cpu-gpu.m3ultra.excerpt.txt', 'public report, Mac Studio M3 Ultra under load');
+
+/** What it says to others nobody has captured: the product looks at the exit code alone. */
+const notRoot = 'powermetrics must be invoked as the superuser';
+
+function measure({ mac, isRoot }: WriteView): WriteResult {
+  if (!isRoot) return { stderr: lines(notRoot), exitCode: 1 };
+  return {
+    stdout: lines(
+      `Machine model: ${mac.model.id}`,
+      `OS version: ${mac.macos.build}`,
+      'E0-Cluster HW active residency:  90.12% (...)',
+      'P0-Cluster HW active residency:   0.00% (...)',
+      'CPU 0 frequency: 2244 MHz',
+      'CPU 0 active residency:  67.95% (...)',
+      'CPU 0 idle residency:  32.05%',
+      'CPU Power: 8916 mW',
+      'GPU Power: 9462 mW',
+      'ANE Power: 0 mW',
+      'Combined Power (CPU + GPU + ANE): 18378 mW',
+      'GPU HW active frequency: 1380 MHz',
+      'GPU HW active residency: 100.00% (338 MHz: 0% ... 1380 MHz: 100%)',
+      'GPU idle residency:   0.00%',
+    ),
+  };
+}
+
+/**
+ * `powermetrics`, of which one sample is known, of a Mac Studio that computes; the same for every simulated Mac. It asks
+ * for root: it stands among the writes for that alone.
+ */
+export const powermetrics: Tool = {
+  path: '/usr/bin/powermetrics',
+  writes: [{ form: '-n 1 -i 1000 --samplers cpu_power,gpu_power', source: measured, change: measure }],
+  usage: {
+    text: lines('powermetrics: unrecognized arguments'),
+    exitCode: 64,
+    source: unconfirmed('powermetrics: what it says of arguments that it does not know'),
+  },
+};

@@ -1,0 +1,102 @@
+import type { MacState } from '../model/fleet.ts';
+import { timeMachineDomain } from '../model/node-files.ts';
+import {
+  apple,
+  type Change,
+  lines,
+  published,
+  type Tool,
+  unconfirmed,
+  type WriteResult,
+  type WriteView,
+} from './tool.ts';
+
+const noAccess = (verb: string): string =>
+  lines(
+    `tmutil: ${verb} requires Full Disk Access privileges.`,
+    'To allow this operation, select Full Disk Access in the Privacy',
+    'tab of the Security & Privacy preference pane, and add Terminal',
+    'to the list of applications which are allowed Full Disk Access.',
+  );
+
+/** Backups wait for both root and Full Disk Access. */
+const switched =
+  (verb: 'enable' | 'disable'): Change =>
+  ({ mac: { domains, ailments }, isRoot }) => {
+    if (!isRoot) return { stderr: lines(`tmutil: ${verb} requires root privileges.`), exitCode: 1 };
+    if (!ailments.hasFullDiskAccess) return { stderr: noAccess(verb), exitCode: 80 };
+    const domain = { ...domains[timeMachineDomain], AutoBackup: verb === 'enable' };
+    return { after: { domains: { ...domains, [timeMachineDomain]: domain } } };
+  };
+
+/** `tmutil enable` and `tmutil disable`: the backups of Time Machine. */
+export const tmutil: Tool = {
+  path: '/usr/bin/tmutil',
+  writes: [
+    {
+      form: 'disable',
+      source: apple('tmutil(8): enable, disable; both want root and Full Disk Access'),
+      change: switched('disable'),
+    },
+    {
+      form: 'enable',
+      source: published('"requires Full Disk Access privileges" with exit 80, quoted in many public issues'),
+      change: switched('enable'),
+    },
+  ],
+  usage: {
+    text: lines('Usage: tmutil help <verb>'),
+    exitCode: 64,
+    source: unconfirmed("tmutil's usage text and exit code 64"),
+  },
+};
+
+/** The volumes of every Mac. */
+const volumes: readonly string[] = ['/', '/System/Volumes/Data', '/System/Volumes/Preboot'];
+
+/** Volumes with their state, as mdutil prints them after a look and after a change. */
+const indexingText = ({ indexed }: Pick<MacState, 'indexed'>, shown = volumes): string =>
+  shown
+    .map((volume) => `${volume}:\n\t${indexed.includes(volume) ? 'Indexing enabled. ' : 'Indexing disabled.'}\n`)
+    .join('');
+
+const manual = apple('mdutil(1): -i on | off, of a volume or with -a of all');
+const asUser = unconfirmed('mdutil -a -i off as a user changes nothing and ends with 1');
+
+function index({ mac, isRoot }: WriteView, state: string | undefined, of: readonly string[]): WriteResult {
+  if (!isRoot) return { stderr: lines('Error: insufficient privileges.'), exitCode: 1 };
+  const others = mac.indexed.filter((volume) => !of.includes(volume));
+  const indexed = state === 'on' ? [...others, ...of] : others;
+  return { after: { indexed }, stdout: indexingText({ indexed }, of) };
+}
+
+function indexVolume(view: WriteView): WriteResult | undefined {
+  const [state, volume = ''] = view.words;
+  return volumes.includes(volume) ? index(view, state, [volume]) : undefined;
+}
+
+/** `mdutil`: whether Spotlight indexes the volumes. */
+export const mdutil: Tool = {
+  path: '/usr/bin/mdutil',
+  rows: ({ mac }) => [
+    {
+      args: ['-a', '-s'],
+      source: published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides'),
+      stdout: indexingText(mac),
+    },
+  ],
+  writes: [
+    {
+      form: '-a -i on|off',
+      source: manual,
+      refusalSource: asUser,
+      change: (view) => index(view, view.words[0], volumes),
+    },
+    { form: '-i on|off VOLUME', source: manual, refusalSource: asUser, change: indexVolume },
+  ],
+  usage: {
+    text: lines('Usage: mdutil -pEsa -i (on|off) -d volume ...'),
+    exitCode: 1,
+    source: unconfirmed("mdutil's usage text and exit code 1"),
+  },
+};

@@ -1,0 +1,78 @@
+import type { MacState } from '../model/fleet.ts';
+import { type NameKey, nameIn, withName } from '../model/network-preferences.ts';
+import { apple, lines, type Row, type Tool, unconfirmed, type WriteResult, type WriteView } from './tool.ts';
+
+/** A Bonjour name is one DNS label. */
+const isLabel = (name: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name);
+
+function setName({ mac, isRoot, words: [key = '', name = ''] }: WriteView): WriteResult | undefined {
+  if (!isNameKey(key)) return undefined;
+  if (!isRoot) return { stderr: lines('SCPreferencesCommitChanges() failed: Permission denied'), exitCode: 1 };
+  if (key === 'LocalHostName' && name !== '' && !isLabel(name)) {
+    return { stderr: lines('Set LocalHostName failed: Invalid argument'), exitCode: 1 };
+  }
+  return { after: { preferences: withName(mac.preferences, key, name) } };
+}
+
+const isNameKey = (word: string): word is NameKey =>
+  word === 'ComputerName' || word === 'LocalHostName' || word === 'HostName';
+
+/** The answer for a name that nobody has set. */
+const unset = unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
+
+function nameRow({ preferences }: MacState, key: NameKey): Row {
+  const name = nameIn(preferences, key);
+  const args = ['--get', key];
+  return name === undefined
+    ? { args, source: unset, stderr: lines(`${key}: not set`), exitCode: 1 }
+    : { args, source: apple('scutil(8)'), stdout: lines(name) };
+}
+
+/** `scutil --get` and `--set`: the names of the Mac. HostName is unset on every new Mac. */
+export const scutil: Tool = {
+  path: '/usr/sbin/scutil',
+  rows: ({ mac }) => [nameRow(mac, 'ComputerName'), nameRow(mac, 'LocalHostName'), nameRow(mac, 'HostName')],
+  writes: [
+    {
+      form: '--set ComputerName|LocalHostName|HostName NAME',
+      source: unconfirmed(
+        'scutil --set says nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label; an empty name takes it away',
+      ),
+      change: setName,
+    },
+  ],
+  usage: {
+    text: lines(
+      'usage: scutil',
+      '\tinteractive access to the dynamic store.',
+      '',
+      '   or: scutil --get pref',
+      '   or: scutil --set pref [newval]',
+      '   or: scutil --get filename path key  ',
+      '\tpref\tdisplay (or set) the specified preference.  Valid preferences',
+      '\t\tinclude:',
+      '\t\t\tComputerName, LocalHostName, HostName',
+    ),
+    exitCode: 64,
+    source: unconfirmed("scutil's usage text and exit code 64"),
+  },
+};
+
+/** The Bonjour name while HostName is unset. */
+const fullName = ({ preferences, name }: MacState): string =>
+  nameIn(preferences, 'HostName') ?? `${nameIn(preferences, 'LocalHostName') ?? name}.local`;
+
+/** `hostname`, by the names in the network preferences. */
+export const hostname: Tool = {
+  path: '/bin/hostname',
+  rows: ({ mac }) => [
+    { args: [], source: apple('hostname(1)'), stdout: lines(fullName(mac)) },
+    { args: ['-f'], source: apple('hostname(1)'), stdout: lines(fullName(mac)) },
+    { args: ['-s'], source: apple('hostname(1)'), stdout: lines(fullName(mac).replace(/\..*/, '')) },
+  ],
+  usage: {
+    text: lines('usage: hostname [-f] [-s | -d] [name-of-host]'),
+    exitCode: 1,
+    source: unconfirmed("hostname's usage text and exit code 1"),
+  },
+};

@@ -1,0 +1,28 @@
+import { lines, type Tool, unconfirmed, type WriteResult, type WriteView } from './tool.ts';
+
+function setClock({ mac, isRoot, words: [host = ''] }: WriteView): WriteResult | undefined {
+  if (!/^[a-z0-9.-]+$/.test(host)) return undefined;
+  if (!isRoot) return { stderr: lines('sntp: settimeofday: Operation not permitted'), exitCode: 1 };
+  const offset = -mac.clockOffsetSeconds;
+  return {
+    after: { clockOffsetSeconds: 0 },
+    stdout: lines(`${offset < 0 ? '' : '+'}${offset.toFixed(6)} +/- 0.018240 ${host} 17.253.4.125`),
+  };
+}
+
+/** `sntp -sS`: the clock is set; every simulated rack reaches a time server. */
+export const sntp: Tool = {
+  path: '/usr/bin/sntp',
+  writes: [
+    {
+      form: '-sS HOST',
+      source: unconfirmed('sntp -sS prints "OFFSET +/- ERROR HOST ADDRESS" and sets the clock; without root it fails'),
+      change: setClock,
+    },
+  ],
+  usage: {
+    text: lines('usage: sntp [-46dsS] [-K leapfile] [-n number_samples] [-t timeout] host-or-IPaddress'),
+    exitCode: 64,
+    source: unconfirmed("sntp's usage text and exit code 64"),
+  },
+};
