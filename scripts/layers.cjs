@@ -133,9 +133,7 @@ const roles = {
     access: 'install-access',
     accounts: 'check-account make-account',
     addresses: 'clear-link-address set-link-address',
-    artifacts: ['build-python fetch-model library-digests staged-tree tree-scripts unpack-runtime verify-model'].join(
-      ' ',
-    ),
+    artifacts: 'tree-scripts',
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     clock: 'set-clock',

@@ -4,17 +4,17 @@ import { checkAccount } from '../../rack/accounts/check-account.ts';
 import { makeAccount, removeAccounts } from '../../rack/accounts/make-account.ts';
 import { clearLinkAddress } from '../../rack/addresses/clear-link-address.ts';
 import { setLinkAddress } from '../../rack/addresses/set-link-address.ts';
-import { buildPython } from '../../rack/artifacts/build-python.ts';
-import { fetchModel } from '../../rack/artifacts/fetch-model.ts';
 import {
+  buildPython,
   clearStaging,
+  fetchModel,
   prepareStaging,
   publishTree,
   removeRuntimeVersions,
   switchRuntime,
+  unpackRuntime,
+  verifyModel,
 } from '../../rack/artifacts/tree-scripts.ts';
-import { unpackRuntime } from '../../rack/artifacts/unpack-runtime.ts';
-import { verifyModel } from '../../rack/artifacts/verify-model.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
 import { setClock } from '../../rack/clock/set-clock.ts';
 import { drainDoor, openDoor } from '../../rack/endpoint/door-scripts.ts';

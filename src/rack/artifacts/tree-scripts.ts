@@ -1,6 +1,7 @@
-import type { ScriptArgs, TreeId } from '../../model/node-script.ts';
-import { place } from '../../node/paths/node-paths.ts';
-import { stagingFolder, treeFolder, versionsFolder } from '../../node/paths/tree-paths.ts';
+import type { JobArgs, ScriptArgs, TreeFile, TreeId } from '../../model/node-script.ts';
+import { refusalValues } from '../../node/owner-word.ts';
+import { below, place } from '../../node/paths/node-paths.ts';
+import { stagedArchive, stagingFolder, stagingName, treeFolder, versionsFolder } from '../../node/paths/tree-paths.ts';
 import { sh } from './scripts.generated.ts';
 
 /** @throws Error when it is none, which is our own value: a folder of its name is deleted */
@@ -12,6 +13,63 @@ const checked = (name: string, form: RegExp, what: string): string => {
 const jobKey = (key: string): string => checked(key, /^[0-9a-f]{64}$/, 'key of a job');
 
 const ofTree = (tree: TreeId) => ({ staging: stagingFolder(tree), digest: tree.digest });
+
+const ofFiles = (tree: TreeId, files: readonly TreeFile[]) => ({
+  ...ofTree(tree),
+  paths: files.map(({ path }) => path).join('\n'),
+  total: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+});
+
+export const fetchModel = ({ tree, files, source }: JobArgs['fetch-model']): string => {
+  const url = source.kind === 'url' ? source : undefined;
+  const nameOf = (path: string) => (url ? path.split('/').map(encodeURIComponent).join('/') : path);
+  return sh.fetchModel(
+    {
+      ...refusalValues,
+      ...ofFiles(tree, files),
+      base: url?.base ?? '',
+      folder: source.kind === 'folder' ? source.folder : '',
+      account: url?.account ?? '',
+      protocols: url?.plainHttp ? '=http,https' : '=https',
+      volume: place.dataVolume,
+    },
+    files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes), nameOf(path)]),
+  );
+};
+
+export const verifyModel = ({ tree, files }: JobArgs['verify-model']): string =>
+  sh.verifyModel(
+    ofFiles(tree, files),
+    files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes)]),
+  );
+
+const ofArchive = ({ tree, archive, sha256 }: JobArgs['unpack-runtime']) => ({
+  ...ofTree(tree),
+  archive: stagedArchive(tree, archive),
+  sha256,
+});
+
+const extraWords = ({ extras }: JobArgs['unpack-runtime']) => extras.flatMap(({ name, sha256 }) => [name, sha256]);
+
+export const unpackRuntime = (args: JobArgs['unpack-runtime']): string =>
+  sh.unpackRuntime({ ...ofArchive(args), bin_has: args.binHas ?? '', extras: args.extras.length }, [
+    ...extraWords(args),
+    ...(args.programs ?? []),
+  ]);
+
+export const buildPython = ({ python, isOffline, account, ...args }: JobArgs['build-python']): string =>
+  sh.buildPython(
+    {
+      ...refusalValues,
+      ...ofArchive(args),
+      python,
+      offline: isOffline,
+      account,
+      builds: below(place.builds, stagingName(args.tree)),
+      published: treeFolder(args.tree),
+    },
+    extraWords(args),
+  );
 
 export const prepareStaging = ({ tree, user }: ScriptArgs['prepare-staging']): string =>
   sh.prepareStaging({ ...ofTree(tree), user });

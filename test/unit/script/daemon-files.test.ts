@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { daemonFileFunctions } from '../../../src/node/probes/daemon-files.ts';
+import { place } from '../../../src/node/paths/node-paths.ts';
 import { quote } from '../../../src/node/quote.ts';
+import { sh } from '../../../src/node/shell/scripts.generated.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { scriptShells } from './shells.ts';
 
@@ -33,7 +34,7 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
   };
   /** What the account `mesh` may write of it: it has groups 20 and 12, and owns nothing. */
   const writable = async (root: MacRoot): Promise<readonly string[] | 'unknown'> => {
-    const text = `R=${quote(root.folder)}\nexport R\n${daemonFileFunctions}writable_daemon_file mesh "$("$R/usr/bin/id" -u mesh)" "$("$R/usr/bin/id" -Gn mesh)"\n`;
+    const text = `R=${quote(root.folder)}\nexport R\n${sh.daemonFiles({ launch_daemons: place.launchDaemons })}\nwritable_daemon_file mesh "$("$R/usr/bin/id" -u mesh)" "$("$R/usr/bin/id" -Gn mesh)"\n`;
     const { stdout, stderr, code } = await root.run(text);
     expect(stderr).toBe('');
     if (code !== 0) return 'unknown';

@@ -47,6 +47,13 @@ describe('the texts that nodes are sent', () => {
 describe('the comparison of two forms of a script', () => {
   const steady = Object.keys(before).filter((name) => !unsteady.has(name));
 
+  const jobs = Object.keys(before).filter((name) => name.startsWith('job '));
+  it.each(jobs)('%s: does all of its work', async (name) => {
+    const { exit, tree } = await runOnMac(shell, name, before[name] ?? '');
+    expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
+    expect(tree.filter((one) => one.includes('/verified '))).toHaveLength(1);
+  });
+
   it.each(sampleOf(steady, { few: 4, oneIn: 2 }))('%s: is like itself on two Macs', async (name) => {
     const [one, other] = await both(name, before[name] ?? '', before[name] ?? '');
     expect(other).toEqual(one);

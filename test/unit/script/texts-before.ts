@@ -1,12 +1,24 @@
 /** The text of every node script as it was, and whether another text for the same job does the same on a Mac. */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { allProbes } from '../../../src/engine/observe/facts.ts';
 import { mutatingScript } from '../../../src/node/mutating-script.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
-import { ours } from './mac-root.ts';
-import { everyText, exampleFence } from './script-examples.ts';
+import { stagedArchive, stagedExtra, stagedFile } from '../../../src/node/paths/tree-paths.ts';
+import { rulesTool } from './directory-tool.ts';
+import { type MacRoot, ours } from './mac-root.ts';
+import { everyText, exampleDigest, exampleFence, exampleModel, exampleRuntime } from './script-examples.ts';
 import type { Shell } from './shells.ts';
 import { wholeMac } from './whole-mac.ts';
 
@@ -68,6 +80,7 @@ export async function runOnMac(shell: Shell, name: string, text: string): Promis
   const { root } = mac;
   const plainRoot = join(dirname(root.folder), 'plain');
   symlinkSync(root.folder, plainRoot);
+  if (name.startsWith('job ')) giveJobs(root);
   try {
     const path = ownPath(name);
     const placed = text.replaceAll(anyRoot, plainRoot);
@@ -98,6 +111,48 @@ const steadily =
       .replaceAll(/\bbusy\.(?:[0-9a-f]+\.\d\.)?\d+/g, 'busy.PID')
       .replaceAll(/(?<=[./-])\d{2,7}(?=[\s/]|$)/gm, 'PID')
       .replaceAll(/(?<=\/pid \d{3} |\bpid=)\d{2,7}\b/g, 'PID');
+
+/** A uv that makes what the real one makes, as far as a job looks at it, and keeps what it was asked. */
+const uv = `#!/bin/sh
+case $1 in
+(python) f=$UV_PYTHON_INSTALL_DIR/cpython-3.12/bin; mkdir -p "$f"; printf x >"$f/python3.12"; ln -s cpython-3.12 "$f/../../3.12" ;;
+(venv) for v; do :; done; mkdir -p "$v/bin"; ln -s /x "$v/bin/python"; printf 'home = /x\\nversion = 3\\n' >"$v/pyvenv.cfg" ;;
+(pip) f=$HOME/venv/lib/python3.12/site-packages; mkdir -p "$f/mlx/lib"; printf ab >"$f/mlx/lib/libmlx.dylib"
+  printf '%s\\n' "$@" "$UV_PYTHON_INSTALL_MIRROR" "$TMPDIR" >"$HOME/venv/asked" ;;
+esac
+`;
+
+/** What jobs work on: the files of a model, staged and in a folder, and archives of a runtime. Every digest is right. */
+function giveJobs(root: MacRoot): void {
+  for (const name of ['config.json', "odd names/it's.bin"]) {
+    root.file(`Volumes/ana's disk/tiny/${name}`, 'ab');
+    root.file(stagedFile(exampleModel, name).path, 'ab');
+  }
+  root.file(stagedFile(exampleModel, 'of another attempt').path, 'ab');
+  root.file(stagedExtra(exampleRuntime, 'requirements.lock').path, 'mlx==1');
+  root.file(stagedArchive(exampleRuntime, 'dmg').path, 'ab');
+  const made = join(dirname(root.folder), 'made');
+  mkdirSync(join(made, 'release'), { recursive: true });
+  writeFileSync(join(made, 'uv'), uv, { mode: 0o755 });
+  writeFileSync(join(made, 'release/llama-server'), 'ab', { mode: 0o755 });
+  for (const name of ['uv', 'release/llama-server', 'release']) utimesSync(join(made, name), 0, 0);
+  const archive = join(root.folder, stagedArchive(exampleRuntime, 'tar.gz').path);
+  execFileSync('tar', ['-cf', archive, '-C', made, 'uv', 'release']);
+  const tools = {
+    'bin/df': "printf 'Available\\n1 2 3 999999\\n'",
+    'usr/bin/curl': "case $* in (*'-C 1 '*) ;; (*) printf a ;; esac; printf b",
+    'usr/bin/ditto': '/bin/cp -R "$1" "$2"',
+    'usr/bin/env': 'exec /usr/bin/env "$@"',
+    'usr/bin/hdiutil': `case $1 in
+(attach) /bin/mkdir -p "$6/EXO.app"; printf ab >"$6/EXO.app/exo"; /bin/chmod 755 "$6/EXO.app/exo" ;;
+(*) /bin/rm -rf "$2"/* ;;
+esac`,
+    'usr/bin/mktemp': 'f=${2%XXXXXX}made; /bin/mkdir "$f" && printf \'%s\\n\' "$f"',
+    'usr/bin/shasum': `printf '%s  x\\n' ${exampleDigest}`,
+    'usr/bin/sudo': `case $1 in (-n) shift 4; exec "$@" ;; esac\n${rulesTool('$R/../s')}`,
+  };
+  for (const [path, body] of Object.entries(tools)) root.tool(path, body);
+}
 
 /** Everything below a folder, by what a script can change of it; not the text of the one that ran. */
 function treeOf(folder: string, below = ''): readonly string[] {

@@ -1,0 +1,116 @@
+# `writable_daemon_file NAME UID GROUPS` prints files and folders with which this account can change what launchd runs as
+# root: a property list of `/Library/LaunchDaemons`, the program of a daemon that runs as root, a file among its arguments,
+# what links there lead to, and each folder above. Of a program that is missing, or replaced by a folder, the folders above
+# count: their owner can put another one there. Prints nothing where there is none; fails where that stays unknown, with the
+# reason on stderr. It reads owners, modes and access lists. It does not look at what such a program reads or starts by
+# itself, or at what a sticky folder lets others add.
+#
+# `root_words` reads property lists and prints the paths of what launchd runs as root: a program and its arguments, whole, by
+# what stands in quotes, and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last program in it says whether an
+# access list, as `ls -lde` prints it, lets the account or one of its groups change a file or what is in a folder.
+# launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e; chmod(1) of macOS for
+# the rights in an access list.
+#
+# Needs launch_daemons: the folder of the property lists
+# Prints: nothing
+root_words() { "$R/usr/bin/awk" '
+function ends() { if (!other) printf "%s", words; words = key = ""; other = note = depth = 0 }
+function paths(text, separators, n, i, word) {
+  n = split(text, word, separators)
+  for (i = 1; i <= n; i++) if (word[i] ~ /^\// && word[i] !~ /\n/) words = words word[i] "\n"
+}
+BEGIN { RS = "<" }
+FILENAME != file { ends(); file = FILENAME }
+END { ends() }
+note || /^!--/ { note = !index($0, "-->"); next }
+/^dict>/ { depth++ }
+/^\/dict>/ { depth-- }
+/^key>/ && depth == 1 { key = substr($0, 5) }
+!/^string>/ || depth != 1 { next }
+{
+  text = substr($0, 8)
+  gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&quot;/, "\"", text); gsub(/&apos;/, "\047", text)
+  gsub(/&amp;/, "\\&", text)
+  if (key == "UserName" && text != "root") other = 1
+  if (key != "Program" && key != "ProgramArguments") next
+  paths(text, "\n")
+  paths(text, "[\"\047`]")
+  paths(text, "[ \t\n;&|()<>=:,\"\047`]+")
+}
+' "$@"; }
+root_programs() {
+  set --
+  for plist in "$launch_daemons"/*.plist; do
+    [ -f "$plist" ] || continue
+    IFS= read -r start <"$plist"
+    case $start in
+      (bplist*) "$R/usr/bin/plutil" -convert xml1 -o - "$plist" 2>/dev/null | root_words || return ;;
+      (*) set -- "$@" "$plist" ;;
+    esac
+  done
+  [ "$#" -eq 0 ] || root_words "$@" || return
+  printf 'end\n'
+}
+with_folders() {
+  at=$1
+  while [ -n "$at" ] && [ "$at" != "$R" ]; do
+    case "$seen$feed" in (*"$feed$at$feed"*) return ;; esac
+    seen=$seen$feed$at
+    printf '%s\n' "$at"
+    if [ -h "$at" ]; then
+      set -- "$at"
+      to=$("$R/usr/bin/readlink" "$at")
+      case $to in (/*) with_folders "$to" ;; (*) with_folders "${at%/*}/$to" ;; esac
+      at=$1
+    fi
+    at=${at%/*}
+  done
+}
+daemon_files() {
+  seen='' feed='
+'
+  for plist in "$launch_daemons" "$launch_daemons"/*.plist; do
+    with_folders "$plist"
+  done
+  root_programs | while IFS= read -r program; do
+    if [ "$program" = end ]; then
+      printf 'end\n'
+    elif [ -d "$R$program" ]; then
+      with_folders "$R${program%/*}"
+    else
+      with_folders "$R$program"
+    fi
+  done
+}
+writable_daemon_file() {
+  daemon_files | {
+    writer=$1 number=$2 names=$3 last=''
+    set --
+    while IFS= read -r item; do
+      case $item in (end) last=end ;; (*) [ ! -e "$item" ] || set -- "$@" "$item" ;; esac
+    done
+    [ -n "$last" ] || exit 1
+    [ "$#" -gt 0 ] || exit 0
+    listed=$("$R/usr/bin/find" "$@" -prune -acl -print) || exit 1
+    gids=$("$R/usr/bin/id" -G "$writer") || exit 1
+    set -- "$@" -prune '(' -type f -o -type d ')' '(' -user "$number" -o ! '(' -type d -perm -1000 ')' '(' -perm -002
+    for gid in $gids; do
+      set -- "$@" -o -perm -020 -group "$gid"
+    done
+    "$R/usr/bin/find" "$@" ')' ')' -print || exit 1
+    [ -n "$listed" ] || exit 0
+    printf '%s\n' "$listed" | while IFS= read -r item; do
+      entries=$("$R/bin/ls" -lde "$item") || exit 1
+      printf '%s\n' "$entries" | "$R/usr/bin/awk" -v user="$writer" -v groups="$names" '
+BEGIN {
+  is["user:" user] = is["group:everyone"] = 1
+  n = split(groups, all, " ")
+  for (i = 1; i <= n; i++) is["group:" all[i]] = 1
+}
+$1 ~ /^[0-9]+:$/ && ($2 in is) && / allow .*(write|append|add_|delete|chown)/ { found = 1 }
+END { exit !found }
+'
+      case $? in (0) printf '%s\n' "$item" ;; (1) ;; (*) exit 1 ;; esac
+    done
+  }
+}

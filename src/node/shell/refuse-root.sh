@@ -1,0 +1,26 @@
+# `refuse_root ACCOUNT` fails before anything starts as an account that can become root: root itself, an administrator, an
+# account with a sudo rule, or one that may write what launchd runs as root. Only the sentence that there is no rule lets it
+# pass. The ssh user is not checked, by name or as an empty one: then the file says so.
+#
+# sudo(8): `-l -U` of root lists the rules of another account. sudo 1.9.13 (seen on Linux) says `User NAME is not allowed to
+# run sudo on HOST.` with exit 0, and so does its newest source (display.c).
+#
+# Uses daemon-files.sh
+# Needs own_accounts: those that apply makes
+# Prints: nothing; fails with no-account, can-become-root, daemons-unread
+in_one_line() { printf '%s\n' "$1" | "$R/usr/bin/awk" '{ $1 = $1; printf "%s%s", s, $0; s = " " }'; }
+refuse_root() {
+  if [ -z "$1" ] || [ "$1" = "${SUDO_USER:-root}" ]; then return; fi
+  x="there is no account $1"
+  case " $own_accounts " in (*" $1 "*) x="$x: meshwright apply makes it" ;; esac
+  uid=$("$R/usr/bin/id" -u "$1" 2>/dev/null) || failed no-account "$x"
+  groups=$("$R/usr/bin/id" -Gn "$1" 2>/dev/null) || failed no-account "$x"
+  case "$uid: $groups " in (0:* | *' admin '* | *' wheel '*) failed can-become-root "$1 is an administrator of this Mac" ;; esac
+  x=$("$R/usr/bin/sudo" -l -n -U "$1" 2>&1)
+  case $x in (*' is not allowed to run sudo '*) ;; (*) failed can-become-root "sudo -l -U $1: $(in_one_line "$x")" ;; esac
+  x=$(writable_daemon_file "$1" "$uid" "$groups") || {
+    x=$(writable_daemon_file "$1" "$uid" "$groups" 2>&1 >/dev/null)
+    failed daemons-unread "cannot read what launchd runs as root: $(in_one_line "$x")"
+  }
+  [ -z "$x" ] || failed can-become-root "$1 may write what launchd runs as root: $(in_one_line "$x")"
+}

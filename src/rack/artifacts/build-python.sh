@@ -1,0 +1,126 @@
+# Unpacks uv, which makes a Python of its own and a venv beside it, with the packages of the locked requirements and
+# nothing else: each by its hash, none that would run a program of its own to be built, and no file or cache from
+# elsewhere. uv runs as the account of ranks, in a new folder of that account each time: what it fetches, and what packages
+# start, is not root. Root unpacks a tar of the result into its own tree, then changes the paths that uv wrote to those of
+# the published tree, and writes down for the seal what came out: each node has made it by itself. Without internet all of
+# it comes from wheels and an archive of Python among the extras. uv reference: `uv python install`, `uv venv`, `uv pip
+# sync` and the environment variables; PEP 405 for `home`.
+#
+# Uses unpack.sh
+# Uses ../../node/shell/refuse-root.sh
+# Needs python: the version
+# Needs offline: 1 where everything comes from the extras
+# Needs account: as whom uv runs, which must not be able to become root; empty for the user who called sudo
+# Needs builds: the folder of an account in which uv makes a Python
+# Needs published: the folder that the tree will be
+# Words: name and sha256 of each other file of the runtime
+# Prints: what uv says when it fails; fails with no-uv, mktemp, python, venv, packages, libraries
+refuse_root "$account"
+account=${account:-${SUDO_USER:-root}}
+unpack
+while [ "$#" -gt 0 ]; do
+  extra "$1" "$2"
+  shift 2
+done
+u=''
+for x in "$new"/uv "$new"/*/uv; do
+  if [ -f "$x" ] && [ ! -h "$x" ]; then u=$x; fi
+done
+[ -n "$u" ] || failed no-uv 'the archive has no program uv'
+own() {
+  # find and uv want to enter the folder that they start in, and the home of the ssh user is closed to others.
+  (cd "$build" && exec "$R/usr/bin/sudo" -n -H -u "$account" "$R/usr/bin/env" HOME="$build" TMPDIR="$build" \
+    UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1 UV_PYTHON_INSTALL_DIR="$build/python" \
+    ${offline:+"UV_PYTHON_INSTALL_MIRROR=file://$w"} "$@" </dev/null)
+}
+uv() {
+  m=$1
+  shift
+  o=$(own "$u" "$@" 2>&1) && return
+  x=$?
+  printf '%s\n' "$o"
+  o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '$0 ~ "error|Caused by|hash" && !k { k = $0 } END { print k }')
+  failed "$m" "uv: ${o:-it ended with $x}"
+}
+# Puts the wheels aside, and the archive of Python where uv looks for it below the address of a mirror: in a folder named
+# after its release, which stands in the name of the archive. UV_PYTHON_INSTALL_MIRROR takes file:// as well.
+if [ -n "$offline" ]; then
+  w=$new/wheels
+  must mkdir "$R/bin/mkdir" -p "$w"
+  for x in "$new"/*.whl; do
+    [ ! -f "$x" ] || must mv "$R/bin/mv" -f "$x" "$w/"
+  done
+  for x in "$new"/cpython-*+*.tar.gz; do
+    [ -f "$x" ] || continue
+    v=${x##*+}
+    v=$w/${v%%-*}
+    must mkdir "$R/bin/mkdir" -p "$v"
+    must mv "$R/bin/mv" -f "$x" "$v/"
+  done
+fi
+must mkdir "$R/bin/mkdir" -p "${builds%/*}"
+must rm "$R/bin/rm" -rf "$builds".* "$new.tar"
+build=$("$R/usr/bin/mktemp" -d "$builds.XXXXXX")
+[ -d "$build" ] || failed mktemp 'no folder could be made for uv'
+must chown "$R/usr/sbin/chown" "$account" "$build"
+progress $((bytes / 4)) "$bytes"
+uv python python install --no-bin "$python"
+# Links that stand for the newest of several versions name the folder in which they were made.
+own "$R/usr/bin/find" "$build/python" -maxdepth 1 -type l -delete || failed python 'the links of Python could not be removed'
+p=''
+for x in "$build/python"/*/bin/python3.*; do
+  case $x in (*-config) ;; (*) if [ -f "$x" ] && [ ! -h "$x" ]; then p=$x; fi ;; esac
+done
+[ -n "$p" ] || failed python 'uv has installed no Python'
+progress $((bytes / 2)) "$bytes"
+uv venv venv --relocatable --no-project --python "$p" "$build/venv"
+uv packages pip sync ${offline:+--offline --no-index --find-links "$w"} --require-hashes --no-build --compile-bytecode --python "$build/venv/bin/python" "$new/requirements.lock"
+[ -z "$offline" ] || "$R/bin/rm" -rf "$w"
+p=${p#"$build/"}
+case $p in (*[!A-Za-z0-9._+/-]*) failed python 'uv has made a folder of a strange name' ;; esac
+own "$R/bin/rm" "$build/venv/bin/python" || failed venv 'the link to Python could not be removed'
+own "$R/usr/bin/tar" -cf - -C "$build" python venv >"$new.tar" 2>"$d/tar" || failed packages "tar: $("$R/bin/cat" "$d/tar")"
+tarred "$new.tar"
+must rm "$R/bin/rm" -rf "$build" "$new.tar"
+stays_inside
+if [ ! -f "$new/$p" ] || [ -h "$new/$p" ]; then failed python 'uv has installed no Python'; fi
+must link "$R/bin/ln" -s "$published/$p" "$new/venv/bin/python"
+"$R/usr/bin/awk" -v home="$published/${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$new/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'
+must cp "$R/bin/cp" "$d/cfg" "$new/venv/pyvenv.cfg"
+# What was installed, for the seal: one digest of all files below the folder of packages, and one of each compiled library
+# of mlx, as `library.mlx.lib.libmlx.dylib=`. What says how and when a package came to this node alone is left out:
+# bytecode, and `RECORD` and `uv_*.json` of a distribution (uv: crates/uv-install-wheel and crates/uv-cache-info).
+l=$staging/libraries
+x=${p%%/bin/*}
+printf 'python=%s\n' "${x##*/}" >"$l" || failed write 'the list of libraries could not be written'
+s=''
+for x in "$new"/venv/lib/python3.*/site-packages; do
+  if [ -d "$x" ]; then s=$x; fi
+done
+[ -n "$s" ] || failed packages 'uv has made no folder for packages'
+o=$("$R/usr/bin/perl" -e 'use strict;
+use Digest::SHA;
+use File::Find;
+my $top = shift;
+my %of;
+my $take = sub {
+  my $name = substr $_, 1 + length $top;
+  return if $name =~ m{(?:^|/)__pycache__/} or $name =~ m{\.dist-info/(?:RECORD|uv_[a-z]+\.json)\z};
+  return if -d $_ and not -l $_;
+  $of{$name} = -l $_ ? "-> " . readlink $_ : Digest::SHA->new(256)->addfile($_, "b")->hexdigest;
+};
+find({ no_chdir => 1, wanted => $take }, $top);
+die "there are no packages\n" unless %of;
+my $all = Digest::SHA->new(256);
+my %named;
+for my $name (sort keys %of) {
+  $all->add("$of{$name} $name\0");
+  next unless $name =~ m{^mlx/[A-Za-z0-9_./-]+\.(?:so|dylib|metallib)\z} and $of{$name} !~ /^->/;
+  my $key = "library." . join ".", split m{/}, $name;
+  $named{$key} = $of{$name} if length $key < 64;
+}
+print "packages=", $all->hexdigest, "\n";
+print "$_=$named{$_}\n" for sort keys %named;
+' "$s" 2>&1) || failed libraries "${o:-the libraries could not be read}"
+printf '%s\n' "$o" >>"$l" || failed write 'the list of libraries could not be written'
+finish

@@ -1,0 +1,106 @@
+# Brings every file of a model into staging, each as a part that gets its name only when its size and sha256 are right. A
+# wrong one is fetched once more from its first byte. What was compared before an interruption is not compared again.
+#
+# From a server, a part goes on where it ends; one that cannot do that sends the whole file again. curl runs as another
+# account where one is named; it has no more than the open part, and root reads nothing that comes but to compare it.
+# curl(1): 33 and 36 when it cannot go on, 23 when it cannot write, 1 for a protocol that it may not use; -q keeps it from
+# reading settings of its account; --proto-redir judges what a server sends it on to. From a folder of this node a clone
+# takes neither time nor room where the file system can make one. cp(1) of macOS: -c clones, and copies where it cannot.
+#
+# Uses staged-files.sh
+# Uses ../../node/shell/refuse-root.sh
+# Needs base: the address that the names of files are added to; empty for a folder
+# Needs folder: of this node, that the files are in; empty for a server
+# Needs account: as whom curl runs, which must not be able to become root; empty for root
+# Needs protocols: that curl may use
+# Needs volume: the one that the models are on
+# Words: path, sha256, size, and name at the source, of each file
+# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest
+watch() {
+  (
+    while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
+      size "$1"
+      progress "$((done + n))" "$total"
+    done
+  ) &
+  w=$!
+}
+unwatch() {
+  kill "$w" 2>/dev/null
+  wait "$w" 2>/dev/null
+}
+fetch() {
+  set -- "$R/usr/bin/curl" -q -f -s -S -L --proto "$protocols" --proto-redir "$protocols" --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@"
+  [ -z "$account" ] || set -- "$R/usr/bin/sudo" -n -H -u "$account" "$@"
+  "$@" 2>"$d/curl"
+}
+fetched() {
+  u=$base$2 k=0
+  while :; do
+    size "$1"
+    if [ "$n" -eq 0 ]; then fetch "$u" >>"$1"; else fetch -C "$n" "$u" >>"$1"; fi
+    x=$?
+    case $x in
+      (0) return ;;
+      (33 | 36) "$R/bin/rm" -f "$1" ;;
+      (23) failed disk-full "$("$R/bin/cat" "$d/curl")" ;;
+    esac
+    k=$((k + 1))
+    [ "$k" -lt 3 ] || failed fetch-failed "$("$R/bin/cat" "$d/curl")"
+    "$R/bin/sleep" "$k"
+  done
+}
+copied() {
+  f=$folder/$2
+  [ -f "$f" ] || failed no-source "there is no $f"
+  size "$1"
+  if [ "$n" -eq 0 ]; then
+    must copy "$R/bin/cp" -c "$f" "$1"
+  else
+    o=$("$R/usr/bin/tail" -c "+$((n + 1))" "$f" 2>&1 >>"$1") || failed copy "$o"
+  fi
+}
+file() {
+  if ischecked "$@"; then
+    checked "$2" "$3"
+    return
+  fi
+  g="$t/$1.part"
+  [ ! -e "$t/$1" ] || must mv "$R/bin/mv" -f "$t/$1" "$g"
+  must mkdir "$R/bin/mkdir" -p "${g%/*}"
+  y=0
+  while :; do
+    true >>"$g" || failed write 'a file could not be written'
+    size "$g"
+    [ "$n" -le "$3" ] || true >"$g"
+    # Files from 16 MiB on show their progress while they come.
+    [ "$3" -lt 16777216 ] || watch "$g"
+    if [ "$n" -eq "$3" ]; then :; elif [ -n "$base" ]; then fetched "$g" "$4"; else copied "$g" "$4"; fi
+    [ "$3" -lt 16777216 ] || unwatch
+    # What an account had open it may still write: only a copy of root's own is compared and published.
+    if [ -n "$account" ]; then
+      must copy "$R/bin/cp" -c "$g" "$g.own"
+      must mv "$R/bin/mv" -f "$g.own" "$g"
+    fi
+    ! compare "$g" "$2" "$3" || break
+    "$R/bin/rm" -f "$g"
+    y=$((y + 1))
+    [ "$y" -lt 2 ] || failed wrong-digest "$1"
+  done
+  must mv "$R/bin/mv" -f "$g" "$t/$1"
+  checked "$2" "$3"
+}
+refuse_root "$account"
+if [ -n "$base" ]; then
+  a=$("$R/bin/df" -k "$volume" | "$R/usr/bin/awk" 'NR == 2 { print $4 }')
+  h=$("$R/usr/bin/find" "$t" -type f -exec "$R/usr/bin/stat" -f %z '{}' + | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }')
+  case $a in ('' | *[!0-9]*) ;; (*)
+    [ "$a" -gt "$(((total - h) / 1024))" ] || failed disk-full "No space left on device for $((total - h)) bytes: $a KiB are free"
+  ;; esac
+fi
+while [ "$#" -gt 0 ]; do
+  file "$1" "$2" "$3" "$4"
+  shift 4
+done
+only
+whole

@@ -1,0 +1,41 @@
+# For jobs that compare files, whose folder it makes. `ischecked PATH DIGEST SIZE` says whether a file was compared
+# already and has not been written since; `checked DIGEST SIZE` notes that one was. `compare FILE DIGEST SIZE` compares
+# one; `size FILE` leaves its size in `n`, 0 where there is none. `only` takes away what is in no list: rests of an
+# earlier attempt, and links.
+#
+# Uses staged-tree.sh
+# Needs paths: of all files, one a line
+# Needs total: their bytes
+# Prints: nothing
+t=$staging/tree
+done=0
+size() {
+  n=0
+  [ ! -e "$1" ] || n=$("$R/usr/bin/stat" -f %z "$1") || failed stat 'the size of a file could not be read'
+}
+compare() {
+  [ -f "$1" ] && [ ! -h "$1" ] || return 1
+  size "$1"
+  [ "$n" -eq "$3" ] || return 1
+  x=$("$R/usr/bin/shasum" -a 256 "$1") || failed shasum 'the sha256 of a file could not be read'
+  [ "${x%% *}" = "$2" ]
+}
+ischecked() {
+  [ -f "$t/$1" ] && [ ! -h "$t/$1" ] && [ -e "$staging/checked/$2" ] || return 1
+  size "$t/$1"
+  [ "$n" -eq "$3" ] && [ -z "$("$R/usr/bin/find" "$t/$1" -newer "$staging/checked/$2")" ]
+}
+checked() {
+  true >"$staging/checked/$1" || failed write 'the mark of a comparison could not be written'
+  done=$((done + $2))
+  progress "$done" "$total"
+}
+only() {
+  "$R/usr/bin/find" "$t" ! -type d >"$d/there" || failed find 'the staged files could not be listed'
+  while IFS= read -r x; do
+    case $N$paths$N in (*"$N${x#"$t/"}$N"*) ;; (*) "$R/bin/rm" -f "$x" ;; esac
+  done <"$d/there"
+}
+must mkdir "$R/bin/mkdir" -p "$t" "$staging/checked"
+owned "$staging"
+progress 0 "$total"

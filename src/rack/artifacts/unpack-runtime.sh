@@ -1,0 +1,22 @@
+# Unpacks the archive of a runtime after its sha256 has been compared, once only root can change it. Releases of llama.cpp
+# have all in one folder that is called after the release (.github/workflows/release.yml, "Pack artifacts").
+#
+# Uses unpack.sh
+# Uses programs.sh
+# Needs bin_has: a program; where one folder of the archive has it, that folder is also called bin
+# Needs extras: how many other files the runtime has
+# Words: name and sha256 of each of these, then the programs that it must have
+# Prints: nothing; fails with no-program and what unpack.sh says
+unpack
+while [ "$extras" -gt 0 ]; do
+  extra "$1" "$2"
+  extras=$((extras - 1))
+  shift 2
+done
+f='' k=0
+[ -z "$bin_has" ] || for x in "$new"/*/"$bin_has"; do
+  if [ -f "$x" ]; then f=${x%/*} k=$((k + 1)); fi
+done
+if [ ! -e "$new/bin" ] && [ "$k" -eq 1 ]; then must link "$R/bin/ln" -s "${f##*/}" "$new/bin"; fi
+programs "$new" "$@"
+finish

@@ -1,0 +1,19 @@
+# Compares every staged file that the controller has sent, once only root can change it. A wrong one is deleted, so that
+# it is sent anew; the others stay.
+#
+# Uses staged-files.sh
+# Words: path, sha256 and size of each file
+# Prints: nothing; fails with wrong-digest and the first wrong file
+w=''
+while [ "$#" -gt 0 ]; do
+  if ischecked "$1" "$2" "$3" || compare "$t/$1" "$2" "$3"; then
+    checked "$2" "$3"
+  else
+    "$R/bin/rm" -f "$t/$1"
+    w=${w:-$1}
+  fi
+  shift 3
+done
+[ -z "$w" ] || failed wrong-digest "$w"
+only
+whole
