@@ -90,11 +90,12 @@ export async function runOnMac(shell: Shell, name: string, text: string): Promis
       `R='${plainRoot}' HOME='${plainRoot}/Users/mesh'\nexport R HOME\n${typed}`,
     );
     const steady = steadily(plainRoot, root.folder, dirname(root.folder));
+    const complaints = steady(stderr).replaceAll(/: \d+: /g, ': LINE: ');
     return {
       exit: code ?? result.kind,
       stdout: steady(stdout),
-      // How often a script tries again depends on time.
-      stderr: [...new Set(steady(stderr).split('\n'))].join('\n'),
+      // How often a script tries again depends on time, as does which of two processes complains first.
+      stderr: [...new Set(complaints.split('\n'))].sort().join('\n'),
       tree: [...treeOf(root.folder), ...treeOf(join(dirname(root.folder), 's'))].map(steady).sort(),
     };
   } finally {
