@@ -16,9 +16,9 @@ declare module '../resource-kind.ts' {
 }
 
 /** Whom a Mac logs in by itself when it starts; absent when nobody. */
-interface AutomaticLogin {
+type AutomaticLogin = {
   readonly user?: string;
-}
+};
 
 /** Whom the Mac logs in by itself when it starts. */
 const fact = defineFact({

@@ -29,11 +29,11 @@ declare module '../resource-kind.ts' {
 }
 
 /** Screen Sharing as launchd has it. */
-interface ScreenSharing {
+type ScreenSharing = {
   readonly isLoaded: boolean;
   /** Whether launchd loads it at the next start of macOS. */
   readonly isLoadedAtBoot: boolean;
-}
+};
 
 /** The same as one word or few: what it is now, and where the next start changes that. */
 type ScreenSharingWords = 'on' | 'off' | 'on until the next start' | 'off until the next start';
