@@ -29,14 +29,17 @@ const partRules = Object.entries(parts).map(([part, { mayImport }]) => ({
 const inSubjects = (subjects) =>
   `^src/rack/(?:${subjects.map((subject) => (subject === contract ? '[^/]+$' : `${subject}/`)).join('|')})`;
 
-/** One rule per subject: it sees itself and the levels below its own. */
+/** One rule per subject: it sees itself, the levels below its own, and the facts of all. */
 const levelRules = levels.flatMap((level, at) =>
   level.map((subject) => ({
     name: `level-${subject}`,
-    comment: `${subject} may import only subjects of lower levels: ${levels.slice(0, at).flat().join(', ')}.`,
+    comment: `${subject} may import only facts, and subjects of lower levels: ${levels.slice(0, at).flat().join(', ')}.`,
     severity: 'error',
     from: { path: inSubjects([subject]) },
-    to: { path: '^src/rack/', pathNot: inSubjects([subject, ...levels.slice(0, at).flat()]) },
+    to: {
+      path: '^src/rack/',
+      pathNot: [inSubjects([subject, ...levels.slice(0, at).flat()]), filesOf(['rack/fact'])],
+    },
   })),
 );
 

@@ -45,7 +45,7 @@ const owners = {
 /** The files directly in `src/rack`: what every subject is made of. */
 const contract = 'contract';
 
-/** The subjects of the rack from below. A subject imports only subjects of lower rows, so none of its own row. */
+/** The subjects of the rack from below. A subject imports only subjects of lower rows, and the facts of any. */
 const levels = [
   ['cabling'],
   [contract],
@@ -90,7 +90,7 @@ const roles = {
     contract: 'fact',
     memory: 'gpu-line',
     placement: 'observed/placement-record observed/placement-records observed/token-answer',
-    rdma: 'ibv-devices ibv-devinfo left-alone',
+    rdma: 'ibv-devices ibv-devinfo kernel-objects left-alone',
   },
   mesh: {
     placement: [
@@ -120,6 +120,7 @@ const roles = {
     network: 'transaction/connection',
     placement: [
       'check/bridged-links check/door-findings check/fallback-findings check/lost-members check/memory-findings',
+      'check/mixed-macos',
       'check/placement-checks check/placement-findings check/placement-libraries check/placement-survey',
       'check/queue-pair-findings check/rdma-suspicions check/reboot-marks check/start-ladder',
       'check/tensor-findings doors/door-sights doors/gateways doors/left-doors placement-blockers',
@@ -179,7 +180,7 @@ const parts = {
   'node/answers': { files: answerFiles.map((one) => `src/node/${one}`), mayImport: ['model', 'node/sent'] },
   'rack/script': { files: roleFiles('script'), mayImport: ['model', 'node/sent'] },
   'rack/fact': { files: roleFiles('fact'), mayImport: ['model', 'node', 'rack/script'] },
-  'rack/geometry': { files: roleFiles('geometry'), mayImport: ['model', 'diagnostics'] },
+  'rack/geometry': { files: roleFiles('geometry'), mayImport: ['model', 'diagnostics', 'rack/fact'] },
   'rack/shape': { files: roleFiles('shape'), mayImport: ['model', 'diagnostics'] },
   'rack/reading': {
     files: roleFiles('reading'),
@@ -229,14 +230,14 @@ const parts = {
   'engine/plan': {
     files: [inFolder('engine/plan')],
     mayImport: [
-      ...['model', 'diagnostics', 'desired', 'rack/reading', 'rack/rule', 'rack/resource', 'rack/setting'],
+      ...['model', 'diagnostics', 'desired', 'rack/fact', 'rack/reading', 'rack/rule', 'rack/resource', 'rack/setting'],
       ...['engine/observe', 'engine/diagnose', 'engine/goals'],
     ],
   },
   'engine/goals': {
     files: [inFolder('engine/goals')],
     mayImport: [
-      ...['model', 'diagnostics', 'desired', 'rack/reading', 'rack/rule', 'rack/resource'],
+      ...['model', 'diagnostics', 'desired', 'rack/fact', 'rack/reading', 'rack/rule', 'rack/resource'],
       ...['engine/diagnose', 'engine/plan'],
     ],
   },

@@ -31,7 +31,7 @@ export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
 export { codes, type DiagnosticCode } from './engine/codes.ts';
 export { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
 export { loadCluster } from './engine/load-cluster.ts';
-export type { FactName, FactValues } from './engine/observe/facts.ts';
+export { type FactName, type FactValues, readFact } from './engine/observe/facts.ts';
 export type { ClusterLock } from './model/cluster-lock.ts';
 export type { ClusterSpec } from './model/cluster-spec.generated.ts';
 export type { DesiredFleet, DesiredNode } from './model/desired.ts';

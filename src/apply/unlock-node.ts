@@ -6,6 +6,8 @@ import type { NodeName } from '../model/node.ts';
 import type { Secret } from '../model/secret.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
+import { bootSessionFact } from '../rack/boot/boot-session-fact.ts';
+import { read } from '../rack/fact.ts';
 import { type HostKeyTrust, trustFor } from '../remote/keys/host-key-trust.ts';
 import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-login.ts';
 import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
@@ -166,7 +168,7 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     const bounds = { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) };
     const look = { ...bounds, parallel: 1, newToken, facts: ['boot-session'] as const };
     const { nodes, failures } = await observeFleet([{ node, way }], look);
-    const session = nodes[node]?.facts['boot-session'];
+    const session = read(nodes[node]?.facts, bootSessionFact);
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
     last = failures[node] ?? [];
     const changed = last.find(({ code }) => code === 'ssh/host-key-changed');

@@ -1,4 +1,3 @@
-import type { FactValues } from '../model/facts/fact-values.ts';
 import type { Facts } from '../model/facts/observation.ts';
 import type { Answer, Asked, Probe } from '../model/facts/probe.ts';
 import type { Known } from '../model/known.ts';
@@ -18,19 +17,25 @@ export interface FactDefinition<N extends string = string, V = unknown> {
   text?(value: V): string;
 }
 
-/** A fact whose value is in `FactValues`. */
-export type Fact<K extends keyof FactValues> = FactDefinition<K, FactValues[K]>;
-
-/** A fact whose name and type of value follow from its definition. */
+/** Makes a fact: its name and the type of its value follow from what is given here. */
 export const defineFact = <const N extends string, V>(fact: FactDefinition<N, V>): FactDefinition<N, V> => fact;
 
 /** The fact of this name, whatever its value is. @throws Error for a name that is in no observation */
 export function factNamed(facts: Facts, name: string): Known<unknown> {
-  const found = (facts as Readonly<Record<string, Known<unknown>>>)[name];
+  const found = facts[name];
   if (found === undefined) throw new Error(`an observation without the fact ${name}`);
   return found;
 }
 
-/** What an observation says about a fact. */
-export const read = <V>(facts: Facts, { name }: FactDefinition<string, V>): Known<V> =>
-  factNamed(facts, name) as Known<V>;
+/** What an observation says about a fact; undefined without an observation. */
+export function read<V>(facts: Facts, fact: FactDefinition<string, V>): Known<V>;
+export function read<V>(facts: Facts | undefined, fact: FactDefinition<string, V>): Known<V> | undefined;
+export function read<V>(facts: Facts | undefined, { name }: FactDefinition<string, V>): Known<V> | undefined {
+  return facts && (factNamed(facts, name) as Known<V>);
+}
+
+/** The value of a fact; undefined where it is unknown. */
+export function readValue<V>(facts: Facts | undefined, fact: FactDefinition<string, V>): V | undefined {
+  const seen = read(facts, fact);
+  return seen?.kind === 'known' ? seen.value : undefined;
+}

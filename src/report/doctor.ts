@@ -15,10 +15,13 @@ import { isPlacement, subjectNames, subjectNodes } from '../model/subject.ts';
 import { commandKey } from '../model/text/command.ts';
 import { commandsIn } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
-import { factNamed } from '../rack/fact.ts';
+import { thunderboltFact } from '../rack/cables/fact.ts';
+import { factNamed, read } from '../rack/fact.ts';
 import type { FleetObservation } from '../rack/fleet-observation.ts';
+import { interfacesFact } from '../rack/network/interfaces-fact.ts';
 import { thunderboltInterfaces } from '../rack/network/thunderbolt-interfaces.ts';
 import type { NodeBudget } from '../rack/placement/start/launch-budgets.ts';
+import { rdmaPortsFact } from '../rack/rdma/ports-fact.ts';
 import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
 import { factLines } from './facts/fact-lines.ts';
 import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';
@@ -296,7 +299,9 @@ const portsOf = (ports: readonly RdmaPort[], names: readonly string[]): readonly
 /** What a fact says of these receptacles alone; undefined where it says nothing by receptacle. */
 function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly string[] | undefined {
   if (receptacles.length === 0) return undefined;
-  const { thunderbolt, interfaces, 'rdma-ports': ports } = facts;
+  const thunderbolt = read(facts, thunderboltFact);
+  const interfaces = read(facts, interfacesFact);
+  const ports = read(facts, rdmaPortsFact);
   if (fact === 'thunderbolt' && thunderbolt.kind === 'known') {
     return thunderbolt.value
       .filter(({ receptacle }) => receptacles.includes(receptacle))

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { read } from '../../src/rack/fact.ts';
+import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { writeExoBuild, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { type FileValue, filePart, first, pairFile } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
@@ -45,7 +47,7 @@ afterAll(() => rack?.stop());
 
 /** The placements whose endpoint gave a token when the product asked for one. */
 async function answering(): Promise<readonly string[]> {
-  const facts = (await rack.observe()).nodes[first]?.facts.placements;
+  const facts = read((await rack.observe()).nodes[first]?.facts, placementsFact);
   const members = facts?.kind === 'known' ? facts.value : [];
   return members.filter(({ token }) => token.kind === 'answered').map(({ placement }) => placement);
 }

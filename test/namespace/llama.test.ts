@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rankPort } from '../../src/desired/rank-port.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
+import { read } from '../../src/rack/fact.ts';
+import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { json } from '../cli/meshwright.ts';
 import { schemaCheck } from '../cli/schema-check.ts';
@@ -100,7 +102,7 @@ const isGone = async (node: string): Promise<boolean> =>
 
 /** Whether the endpoint gave a token when the product asked for one. */
 async function tokenSeen(): Promise<boolean> {
-  const facts = (await rack.observe()).nodes[leader]?.facts.placements;
+  const facts = read((await rack.observe()).nodes[leader]?.facts, placementsFact);
   const members = facts?.kind === 'known' ? facts.value : [];
   return members.some(({ token }) => token.kind === 'answered');
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { read } from '../../src/rack/fact.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import { interfacesFact } from '../../src/rack/network/interfaces-fact.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
 import {
@@ -42,7 +44,7 @@ describe('an observation of Macs in namespaces', () => {
     const counts = Object.values(real.fleet.counts());
     expect(counts.map(({ connections, execs }) => [connections, execs])).toEqual(counts.map(() => [1, 1]));
     expect(Object.values(await real.fleet.unknown()).flat()).toEqual([]);
-    const interfaces = seen.nodes['studio-2']?.facts.interfaces;
+    const interfaces = read(seen.nodes['studio-2']?.facts, interfacesFact);
     const carrying = interfaces?.kind === 'known' ? interfaces.value.filter((one) => one.carriesConnection) : [];
     expect(carrying.map(({ name }) => name)).toEqual(['en0']);
   });

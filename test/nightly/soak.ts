@@ -4,6 +4,7 @@
  * here. Every so often the built command applies and must find nothing to do, over one connection and one command per
  * node. Prints one JSON document; ends with 1 as soon as something is otherwise.
  */
+
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +15,8 @@ import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { factsJson } from '../../src/engine/observe/facts-json.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { keeperLabel } from '../../src/node/paths/keeper-files.ts';
+import { readValue } from '../../src/rack/fact.ts';
+import { servicesFact } from '../../src/rack/records/services-fact.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import { firstApply, timeNoOp } from '../bench/apply.ts';
 import { startApplyRack } from '../bench/apply-rack.ts';
@@ -49,8 +52,9 @@ async function look(ways: readonly NodeWay[]): Promise<Looked> {
   if (failed !== undefined) throw new Error(`${failed} was not observed: ${JSON.stringify(failures[failed])}`);
   const entries = Object.entries(nodes).map(([name, { facts }]) => {
     const { clock: _, ...timeless } = factsJson(facts);
-    if (facts.services.kind !== 'known') throw new Error(`${name} showed no services`);
-    return [name, { ...timeless, services: facts.services.value.filter(({ label }) => label !== keeperLabel) }];
+    const services = readValue(facts, servicesFact);
+    if (services === undefined) throw new Error(`${name} showed no services`);
+    return [name, { ...timeless, services: services.filter(({ label }) => label !== keeperLabel) }];
   });
   return Object.fromEntries(entries);
 }

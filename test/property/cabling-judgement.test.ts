@@ -4,8 +4,10 @@ import type { ThunderboltReceptacle } from '../../src/model/facts/fact-values.ts
 import type { NodeObservation } from '../../src/model/facts/observation.ts';
 import { linkEndText } from '../../src/model/link.ts';
 import { nodeName } from '../../src/model/node.ts';
+import { thunderboltFact } from '../../src/rack/cables/fact.ts';
 import { findMoves } from '../../src/rack/cabling/find-moves.ts';
 import { judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';
+import { read } from '../../src/rack/fact.ts';
 import { links, observedFleet } from '../rack/rack.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
@@ -32,7 +34,7 @@ const observe = (
 
 function reversed(nodes: Readonly<Record<string, NodeObservation>>): Readonly<Record<string, NodeObservation>> {
   const turned = Object.entries(nodes).map(([name, node]): [string, NodeObservation] => {
-    const { thunderbolt } = node.facts;
+    const thunderbolt = read(node.facts, thunderboltFact);
     const value: readonly ThunderboltReceptacle[] = thunderbolt.kind === 'known' ? thunderbolt.value.toReversed() : [];
     return [name, { ...node, facts: { ...node.facts, thunderbolt: { kind: 'known', value } } }];
   });

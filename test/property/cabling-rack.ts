@@ -3,7 +3,7 @@ import type { NodeObservation } from '../../src/model/facts/observation.ts';
 import { known } from '../../src/model/known.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../src/model/link.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { thunderbolt } from '../../src/rack/cables/fact.ts';
+import { thunderboltFact } from '../../src/rack/cables/fact.ts';
 import { findMoves } from '../../src/rack/cabling/find-moves.ts';
 import { type Cabling, judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';
 import type { Move } from '../../src/rack/cabling/moves.ts';
@@ -110,7 +110,7 @@ export const randomRack = (size: RackSize): fc.Arbitrary<RandomRack> =>
 export function look({ fleet, declared }: RandomRack): Cabling {
   const nodes = fleet.macs.map((mac): readonly [string, NodeObservation] => {
     const stdout = appleJson({ SPThunderboltDataType: thunderboltBuses({ fleet, mac }) });
-    const read = thunderbolt.parse(
+    const read = thunderboltFact.parse(
       [
         {
           probe: 'thunderbolt',

@@ -11,6 +11,8 @@ import type { Play, Task } from '../../src/engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { known } from '../../src/model/known.ts';
 import { type NodeName, nodeName } from '../../src/model/node.ts';
+import { read } from '../../src/rack/fact.ts';
+import { power as powerSetting } from '../../src/rack/settings/power.ts';
 import { aStep } from '../rack/plans.ts';
 import {
   type ApplyRack,
@@ -88,7 +90,7 @@ const codes = ({ works }: PlaybookReport): readonly string[] => [
 ];
 const sleepOf = ({ observation }: PlaybookReport): readonly unknown[] =>
   nodes.map((node) => {
-    const seen = observation?.nodes[node]?.facts.power;
+    const seen = read(observation?.nodes[node]?.facts, powerSetting.fact);
     return seen?.kind === 'known' ? seen.value.sleepMinutes : seen;
   });
 

@@ -7,6 +7,8 @@ import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
+import { bootSessionFact } from '../../src/rack/boot/boot-session-fact.ts';
+import { read } from '../../src/rack/fact.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';
 import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
@@ -25,7 +27,7 @@ afterEach(() => rack.fleet.clearFault([]));
 
 async function bootSession(node: string): Promise<string> {
   const { nodes } = await observeFleet([rack.way(node)], runOptions(rack));
-  const seen = nodes[node]?.facts['boot-session'];
+  const seen = read(nodes[node]?.facts, bootSessionFact);
   if (seen?.kind !== 'known') throw new Error(`${node} shows no boot session`);
   return seen.value.uuid;
 }

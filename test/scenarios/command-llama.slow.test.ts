@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { read } from '../../src/rack/fact.ts';
+import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { type FileValue, filePart, first, pairFile } from './converge-file.ts';
@@ -56,7 +58,7 @@ describe.skipIf(reason !== undefined)('a command that serves a real llama.cpp', 
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} model/random`, `${first} placement/chat`]));
     expect(report?.diagnostics).toEqual([]);
-    const { placements } = (await rack.observe()).nodes[first]?.facts ?? {};
+    const placements = read((await rack.observe()).nodes[first]?.facts ?? {}, placementsFact);
     expect(placements).toMatchObject({ kind: 'known', value: [{ token: { kind: 'answered' } }] });
   });
 
@@ -79,7 +81,7 @@ describe.skipIf(reason !== undefined)('a command that serves a real llama.cpp', 
     expect(await rack.declare(file({ path: '/v1/completions', golden: 'equal' }))).toEqual([]);
     const { report } = await rack.converge();
     expect(report?.diagnostics).toEqual([]);
-    const { placements } = (await rack.observe()).nodes[first]?.facts ?? {};
+    const placements = read((await rack.observe()).nodes[first]?.facts ?? {}, placementsFact);
     expect(placements).toMatchObject({
       kind: 'known',
       value: [{ tokenPointer: '/choices/0/text', token: { kind: 'answered' }, golden: { sha256: expect.any(String) } }],

@@ -1,6 +1,9 @@
 import { appendFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { read } from '../../src/rack/fact.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import { hardwarePortsFact } from '../../src/rack/network/hardware-ports-fact.ts';
+import { interfacesFact } from '../../src/rack/network/interfaces-fact.ts';
 import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { first } from './converge-file.ts';
 import type { Drift, Hand } from './converge-hand.ts';
@@ -266,7 +269,7 @@ EOT
 ];
 
 const ipv4Of = ({ nodes }: FleetObservation, node: string): ReadonlyMap<string, string> => {
-  const facts = nodes[node]?.facts.interfaces;
+  const facts = read(nodes[node]?.facts, interfacesFact);
   const all = facts?.kind === 'known' ? facts.value : [];
   return new Map(all.flatMap(({ name, ipv4 }) => (ipv4[0] === undefined ? [] : [[name, ipv4[0].address] as const])));
 };
@@ -274,7 +277,7 @@ const ipv4Of = ({ nodes }: FleetObservation, node: string): ReadonlyMap<string, 
 /** The hand on a node of a rack. */
 export async function handOn(rack: ConvergeRack, fleet: Fleet, node: string): Promise<Hand> {
   const seen = await rack.observe();
-  const ports = seen.nodes[node]?.facts['hardware-ports'];
+  const ports = read(seen.nodes[node]?.facts, hardwarePortsFact);
   const devices = new Map(ports?.kind === 'known' ? ports.value.map(({ port, device }) => [port, device]) : []);
   const device = (receptacle: number): string => devices.get(`Thunderbolt ${receptacle}`) ?? '';
   const addresses = ipv4Of(seen, node);

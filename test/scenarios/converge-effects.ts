@@ -1,5 +1,7 @@
 import type { Step } from '../../src/model/step.ts';
+import { read } from '../../src/rack/fact.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import type { Effect } from '../../src/sim/hosts/records.ts';
 
 /** What a command on a node disturbed, in the words of plans; undefined when nothing. */
@@ -39,11 +41,12 @@ function disturbanceOf(effect: Effect): Disturbance | undefined {
 /** Placements that answered when a plan was made: to stop one of them is an interruption, whatever the plan calls it. */
 const answering = ({ nodes }: FleetObservation): ReadonlySet<string> =>
   new Set(
-    Object.values(nodes).flatMap(({ facts: { placements } }) =>
-      placements.kind === 'known'
+    Object.values(nodes).flatMap(({ facts }) => {
+      const placements = read(facts, placementsFact);
+      return placements.kind === 'known'
         ? placements.value.filter(({ token }) => token.kind === 'answered').map(({ placement }) => placement)
-        : [],
-    ),
+        : [];
+    }),
   );
 
 /** Whether a step says that it disturbs this. */

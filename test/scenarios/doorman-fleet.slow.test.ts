@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/goal.ts';
+import { read } from '../../src/rack/fact.ts';
+import { doormenFact } from '../../src/rack/records/gateways-fact.ts';
 import { tracesOf } from '../secret-traces.ts';
 import { asText } from '../unit/as-text.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
@@ -79,7 +81,7 @@ describe('a published endpoint', { timeout: patience }, () => {
   it('says in an observation what it has counted, which is no change of anything', async () => {
     const before = await rack.plan();
     await chat(clientKey);
-    const { doormen } = (await rack.observe()).nodes[first]?.facts ?? {};
+    const doormen = read((await rack.observe()).nodes[first]?.facts, doormenFact);
     expect(doormen).toMatchObject({
       kind: 'known',
       value: [{ kind: 'answered', port: 8_080, doors: [{ placement: 'chat', running: 0, waiting: 0 }] }],
@@ -109,7 +111,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     const own = texts.filter(({ path }) => path.includes('doorman') && !path.endsWith('.mjs'));
     expect(own.map(({ path }) => path)).toContainEqual(expect.stringMatching(/doorman\.8080\.log$/));
     expect(own.filter(({ text }) => text.includes(content))).toEqual([]);
-    expect(JSON.stringify((await rack.observe()).nodes[first]?.facts.doormen)).not.toContain(content);
+    expect(JSON.stringify(read((await rack.observe()).nodes[first]?.facts, doormenFact))).not.toContain(content);
   });
 
   it('comes back by itself when its process dies, and by an apply when it is unloaded', async () => {

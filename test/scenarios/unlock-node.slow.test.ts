@@ -10,6 +10,8 @@ import { openUnlockAttempts } from '../../src/cli/unlock/unlock-by-itself.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
+import { bootSessionFact } from '../../src/rack/boot/boot-session-fact.ts';
+import { read } from '../../src/rack/fact.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';
 import { type ExampleRack, observe, startExampleRack, wayTo } from './observe-rack.ts';
@@ -58,7 +60,7 @@ async function unlock(password: string, way = rack.way('studio-2').way, times = 
 
 const counts = () => rack.fleet.counts()['studio-2'];
 const session = async (): Promise<unknown> =>
-  (await observe([rack.way('studio-2')])).nodes['studio-2']?.facts['boot-session'];
+  read((await observe([rack.way('studio-2')])).nodes['studio-2']?.facts, bootSessionFact);
 
 describe('a Mac that waits at FileVault', () => {
   it('is unlocked by its password, observed, and given no second attempt before its time by any run (case 47b)', async () => {

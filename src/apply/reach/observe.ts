@@ -12,8 +12,10 @@ import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { parseFrames } from '../../node/frames.ts';
 import { observationMaxBytes, observeCommand } from '../../node/observe-script.ts';
+import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
+import { placementsFact } from '../../rack/placement/observed/fact.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
 import { forEachLimited } from '../for-each-limited.ts';
 import type { Session } from './session.ts';
@@ -80,7 +82,7 @@ async function observeNode(way: NodeWay, options: ObserveOptions, wait: TokenWai
     if (wait?.leads(node) !== true) return noted(await through(probesFor(options)));
     const signal = wait.signalFor(node);
     const [sight, asked] = await Promise.all([through(unaskingProbes()).then(noted), through(tokenProbes(), signal)]);
-    const isCut = signal.aborted && asked.observation.facts.placements.kind === 'unknown';
+    const isCut = signal.aborted && read(asked.observation.facts, placementsFact).kind === 'unknown';
     return isCut ? sight : withTokens(sight, asked);
   };
   const reached = await withRemote(way, options, look, options.logIn);
@@ -89,7 +91,7 @@ async function observeNode(way: NodeWay, options: ObserveOptions, wait: TokenWai
 
 /** The placements as the node shows them together with their tokens. */
 const withTokens = ({ observation, failures }: Sight, { observation: { facts } }: Sight): Sight => ({
-  observation: { ...observation, facts: { ...observation.facts, placements: facts.placements } },
+  observation: { ...observation, facts: { ...observation.facts, placements: read(facts, placementsFact) } },
   failures,
 });
 
@@ -207,7 +209,7 @@ export function hasLostMeshes(
   seen: SeenSoFar,
   countsUnseen: boolean,
 ): boolean {
-  const placements = seen[leader]?.facts.placements;
+  const placements = read(seen[leader]?.facts, placementsFact);
   if (placements?.kind !== 'known') return false;
   const isLost =
     (placement: string) =>

@@ -157,7 +157,7 @@ function merged(
   asked: readonly FactName[],
 ): NodeObservation {
   if (before === undefined) return now;
-  const fresh: Partial<Facts> = Object.fromEntries(asked.map((name) => [name, factNamed(now.facts, name)]));
+  const fresh: Facts = Object.fromEntries(asked.map((name) => [name, factNamed(now.facts, name)]));
   return { node: now.node, facts: { ...before.facts, ...fresh } };
 }
 

@@ -3,7 +3,9 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
+import { bootSessionFact } from '../../rack/boot/boot-session-fact.ts';
 import { restartBody } from '../../rack/boot/restart-mac.ts';
+import { read } from '../../rack/fact.ts';
 import { lockedAtFileVault } from '../../remote/keys/host-key-trust.ts';
 import type { StepResult } from '../execute.ts';
 import { observeFleet } from '../reach/observe.ts';
@@ -68,7 +70,7 @@ async function look(node: NodeName, context: StepContext): Promise<Look> {
   const { lookMs, newToken, signal } = context;
   const limits = { deadlineMs: lookMs, parallel: 1, newToken, signal };
   const { nodes, failures } = await observeFleet([{ node, way: context.way(node) }], limits);
-  const session = nodes[node]?.facts['boot-session'];
+  const session = read(nodes[node]?.facts, bootSessionFact);
   if (session?.kind === 'known') return { kind: 'session', uuid: session.value.uuid };
   return { kind: 'silent', problems: failures[node] ?? [] };
 }

@@ -12,7 +12,11 @@ import type { Digest } from '../../model/digest.ts';
 import { identityDigest } from '../../model/facts/mac-identity.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import type { NodeName } from '../../model/node.ts';
+import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { identityFact } from '../../rack/identity/identity-fact.ts';
+import { interfacesFact } from '../../rack/network/interfaces-fact.ts';
+import { serviceAddressesFact } from '../../rack/network/service-addresses-fact.ts';
 import { counted } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { keepLock } from '../cluster/lock-file.ts';
@@ -133,7 +137,7 @@ function seenIdentities({ plan, observation }: LookedPlan, names: readonly strin
     plan.blockers.flatMap(({ resource, node, peers }) => (resource === 'identity' ? [node, ...peers] : [])),
   );
   const entries = names.flatMap((name) => {
-    const identity = observation.nodes[name]?.facts.identity;
+    const identity = read(observation.nodes[name]?.facts, identityFact);
     return identity?.kind === 'known' && !doubted.has(name) ? [[name, identityDigest(identity.value)] as const] : [];
   });
   return Object.fromEntries(entries);
@@ -245,7 +249,8 @@ export function vacantNetworks(
 }
 
 function isVacant(network: Ipv4Network, facts: Facts): boolean {
-  const { interfaces, 'service-addresses': kept } = facts;
+  const interfaces = read(facts, interfacesFact);
+  const kept = read(facts, serviceAddressesFact);
   if (interfaces.kind === 'unknown' || kept.kind === 'unknown') return false;
   const live = interfaces.value.flatMap(({ ipv4 }) => ipv4);
   const held = [...live, ...kept.value.flatMap(({ address }) => address ?? [])];

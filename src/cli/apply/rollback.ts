@@ -11,7 +11,9 @@ import type { NodeName } from '../../model/node.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
+import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { treesFact } from '../../rack/records/trees-fact.ts';
 import { changeLock } from '../cluster/lock-file.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
@@ -196,7 +198,7 @@ export function olderVersion({ runtime, nodes, to }: OlderWish, observation: Fle
 }
 
 function treesOn(node: NodeName, { name }: DesiredRuntime, { nodes }: FleetObservation): readonly KeptTree[] {
-  const trees = nodes[node]?.facts.trees;
+  const trees = read(nodes[node]?.facts, treesFact);
   if (trees?.kind !== 'known') return [];
   return trees.value.filter((one) => one.kind === 'runtime' && one.name === name && one.state !== 'staged');
 }

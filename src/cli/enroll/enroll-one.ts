@@ -13,7 +13,9 @@ import { identityDigest } from '../../model/facts/mac-identity.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { readValue } from '../../rack/fact.ts';
 import { hardwareDifferences } from '../../rack/identity/identity.ts';
+import { identityFact } from '../../rack/identity/identity-fact.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
 import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
@@ -281,7 +283,9 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
     ...(logIn === undefined ? {} : { logIn }),
   });
   const facts = observation.nodes[node.name]?.facts;
-  if (facts?.identity.kind !== 'known') return { kind: 'unseen', failures: observation.failures[node.name] ?? [] };
+  const seen = readValue(facts, identityFact);
+  if (facts === undefined || seen === undefined)
+    return { kind: 'unseen', failures: observation.failures[node.name] ?? [] };
   const { identity: _recorded, ...declared } = node;
   const differences = hardwareDifferences({ desired: declared, facts });
   const subject = nodeSubject(node.name);
@@ -290,8 +294,8 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
     const hint = prose`Correct the address (${named(node.host)}) or the hardware section of ${named(node.name)} in the file.`;
     return { kind: 'impossible', diagnostic: diagnose('identity/wrong-mac', { subject, detail, hint }) };
   }
-  const identity = identityDigest(facts.identity.value);
-  const { serial } = facts.identity.value;
+  const identity = identityDigest(seen);
+  const { serial } = seen;
   const twin = nodes.find(
     ({ name, hardware }) =>
       name !== node.name &&

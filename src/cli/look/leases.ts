@@ -12,7 +12,9 @@ import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { labelled, prose } from '../../model/text/prose.ts';
+import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { leasesFact } from '../../rack/records/leases-fact.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { counted, hang, headLines, plainPaint } from '../../report/page.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
@@ -235,7 +237,7 @@ export interface SeenHold {
 
 /** Who holds a node; `undefined` inside of a known value for nobody. */
 export function holdOn(observation: FleetObservation, node: string): Known<SeenHold | undefined> {
-  const fact = observation.nodes[node]?.facts.leases;
+  const fact = read(observation.nodes[node]?.facts, leasesFact);
   if (fact === undefined) return { kind: 'unknown', reason: 'unreachable', detail: 'The node was not observed.' };
   if (fact.kind === 'unknown') return fact;
   const [lease] = fact.value;

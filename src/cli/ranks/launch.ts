@@ -17,9 +17,14 @@ import { nodeSubject } from '../../model/subject.ts';
 import { blank, meshwright, withTail } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
+import { loginFact } from '../../rack/access/login-fact.ts';
 import { accountState } from '../../rack/accounts/account-state.ts';
+import { accountsFact } from '../../rack/accounts/fact.ts';
+import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { holdsAgainst } from '../../rack/hold/node-holds.ts';
+import { rebootMarkFact } from '../../rack/placement/observed/reboot-mark-fact.ts';
 import type { LaunchAccount } from '../../rack/placement/start/launch-rank.ts';
 import { seenNames } from '../../rack/placement/state/seen-names.ts';
 import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget.ts';
@@ -286,7 +291,7 @@ export function launchRefusals(
 ): readonly Diagnostic[] {
   return nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
-    if (facts === undefined || facts.hold.kind === 'unknown') return [];
+    if (facts === undefined || read(facts, holdFact).kind === 'unknown') return [];
     const refused = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
     const others = why.map(({ isSeen, words }) => {
@@ -305,7 +310,9 @@ export function launchRefusals(
 }
 
 /** Why no rank can run as this account there. Rules of sudo are seen by root alone: each start asks for them. */
-function accountProblem(node: NodeName, account: string, { accounts, login }: Facts): readonly Diagnostic[] {
+function accountProblem(node: NodeName, account: string, facts: Facts): readonly Diagnostic[] {
+  const accounts = read(facts, accountsFact);
+  const login = read(facts, loginFact);
   const state = accounts.kind === 'known' ? accountState(account, accounts.value, login) : undefined;
   if (state === 'made' || state === 'login' || state === 'shared-group') return [];
   const isMade = ownAccounts.includes(account) && (state === 'absent' || state === 'begun' || state === 'left');
@@ -332,7 +339,8 @@ interface Reason {
   readonly words: string;
 }
 
-function markReasons({ 'reboot-mark': marks }: Facts): readonly Reason[] {
+function markReasons(facts: Facts): readonly Reason[] {
+  const marks = read(facts, rebootMarkFact);
   if (marks.kind === 'unknown') {
     const words = `nobody could see whether it needs a restart first (${escapeText(marks.detail)})`;
     return [{ isSeen: false, words }];

@@ -10,6 +10,9 @@ import { type Unreached, unreachedOf } from '../../engine/plan/unreached.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { nodesSubject } from '../../model/subject.ts';
+import { sudoFact } from '../../rack/access/sudo-fact.ts';
+import { readValue } from '../../rack/fact.ts';
+import { filevaultFact } from '../../rack/filevault/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
@@ -166,9 +169,10 @@ function needOf(name: string, { nodes, failures }: FleetObservation): Need {
   if (failure?.code === 'ssh/locked-at-filevault') return 'unlock';
   if (failure?.code === 'ssh/authentication-failed') return 'enroll';
   const facts = nodes[name]?.facts;
-  if (failure !== undefined || facts === undefined || facts.sudo.kind === 'unknown') return 'unknown';
-  if (facts.sudo.value !== 'allowed') return 'enroll';
-  return facts.filevault.kind === 'known' && facts.filevault.value === 'on' ? 'after-restart' : 'nothing';
+  const sudo = readValue(facts, sudoFact);
+  if (failure !== undefined || sudo === undefined) return 'unknown';
+  if (sudo !== 'allowed') return 'enroll';
+  return readValue(facts, filevaultFact) === 'on' ? 'after-restart' : 'nothing';
 }
 
 function verdictOf({ name, need }: NodeRow, sources: readonly Source[]): NodeVerdict {

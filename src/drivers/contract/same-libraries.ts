@@ -2,7 +2,7 @@ import type { DesiredRuntime } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { CheckedNode } from './placement-check.ts';
+import type { CheckedMac } from './placement-check.ts';
 
 /** What the members of a placement have of a runtime that each of them made by itself. */
 export interface LibrarySight {
@@ -19,10 +19,10 @@ type Written = readonly [NodeName, Readonly<Record<string, string>>];
 /** Compares what came out on each member, as the seals of their trees have it. */
 export function sameLibraries(
   { name, digest }: Pick<DesiredRuntime, 'name' | 'digest'>,
-  members: readonly Pick<CheckedNode, 'node' | 'facts'>[],
+  members: readonly { readonly node: NodeName; readonly mac?: Pick<CheckedMac, 'trees'> | undefined }[],
 ): LibrarySight {
-  const seen = members.map(({ node, facts }) => {
-    const trees = facts?.trees.kind === 'known' ? facts.trees.value : [];
+  const seen = members.map(({ node, mac }) => {
+    const trees = mac?.trees.kind === 'known' ? mac.trees.value : [];
     return { node, tree: trees.find((tree) => digest !== undefined && isMade(tree, name, shortDigest(digest))) };
   });
   const written = seen.flatMap(({ node, tree }): readonly Written[] =>

@@ -100,8 +100,8 @@ const exoDaemon = 'io.exo.networksetup';
 function left({ nodes, fleet }: Check): readonly PlacementFinding[] {
   const wish = fleet.thunderbolt.foreignDaemons;
   if (wish === 'stop' || wish === 'remove') return [];
-  return nodes.flatMap(({ node, facts }) => {
-    const seen = facts?.['foreign-daemons'];
+  return nodes.flatMap(({ node, mac }) => {
+    const seen = mac?.foreignDaemons;
     if (seen?.kind !== 'known' || !seen.value.some(({ label, isLoaded }) => label === exoDaemon && isLoaded)) return [];
     return [error({ code: 'exo/network-daemon', detail: `${exoDaemon} runs on ${node}.` })];
   });

@@ -158,9 +158,7 @@ function firewallFindings({ placement, nodes, fleet: { system } }: Check): reado
   const { nodes: placed, transport } = placement;
   if (placed.length === 1 || system.firewall === 'disabled') return [];
   const reached = transport === 'tcp' ? nodes : nodes.slice(0, 1);
-  const closed = reached.filter(
-    ({ facts }) => facts?.firewall.kind === 'known' && facts.firewall.value === 'blocks-all',
-  );
+  const closed = reached.filter(({ mac }) => mac?.firewall.kind === 'known' && mac.firewall.value === 'blocks-all');
   if (closed.length === 0) return [];
   const detail = `The firewall of ${closed.map(({ node }) => node).join(' and ')} blocks everything that other ranks send.`;
   return [{ code: 'mlx/firewall-blocks', severity: 'error', detail }];

@@ -23,7 +23,7 @@ export function leftOut(check: Check): readonly PlacementFinding[] {
   if (names === undefined) return [];
   const hops = hopsOf(check);
   const isUnseen = (end: LinkEnd): boolean =>
-    names.device(end) === undefined && nodes.some(({ node, facts }) => node === end.node && facts !== undefined);
+    names.device(end) === undefined && nodes.some(({ node, mac }) => node === end.node && mac !== undefined);
   const seen = hops.map((links) => links.filter(({ ends }) => !ends.some(isUnseen)));
   const [declared, used] = [hops, seen].map((all) => usedPerHop(all.map(({ length }) => length)));
   if (declared === undefined || used === undefined || used >= declared || used === 0) return [];

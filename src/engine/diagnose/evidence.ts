@@ -5,8 +5,9 @@ import type { Word } from '../../model/node-path.ts';
 import { subjectEnds, subjectNodes } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import type { Prose } from '../../model/text/prose.ts';
+import { thunderboltFact } from '../../rack/cables/fact.ts';
 import type { Examination, ExaminedNode } from '../../rack/examination.ts';
-import { type FactDefinition, factNamed } from '../../rack/fact.ts';
+import { factNamed, readValue } from '../../rack/fact.ts';
 import { farEndOf } from '../../rack/rdma/far-end.ts';
 import { lostPorts } from '../../rack/rdma/rdma-far.ts';
 import { type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
@@ -102,7 +103,7 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
 
 /** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
 function sourceOf(fact: FactName): Prose {
-  const { from, source }: FactDefinition = registry[fact];
+  const { from, source } = registry[fact];
   const own = source ?? ownSources[fact];
   if (own !== undefined) return own;
   const [probe] = from;
@@ -115,7 +116,7 @@ function sourceOf(fact: FactName): Prose {
 /** The ends at this node that the subject of a finding names, as far as the node has them. */
 function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
   const named = subjectEnds(subject).map(linkEndText);
-  const receptacles = node.facts.thunderbolt.kind === 'known' ? node.facts.thunderbolt.value : [];
+  const receptacles = readValue(node.facts, thunderboltFact) ?? [];
   return receptacles
     .map(({ receptacle }): LinkEnd => ({ node: node.name, receptacle }))
     .filter((end) => named.includes(linkEndText(end)));
@@ -144,8 +145,8 @@ function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Ev
   return node.ends.flatMap((end) => {
     const far = farEndOf(examination, end);
     const next = examination.nodes.find(({ name }) => name === far?.node);
-    if (far === undefined || next?.facts.thunderbolt.kind !== 'known') return [];
-    const receptacle = next.facts.thunderbolt.value.find((one) => one.receptacle === far.receptacle);
+    if (far === undefined) return [];
+    const receptacle = readValue(next?.facts, thunderboltFact)?.find((one) => one.receptacle === far.receptacle);
     const isSilent = receptacle?.peers.some(({ advertisesRdma }) => advertisesRdma === false) === true;
     return isSilent ? [evidence(far.node, 'thunderbolt', [far])] : [];
   });

@@ -1,5 +1,7 @@
 import type { Facts } from '../../model/facts/observation.ts';
+import { read } from '../../rack/fact.ts';
 import { hasRdmaInSettings } from '../../rack/macos/macos.ts';
+import { rdmaDevicesFact } from '../../rack/rdma/devices-fact.ts';
 import type { FactName } from '../observe/facts.ts';
 
 /** Facts that only make hints more precise, or without which a finding becomes a suspicion. */
@@ -8,8 +10,10 @@ const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-plac
 /** Facts about RDMA objects: where no RDMA device is known, the driver may not be loaded. */
 const kernelFacts: readonly FactName[] = ['rdma-objects', 'rdma-holders'];
 
-const hasRdmaDevices = ({ 'rdma-devices': devices }: Facts): boolean =>
-  devices.kind === 'known' && devices.value.length > 0;
+const hasRdmaDevices = (facts: Facts): boolean => {
+  const devices = read(facts, rdmaDevicesFact);
+  return devices.kind === 'known' && devices.value.length > 0;
+};
 
 /** Whether a fact may stay unknown without a finding. The RDMA switch decides something from macOS 27 on only. */
 export const isOptionalFact = (name: FactName, facts: Facts): boolean =>

@@ -3,12 +3,15 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { Link } from '../../model/link.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type BridgeState, bridgeState } from '../../rack/bridge/bridge-layers.ts';
+import { thunderboltFact } from '../../rack/cables/fact.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
 import { linkAt, type SeenCable, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
 import type { LinkJudgement } from '../../rack/cabling/judge-link.ts';
 import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-sight.ts';
 import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';
+import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { hardwareFact } from '../../rack/identity/hardware-fact.ts';
 import { macosOf, versionText } from '../../rack/macos/macos.ts';
 import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-node.ts';
 
@@ -62,7 +65,7 @@ export interface FleetSurvey {
 }
 
 function surveyReceptacles(examination: Examination, node: ExaminedNode): readonly ReceptacleSurvey[] | undefined {
-  if (node.facts.thunderbolt.kind === 'unknown') {
+  if (read(node.facts, thunderboltFact).kind === 'unknown') {
     return undefined;
   }
   const { cabling } = examination;
@@ -79,7 +82,7 @@ function surveyReceptacles(examination: Examination, node: ExaminedNode): readon
 
 function surveyNode(examination: Examination, node: ExaminedNode): NodeSurvey {
   const macos = macosOf(node);
-  const { hardware } = node.facts;
+  const hardware = read(node.facts, hardwareFact);
   const receptacles = surveyReceptacles(examination, node);
   return {
     name: node.name,

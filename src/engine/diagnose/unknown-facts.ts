@@ -5,9 +5,11 @@ import { groupBy } from '../../model/group-by.ts';
 import type { UnknownReason } from '../../model/known.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
+import { thunderboltFact } from '../../rack/cables/fact.ts';
 import type { ExaminedNode } from '../../rack/examination.ts';
-import { factNamed } from '../../rack/fact.ts';
+import { factNamed, read, readValue } from '../../rack/fact.ts';
 import { isTooOldForRdma } from '../../rack/macos/macos.ts';
+import { hardwarePortsFact } from '../../rack/network/hardware-ports-fact.ts';
 import { thunderboltInterfaces } from '../../rack/network/thunderbolt-interfaces.ts';
 import type { Rule } from '../../rack/rule.ts';
 import type { FactName } from '../observe/facts.ts';
@@ -41,13 +43,13 @@ function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownF
 
 /** Ports that are all named otherwise (cut short, or in another language) leave every receptacle without interface. */
 function isWithoutReceptacle({ facts }: ExaminedNode): boolean {
-  const hasNone = facts.thunderbolt.kind === 'known' && facts.thunderbolt.value.length === 0;
-  return facts['hardware-ports'].kind === 'known' && !hasNone && thunderboltInterfaces(facts) === undefined;
+  const hasNone = readValue(facts, thunderboltFact)?.length === 0;
+  return read(facts, hardwarePortsFact).kind === 'known' && !hasNone && thunderboltInterfaces(facts) === undefined;
 }
 
 /** Receptacles whose bus cannot be read, beside others that can. */
-function unreadReceptacles({ facts: { thunderbolt } }: ExaminedNode): readonly string[] {
-  const unread = thunderbolt.kind === 'known' ? thunderbolt.value.filter(({ state }) => state === 'unknown') : [];
+function unreadReceptacles({ facts }: ExaminedNode): readonly string[] {
+  const unread = readValue(facts, thunderboltFact)?.filter(({ state }) => state === 'unknown') ?? [];
   const numbers = unread.map(({ receptacle }) => receptacle).toSorted((a, b) => a - b);
   return numbers.length === 0 ? [] : [`thunderbolt (no readable bus for receptacle ${numbers.join(', ')})`];
 }

@@ -5,6 +5,9 @@ import { type Step, stepId } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
+import { bootSessionFact } from '../../rack/boot/boot-session-fact.ts';
+import { read } from '../../rack/fact.ts';
+import { filevaultFact } from '../../rack/filevault/fact.ts';
 import { propertyKey } from '../../rack/property-key.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../../rack/resource.ts';
 import { mapKnown } from '../../rack/seen-fact.ts';
@@ -27,7 +30,7 @@ function propertyOf(goal: RestartGoal, { desired: { name: node }, facts }: Obser
     ...own,
     // Nobody can know the next one: that it is another one is what the restart is proven by.
     desired: null,
-    observed: mapKnown(facts['boot-session'], ({ uuid }) => uuid),
+    observed: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
     from: 'up',
     to: goal.kind === 'reboot' ? 'up in a new boot session' : 'off',
     reason: goal.kind,
@@ -56,7 +59,7 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
     act: {
       kind: 'reboot',
       to: goal.kind === 'reboot' ? 'up' : 'off',
-      from: mapKnown(facts['boot-session'], ({ uuid }) => uuid),
+      from: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
     },
     effect: { kind: goal.kind },
     changes: [propertyKey({ node, ...own })],
@@ -88,12 +91,15 @@ export const restarts = (goal: RestartGoal): Resource => ({
   }),
   blockers: (view) =>
     targetsOf(goal, view)
-      .filter(({ facts }) => facts['boot-session'].kind === 'unknown')
+      .filter(({ facts }) => read(facts, bootSessionFact).kind === 'unknown')
       .map(unknownSession),
   notices: (view) =>
     goal.kind === 'reboot'
       ? targetsOf(goal, view)
-          .filter(({ facts: { filevault } }) => filevault.kind === 'known' && filevault.value === 'on')
+          .filter(({ facts }) => {
+            const filevault = read(facts, filevaultFact);
+            return filevault.kind === 'known' && filevault.value === 'on';
+          })
           .map(endsAtFileVault)
       : [],
 });

@@ -1,130 +1,135 @@
+import type { Facts } from '../../model/facts/observation.ts';
 import type { Probe } from '../../model/facts/probe.ts';
 import type { Known } from '../../model/known.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
 import { keptRecords, keptRecordsWith, placementMembers, unaskedMembers } from '../../node/probes/ours.ts';
 import { softwareUpdateList, sudo as sudoShell } from '../../node/probes/system.ts';
-import { login } from '../../rack/access/login-fact.ts';
-import { searchPath } from '../../rack/access/search-path-fact.ts';
-import { sudo } from '../../rack/access/sudo-fact.ts';
-import { accounts } from '../../rack/accounts/fact.ts';
-import { bootSession } from '../../rack/boot/boot-session-fact.ts';
-import { diskSpace } from '../../rack/boot/disk-space-fact.ts';
-import { panicReports } from '../../rack/boot/panic-reports-fact.ts';
-import { bridgePreferences } from '../../rack/bridge/fact.ts';
-import { thunderbolt } from '../../rack/cables/fact.ts';
-import { receptaclePlaces } from '../../rack/cables/receptacle-places-fact.ts';
-import { clock } from '../../rack/clock/fact.ts';
-import type { FactDefinition } from '../../rack/fact.ts';
-import { filevault } from '../../rack/filevault/fact.ts';
-import { foreignDaemons } from '../../rack/foreign-daemon/fact.ts';
-import { hold } from '../../rack/hold/hold-fact.ts';
-import { hardware } from '../../rack/identity/hardware-fact.ts';
-import { identity } from '../../rack/identity/identity-fact.ts';
-import { keeper } from '../../rack/keeper/fact.ts';
-import { macosVersion } from '../../rack/macos/fact.ts';
-import { softwareUpdates } from '../../rack/macos/software-updates-fact.ts';
-import { wiredLimit } from '../../rack/memory/fact.ts';
-import { dhcpLeases } from '../../rack/network/dhcp-leases-fact.ts';
-import { hardwarePorts } from '../../rack/network/hardware-ports-fact.ts';
-import { interfaces } from '../../rack/network/interfaces-fact.ts';
-import { networkServices } from '../../rack/network/network-services-fact.ts';
-import { routes } from '../../rack/network/routes-fact.ts';
-import { serviceAddresses } from '../../rack/network/service-addresses-fact.ts';
-import { rollbacks } from '../../rack/network/transaction/fact.ts';
-import { placements } from '../../rack/placement/observed/fact.ts';
-import { rebootMark } from '../../rack/placement/observed/reboot-mark-fact.ts';
-import { rdmaStarts } from '../../rack/placement/observed/starts-fact.ts';
-import { rdmaDevices } from '../../rack/rdma/devices-fact.ts';
-import { rdmaHolders, rdmaObjects } from '../../rack/rdma/kernel-fact.ts';
-import { otherRdmaDevices } from '../../rack/rdma/other-devices-fact.ts';
-import { rdmaPorts } from '../../rack/rdma/ports-fact.ts';
-import { rdmaState } from '../../rack/rdma/state-fact.ts';
-import { rdmaSwitch } from '../../rack/rdma/switch-fact.ts';
-import { files } from '../../rack/records/files-fact.ts';
-import { doormen } from '../../rack/records/gateways-fact.ts';
-import { jobs } from '../../rack/records/jobs-fact.ts';
-import { leases } from '../../rack/records/leases-fact.ts';
-import { services } from '../../rack/records/services-fact.ts';
-import { trees } from '../../rack/records/trees-fact.ts';
+import { loginFact } from '../../rack/access/login-fact.ts';
+import { searchPathFact } from '../../rack/access/search-path-fact.ts';
+import { sudoFact } from '../../rack/access/sudo-fact.ts';
+import { accountsFact } from '../../rack/accounts/fact.ts';
+import { bootSessionFact } from '../../rack/boot/boot-session-fact.ts';
+import { diskSpaceFact } from '../../rack/boot/disk-space-fact.ts';
+import { panicReportsFact } from '../../rack/boot/panic-reports-fact.ts';
+import { bridgePreferencesFact } from '../../rack/bridge/fact.ts';
+import { thunderboltFact } from '../../rack/cables/fact.ts';
+import { receptaclePlacesFact } from '../../rack/cables/receptacle-places-fact.ts';
+import { clockFact } from '../../rack/clock/fact.ts';
+import { type FactDefinition, factNamed } from '../../rack/fact.ts';
+import { filevaultFact } from '../../rack/filevault/fact.ts';
+import { foreignDaemonsFact } from '../../rack/foreign-daemon/fact.ts';
+import { holdFact } from '../../rack/hold/hold-fact.ts';
+import { hardwareFact } from '../../rack/identity/hardware-fact.ts';
+import { identityFact } from '../../rack/identity/identity-fact.ts';
+import { keeperFact } from '../../rack/keeper/fact.ts';
+import { macosVersionFact } from '../../rack/macos/fact.ts';
+import { softwareUpdatesFact } from '../../rack/macos/software-updates-fact.ts';
+import { wiredLimitFact } from '../../rack/memory/fact.ts';
+import { dhcpLeasesFact } from '../../rack/network/dhcp-leases-fact.ts';
+import { hardwarePortsFact } from '../../rack/network/hardware-ports-fact.ts';
+import { interfacesFact } from '../../rack/network/interfaces-fact.ts';
+import { networkServicesFact } from '../../rack/network/network-services-fact.ts';
+import { routesFact } from '../../rack/network/routes-fact.ts';
+import { serviceAddressesFact } from '../../rack/network/service-addresses-fact.ts';
+import { rollbacksFact } from '../../rack/network/transaction/fact.ts';
+import { placementsFact } from '../../rack/placement/observed/fact.ts';
+import { rebootMarkFact } from '../../rack/placement/observed/reboot-mark-fact.ts';
+import { rdmaStartsFact } from '../../rack/placement/observed/starts-fact.ts';
+import { rdmaDevicesFact } from '../../rack/rdma/devices-fact.ts';
+import { rdmaHoldersFact, rdmaObjectsFact } from '../../rack/rdma/kernel-fact.ts';
+import { otherRdmaDevicesFact } from '../../rack/rdma/other-devices-fact.ts';
+import { rdmaPortsFact } from '../../rack/rdma/ports-fact.ts';
+import { rdmaStateFact } from '../../rack/rdma/state-fact.ts';
+import { rdmaSwitchFact } from '../../rack/rdma/switch-fact.ts';
+import { filesFact } from '../../rack/records/files-fact.ts';
+import { doormenFact } from '../../rack/records/gateways-fact.ts';
+import { jobsFact } from '../../rack/records/jobs-fact.ts';
+import { leasesFact } from '../../rack/records/leases-fact.ts';
+import { servicesFact } from '../../rack/records/services-fact.ts';
+import { treesFact } from '../../rack/records/trees-fact.ts';
 import { loginWindow } from '../../rack/settings/login-window.ts';
 import { names } from '../../rack/settings/names.ts';
 import { power } from '../../rack/settings/power.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { updates } from '../../rack/settings/updates.ts';
-import { baseline, comparedKeys } from '../../rack/uninstall/baseline.ts';
-import { traces } from '../../rack/uninstall/traces-fact.ts';
+import { baselineFact, comparedKeys } from '../../rack/uninstall/baseline.ts';
+import { tracesFact } from '../../rack/uninstall/traces-fact.ts';
 
 /** Every fact, in the order in which they are shown; of one that is listed twice the first place counts. */
 const listed = [
-  macosVersion,
-  hardware,
-  identity,
-  thunderbolt,
-  receptaclePlaces,
-  hardwarePorts,
-  interfaces,
-  dhcpLeases,
-  routes,
-  bridgePreferences,
-  networkServices,
-  rdmaState,
-  rdmaSwitch,
-  rdmaDevices,
-  otherRdmaDevices,
-  rdmaPorts,
-  rdmaObjects,
-  rdmaHolders,
-  filevault,
+  macosVersionFact,
+  hardwareFact,
+  identityFact,
+  thunderboltFact,
+  receptaclePlacesFact,
+  hardwarePortsFact,
+  interfacesFact,
+  dhcpLeasesFact,
+  routesFact,
+  bridgePreferencesFact,
+  networkServicesFact,
+  rdmaStateFact,
+  rdmaSwitchFact,
+  rdmaDevicesFact,
+  otherRdmaDevicesFact,
+  rdmaPortsFact,
+  rdmaObjectsFact,
+  rdmaHoldersFact,
+  filevaultFact,
   power.fact,
-  wiredLimit,
-  bootSession,
-  diskSpace,
-  serviceAddresses,
-  files,
-  trees,
-  placements,
-  services,
-  doormen,
-  rdmaStarts,
-  rebootMark,
-  foreignDaemons,
+  wiredLimitFact,
+  bootSessionFact,
+  diskSpaceFact,
+  serviceAddressesFact,
+  filesFact,
+  treesFact,
+  placementsFact,
+  servicesFact,
+  doormenFact,
+  rdmaStartsFact,
+  rebootMarkFact,
+  foreignDaemonsFact,
   updates.fact,
-  softwareUpdates,
+  softwareUpdatesFact,
   loginWindow.fact,
   names.fact,
   ...settings.map(({ fact }) => fact),
-  panicReports,
-  jobs,
-  leases,
-  hold,
-  rollbacks,
-  keeper,
-  baseline,
-  traces,
-  login,
-  accounts,
-  searchPath,
-  sudo,
-  clock,
+  panicReportsFact,
+  jobsFact,
+  leasesFact,
+  holdFact,
+  rollbacksFact,
+  keeperFact,
+  baselineFact,
+  tracesFact,
+  loginFact,
+  accountsFact,
+  searchPathFact,
+  sudoFact,
+  clockFact,
 ] as const;
 
 type Listed = (typeof listed)[number];
 
-type Registry = { readonly [F in Listed as F['name']]: F };
-
-/** The same by name. A new one is its definition and its line above, or in the list of settings. */
-export const registry = Object.fromEntries(listed.map((fact) => [fact.name, fact])) as Registry;
-
 /** The name of a fact. */
-export type FactName = keyof Registry;
+export type FactName = Listed['name'];
 
 /** What a fact of each name says. */
 export type FactValues = {
-  readonly [K in FactName]: Registry[K] extends FactDefinition<K, infer V> ? V : never;
+  readonly [F in Listed as F['name']]: F extends FactDefinition<string, infer V> ? V : never;
 };
+
+/** The same by name. A new one is its definition and its line above, or in the list of settings. */
+export const registry = Object.fromEntries(listed.map((fact) => [fact.name, fact])) as Readonly<
+  Record<FactName, FactDefinition>
+>;
 
 /** An observation with every fact by its name, for what goes through all of them. */
 export type EveryFact = { readonly [K in FactName]: Known<FactValues[K]> };
+
+/** What an observation says about the fact of this name. */
+export const readFact = <K extends FactName>(facts: Facts, name: K): Known<FactValues[K]> =>
+  factNamed(facts, name) as Known<FactValues[K]>;
 
 /** Whether there is a fact of this name. */
 export const isFactName = (name: string): name is FactName => Object.hasOwn(registry, name);
@@ -138,9 +143,7 @@ export const factNames = Object.keys(registry) as readonly FactName[];
  */
 export function allProbes(): readonly Probe[] {
   const verbs = [ibvDevices, ibvDevinfo];
-  const others = factNames
-    .flatMap((name): readonly Probe[] => registry[name].from)
-    .filter((probe) => !verbs.includes(probe));
+  const others = factNames.flatMap((name) => registry[name].from).filter((probe) => !verbs.includes(probe));
   return [...new Set([rdmaKernel, ...others, ...verbs])].map((probe) =>
     probe === keptRecords ? keptRecordsWith(comparedKeys) : probe,
   );
@@ -158,4 +161,4 @@ export const quietProbes = (): readonly Probe[] =>
   unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoShell);
 
 /** All that the fact `placements` reads, and so the request for one token: what `unaskingProbes` leaves out. */
-export const tokenProbes = (): readonly Probe[] => registry.placements.from;
+export const tokenProbes = (): readonly Probe[] => placementsFact.from;

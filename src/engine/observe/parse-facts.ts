@@ -1,6 +1,5 @@
 import type { Answer, Asked } from '../../model/facts/probe.ts';
 import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
-import type { FactDefinition } from '../../rack/fact.ts';
 import { type EveryFact, type FactName, factNames, registry } from './facts.ts';
 
 /** All facts of one node from the answers of one observation; a probe without an answer makes its facts unknown. */
@@ -14,7 +13,7 @@ export const factsWithoutAnswer = (reason: UnknownReason, detail: string): Every
   factsOf(() => unknown(reason, detail));
 
 function parseFact(name: FactName, byProbe: ReadonlyMap<string, Answer>, asked: Asked): Known<unknown> {
-  const { from, parse }: FactDefinition = registry[name];
+  const { from, parse } = registry[name];
   return parse(
     from.map((probe) => byProbe.get(probe.name)),
     asked,

@@ -1,10 +1,12 @@
 import { digestOf } from '../../model/digest.ts';
 import type { Json } from '../../model/json.ts';
+import { bootSessionFact } from '../../rack/boot/boot-session-fact.ts';
+import { read } from '../../rack/fact.ts';
 import type { ObservedTarget, Property, View } from '../../rack/resource.ts';
 import type { ObservedNode } from './plan.ts';
 
 function observedNode({ desired: { name }, facts }: ObservedTarget, properties: readonly Property[]): ObservedNode {
-  const session = facts['boot-session'];
+  const session = read(facts, bootSessionFact);
   const seen: [string, Json][] = properties
     .filter(({ node }) => node === name)
     .map(({ address, observed }) => [

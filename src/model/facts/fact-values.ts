@@ -1,32 +1,7 @@
-import type { MacAccounts } from '../account.ts';
 import type { Digest } from '../digest.ts';
-import type { DoormanSight } from '../gateway.ts';
 import type { GoldenRecord } from '../golden.ts';
 import type { RankRecord, TreeKind } from '../node-script.ts';
-import type { LaunchdService } from './launchd-service.ts';
-import type {
-  BootSession,
-  DiskSpace,
-  Hardware,
-  Identity,
-  MacosUpdate,
-  MacosVersion,
-  ReceptaclePlace,
-} from './mac-itself.ts';
-import type { ClockOffset, MacNames, PhotosAgent, PowerSettings, SpotlightVolume, WiredLimit } from './mac-settings.ts';
-import type {
-  Baseline,
-  NodeHold,
-  NodeJob,
-  NodeLease,
-  NodeRollback,
-  RdmaStarts,
-  RebootMark,
-  StartOutcome,
-  Traces,
-} from './node-records.ts';
-import type { RdmaDevice, RdmaHolders, RdmaObjects, RdmaPort } from './rdma-values.ts';
-import type { ForeignDaemon, PanicReport } from './strange-records.ts';
+import type { StartOutcome } from './node-records.ts';
 
 /** Another Mac seen at the far end of a cable. */
 export interface ThunderboltPeer {
@@ -234,69 +209,4 @@ export interface KeeperSight {
   readonly isRefused: boolean;
   /** The last line of its log: `at=1790000000 wired-limit from=0 to=491520`. */
   readonly lastChange?: string;
-}
-
-/** Values of facts by name. Other facts have theirs in their definitions; no new one comes here. */
-export interface FactValues {
-  readonly 'macos-version': MacosVersion;
-  readonly hardware: Hardware;
-  readonly identity: Identity;
-  readonly thunderbolt: readonly ThunderboltReceptacle[];
-  /** Receptacles for which the Mac reports no place are missing. */
-  readonly 'receptacle-places': readonly ReceptaclePlace[];
-  readonly 'hardware-ports': readonly HardwarePort[];
-  readonly interfaces: readonly NetworkInterface[];
-  /** Thunderbolt interfaces with an IPv4 address that is not self-assigned; others are not asked. */
-  readonly 'dhcp-leases': readonly DhcpAnswer[];
-  readonly routes: readonly Route[];
-  readonly 'bridge-preferences': readonly BridgePreference[];
-  readonly 'network-services': readonly NetworkService[];
-  /** As it will hold after the next restart. */
-  readonly 'rdma-switch': 'on' | 'off';
-  readonly 'rdma-devices': readonly RdmaDevice[];
-  /** Names of RDMA devices that belong to no receptacle. */
-  readonly 'other-rdma-devices': readonly string[];
-  readonly 'rdma-ports': readonly RdmaPort[];
-  readonly 'rdma-objects': RdmaObjects;
-  readonly 'rdma-holders': RdmaHolders;
-  readonly filevault: 'on' | 'off' | 'converting';
-  readonly power: PowerSettings;
-  readonly 'wired-limit': WiredLimit;
-  readonly 'boot-session': BootSession;
-  readonly 'disk-space': DiskSpace;
-  readonly 'service-addresses': readonly ServiceAddress[];
-  readonly files: readonly KeptFile[];
-  readonly trees: readonly KeptTree[];
-  readonly placements: readonly PlacementMember[];
-  readonly services: readonly LaunchdService[];
-  /** What each doorman that is loaded says at its port. */
-  readonly doormen: readonly DoormanSight[];
-  readonly 'rdma-starts': RdmaStarts;
-  /** At most one, of the boot session that is still going on. */
-  readonly 'reboot-mark': readonly RebootMark[];
-  readonly 'foreign-daemons': readonly ForeignDaemon[];
-  /** Updates of macOS alone, found by an earlier scan of the Mac. */
-  readonly 'software-updates': readonly MacosUpdate[];
-  readonly names: MacNames;
-  readonly spotlight: readonly SpotlightVolume[];
-  readonly 'photos-analysis': readonly PhotosAgent[];
-  /** The last ones, oldest first. */
-  readonly 'panic-reports': readonly PanicReport[];
-  /** The application firewall; `blocks-all` lets in nothing that it need not. */
-  readonly firewall: 'off' | 'on' | 'blocks-all';
-  readonly jobs: readonly NodeJob[];
-  readonly leases: readonly NodeLease[];
-  /** At most one. */
-  readonly hold: readonly NodeHold[];
-  readonly rollbacks: readonly NodeRollback[];
-  readonly keeper: KeeperSight;
-  readonly baseline: Baseline;
-  readonly traces: Traces;
-  /** The account that the observation was made with, as the node calls it. */
-  readonly login: string;
-  readonly accounts: MacAccounts;
-  /** Where that account finds programs that it calls by name, when nobody is at a terminal; in this order. */
-  readonly 'search-path': readonly string[];
-  readonly sudo: 'allowed' | 'needs-password' | 'denied';
-  readonly clock: ClockOffset;
 }

@@ -1,13 +1,13 @@
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { sshConnection } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** Who the node takes us for: the second line of the probe, as `id -un` prints it. */
-export const login: Fact<'login'> = {
+export const loginFact = defineFact({
   name: 'login',
   from: [sshConnection],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<string> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const [, name, ...more] = lines.value;
@@ -15,4 +15,4 @@ export const login: Fact<'login'> = {
     const isName = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(name) && more.length === 0;
     return isName ? known(name) : garbled(answer, 'printed no name of an account');
   },
-};
+});

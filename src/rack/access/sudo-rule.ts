@@ -2,12 +2,14 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { withCommands } from '../../diagnostics/hint-lines.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
+import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';
+import { sudoFact } from './sudo-fact.ts';
 
 /** Nodes on which `sudo -n` does not answer, so that nothing could be changed there. */
 export const sudo: Rule = ({ nodes }) =>
   nodes.flatMap(({ name, facts }) => {
-    const seen = facts.sudo;
+    const seen = read(facts, sudoFact);
     if (seen.kind === 'unknown' || seen.value === 'allowed') {
       return [];
     }

@@ -5,26 +5,26 @@ import {
   type MadeAccount,
   ownNumbers,
 } from '../../model/account.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { place, tool } from '../../node/paths/node-paths.ts';
 import { accountRecords } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 const isName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);
 
 /** The accounts of people, and those of ours, with what was written when they were made. */
-export const accounts: Fact<'accounts'> = {
+export const accountsFact = defineFact({
   name: 'accounts',
   from: [accountRecords],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<MacAccounts> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of accounts does not end.');
     const found = read(lines.value.slice(0, -1));
     return found === undefined ? garbled(answer, 'printed an account that cannot be read') : known(found);
   },
-};
+});
 
 /** Blocks of lines, each from `account NAME` to `groups …`; then what was written about ours, and about tests. */
 function read(lines: readonly string[]): MacAccounts | undefined {

@@ -3,11 +3,14 @@ import { isHandsWork } from '../../diagnostics/manual-work.ts';
 import { ownAccounts } from '../../model/account.ts';
 import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { loginFact } from '../access/login-fact.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
+import { read } from '../fact.ts';
 import type { Blocker, ObservedTarget, Property, Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { accountState } from './account-state.ts';
+import { accountsFact } from './fact.ts';
 import { accountFindings } from './rule.ts';
 
 const words = {
@@ -25,7 +28,7 @@ const accountAddress = (name: string): Addressed => addressed({ kind: 'accounts'
 
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
   return accountsOn(fleet, node).map((account) => {
-    const observed = mapKnown(facts.accounts, (seen) => accountState(account, seen, facts.login));
+    const observed = mapKnown(read(facts, accountsFact), (seen) => accountState(account, seen, read(facts, loginFact)));
     return {
       node,
       ...accountAddress(account),
@@ -40,7 +43,8 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
 
 /** An account that cannot be used keeps only waiting what needs that one. */
 function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Blocker[] {
-  const { accounts: seen, login } = facts;
+  const seen = read(facts, accountsFact);
+  const login = read(facts, loginFact);
   if (seen.kind === 'unknown') return [];
   return accountsOn(fleet, node).flatMap((account) =>
     accountFindings(node, account, accountState(account, seen.value, login)).map(

@@ -6,8 +6,11 @@ import { ownAccounts } from '../../model/account.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
+import { loginFact } from '../access/login-fact.ts';
+import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';
 import { type AccountState, accountState } from './account-state.ts';
+import { accountsFact } from './fact.ts';
 
 /** Why nothing can run as this account on a node; empty where it can, and where `apply` makes the account. */
 export function accountFindings(node: NodeName, account: string, state: AccountState): readonly Diagnostic[] {
@@ -78,10 +81,10 @@ export function accountFindings(node: NodeName, account: string, state: AccountS
 /** Accounts that ranks or the gateway are to run as, and cannot. */
 export const accounts: Rule = ({ desired, nodes }) =>
   nodes.flatMap(({ name, facts }) => {
-    const seen = facts.accounts;
+    const seen = read(facts, accountsFact);
     return seen.kind === 'unknown'
       ? []
       : accountsOn(desired, name).flatMap((account) =>
-          accountFindings(name, account, accountState(account, seen.value, facts.login)),
+          accountFindings(name, account, accountState(account, seen.value, read(facts, loginFact))),
         );
   });

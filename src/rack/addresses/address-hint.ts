@@ -5,7 +5,9 @@ import type { Facts } from '../../model/facts/observation.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
+import { read } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
 import { serviceOfDevice } from '../network/service-names.ts';
 
 /** A receptacle and the interface that it has on this boot. */
@@ -32,7 +34,7 @@ function actFor(facts: Facts, { end, interfaceName }: BareReceptacle, address: s
       return { commands: [...enable, setManual(service.name)], words: [] };
     }
     case 'none': {
-      const services = facts['network-services'];
+      const services = read(facts, networkServicesFact);
       const isTaken = services.kind === 'known' && services.value.some(({ name }) => name === port);
       return isTaken
         ? { commands: [], words: [`For ${port} (${interfaceName}), add a service in System Settings > Network.`] }

@@ -8,8 +8,12 @@ import { nodeSubject, receptacleSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { cableMethod } from '../network/cable-method.ts';
+import { dhcpLeasesFact } from '../network/dhcp-leases-fact.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
+import { routesFact } from '../network/routes-fact.ts';
 import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
@@ -38,8 +42,10 @@ const strangeAddresses = ({ node, receptacle, declared }: Cable): readonly Ipv4A
   interfaceAt(node.facts, receptacle)?.ipv4.filter((one) => !isSelfAssigned(one) && one.address !== declared) ?? [];
 
 /** What DHCP gave this interface; undefined where the Mac was not asked about it, or its answer is unknown. */
-const dhcpAnswer = ({ 'dhcp-leases': leases }: Facts, device: string): DhcpAnswer | undefined =>
-  leases.kind === 'known' ? leases.value.find((one) => one.device === device) : undefined;
+const dhcpAnswer = (facts: Facts, device: string): DhcpAnswer | undefined => {
+  const leases = read(facts, dhcpLeasesFact);
+  return leases.kind === 'known' ? leases.value.find((one) => one.device === device) : undefined;
+};
 
 /** An address from DHCP, with the server that gave it. */
 interface LeasedAddress {
@@ -57,7 +63,7 @@ function leasedAddress(cable: Cable): LeasedAddress | undefined {
 /** The far end is named where it has the address of the server, which every Mac that shares its Internet may have. */
 function leaseWords(examination: Examination, cable: Cable, { own, server }: LeasedAddress): string {
   const far = examination.nodes.find(({ name }) => name === farNode(examination, cable));
-  const interfaces = far?.facts.interfaces;
+  const interfaces = read(far?.facts, interfacesFact);
   const isServer =
     interfaces?.kind === 'known' && interfaces.value.some(({ ipv4 }) => ipv4.some(({ address }) => address === server));
   const name = isServer ? ` (${far?.name})` : '';
@@ -91,7 +97,7 @@ function cure(examination: Examination, cable: Cable): Prose {
 
 function routeFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
   const { node, receptacle, device } = cable;
-  const { routes } = node.facts;
+  const routes = read(node.facts, routesFact);
   const found = routes.kind === 'known' ? routes.value : [];
   const defaults = found.filter((one) => one.device === device && one.destination.prefixLength === 0);
   const [first] = defaults.toSorted((a, b) => Number(a.flags.includes('I')) - Number(b.flags.includes('I')));

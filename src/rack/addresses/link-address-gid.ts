@@ -3,6 +3,8 @@ import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { known } from '../../model/known.ts';
 import type { Patch } from '../../model/step.ts';
+import { read } from '../fact.ts';
+import { rdmaPortsFact } from '../rdma/ports-fact.ts';
 import type { ObservedTarget, Sight, View } from '../resource.ts';
 import { wantedAddresses } from './link-address-properties.ts';
 import { receptacleDevices } from './link-address-seen.ts';
@@ -12,7 +14,7 @@ const gidAddress = (receptacle: number): Addressed => addressed({ kind: 'rdma-gi
 /** Whether the RDMA device of each cabled receptacle has the GID of its address, where that can be seen. */
 function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Sight[] {
   const devices = receptacleDevices(facts);
-  const ports = facts['rdma-ports'];
+  const ports = read(facts, rdmaPortsFact);
   if (devices.kind === 'unknown' || ports.kind === 'unknown' || !needsRdma(fleet, node)) {
     return [];
   }

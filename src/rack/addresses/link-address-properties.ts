@@ -8,8 +8,10 @@ import type { Facts } from '../../model/facts/observation.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { bridgeLayers, madeBridges } from '../bridge/bridge-layers.ts';
+import { read } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { isLeftToKeeper } from '../network/left-to-keeper.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
 import { interfaceAt } from '../network/thunderbolt-interfaces.ts';
 import type { ObservedTarget, Property, View } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
@@ -150,7 +152,7 @@ function freedProperties(
   const isOurs = (one: Ipv4Address): boolean => own.some((network) => isInside(one, network));
   const ours = (all: readonly Ipv4Address[]): string | null => all.filter(isOurs).map(addressText)[0] ?? null;
   const devices = receptacleDevices(facts);
-  const services = facts['network-services'];
+  const services = read(facts, networkServicesFact);
   const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
   const isWithoutService =
     services.kind === 'known' && device !== undefined && serviceOf(services.value, device) === undefined;

@@ -1,11 +1,16 @@
 import type { Ipv4Address, NetworkService } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import { read } from '../fact.ts';
+import { hardwarePortsFact } from '../network/hardware-ports-fact.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
+import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
 /** The interface of each receptacle, or why nobody can say. */
 export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {
-  const ports = facts['hardware-ports'];
+  const ports = read(facts, hardwarePortsFact);
   const devices = thunderboltInterfaces(facts);
   if (ports.kind === 'unknown') {
     return ports;
@@ -28,7 +33,9 @@ export const addressText = ({ address, prefixLength }: Ipv4Address): string => `
 /** Every address that the interface of a receptacle holds now; none while it is down. */
 export function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {
   // What nobody can see of the services cannot be set either: the address that is there says nothing alone.
-  const unseen = [facts.interfaces, facts['network-services']].find((fact) => fact.kind === 'unknown');
+  const unseen = [read(facts, interfacesFact), read(facts, networkServicesFact)].find(
+    (fact) => fact.kind === 'unknown',
+  );
   if (unseen?.kind === 'unknown') {
     return unseen;
   }
@@ -45,8 +52,8 @@ export type KeptAddress =
 
 /** What the network preferences give the device of a receptacle. */
 export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
-  const services = facts['network-services'];
-  const addresses = facts['service-addresses'];
+  const services = read(facts, networkServicesFact);
+  const addresses = read(facts, serviceAddressesFact);
   if (services.kind === 'unknown') {
     return services;
   }

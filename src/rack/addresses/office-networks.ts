@@ -1,6 +1,9 @@
 import { isInside } from '../../desired/links/ipv4.ts';
 import type { Ipv4Network } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/observation.ts';
+import { read, readValue } from '../fact.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
+import { routesFact } from '../network/routes-fact.ts';
 import { interfaceKind, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 import { networkText } from './ipv4.ts';
 
@@ -16,28 +19,23 @@ const shortestNetwork = 8;
 
 /** The networks that the node has an address in. */
 const ofAddresses = (facts: Facts): readonly OfficeNetwork[] =>
-  facts.interfaces.kind === 'unknown'
-    ? []
-    : facts.interfaces.value
-        .filter((one) => interfaceKind(facts, one.name) === 'other')
-        .flatMap((one) => one.ipv4.map((network) => ({ network, where: `${networkText(network)} of ${one.name}` })));
+  (readValue(facts, interfacesFact) ?? [])
+    .filter((one) => interfaceKind(facts, one.name) === 'other')
+    .flatMap((one) => one.ipv4.map((network) => ({ network, where: `${networkText(network)} of ${one.name}` })));
 
 /** The networks that the node has a route to; those that an address brings with it are told with the address. */
 function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
-  const { routes, interfaces } = facts;
-  const held = interfaces.kind === 'known' ? interfaces.value : [];
+  const held = readValue(facts, interfacesFact) ?? [];
   const isOwn = (network: Ipv4Network, device: string): boolean =>
     held.some((one) => one.name === device && one.ipv4.some((address) => isInside(network, address)));
-  return routes.kind === 'unknown'
-    ? []
-    : routes.value
-        .filter(({ device }) => !/^lo\d/.test(device) && interfaceKind(facts, device) === 'other')
-        .filter(({ destination }) => destination.prefixLength >= shortestNetwork)
-        .filter(({ destination, device }) => !isOwn(destination, device))
-        .map(({ destination: network, device }) => ({
-          network,
-          where: `the route to ${networkText(network)} through ${device}`,
-        }));
+  return (readValue(facts, routesFact) ?? [])
+    .filter(({ device }) => !/^lo\d/.test(device) && interfaceKind(facts, device) === 'other')
+    .filter(({ destination }) => destination.prefixLength >= shortestNetwork)
+    .filter(({ destination, device }) => !isOwn(destination, device))
+    .map(({ destination: network, device }) => ({
+      network,
+      where: `the route to ${networkText(network)} through ${device}`,
+    }));
 }
 
 /**
@@ -49,4 +47,6 @@ export const officeNetworks = (facts: Facts): readonly OfficeNetwork[] =>
 
 /** Whether everything was seen that {@link officeNetworks} follows from: then what it lacks is not in use. */
 export const areNetworksSeen = (facts: Facts): boolean =>
-  thunderboltInterfaces(facts) !== undefined && facts.interfaces.kind === 'known' && facts.routes.kind === 'known';
+  thunderboltInterfaces(facts) !== undefined &&
+  read(facts, interfacesFact).kind === 'known' &&
+  read(facts, routesFact).kind === 'known';

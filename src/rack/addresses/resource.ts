@@ -2,7 +2,9 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { Step } from '../../model/step.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
+import { read } from '../fact.ts';
 import { keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
 import { connectionBlockers } from '../network/transaction/connection.ts';
 import { type ObservedTarget, type Property, propertiesOn, type Resource } from '../resource.ts';
 import { expectedGids, linkGidSights } from './link-address-gid.ts';
@@ -35,7 +37,7 @@ interface Place {
 
 function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs: readonly Step[]): Step {
   const { target, receptacle, device, makes } = place;
-  const services = target.facts['network-services'];
+  const services = read(target.facts, networkServicesFact);
   const all = services.kind === 'known' ? services.value : [];
   const service = serviceOf(all, device);
   const hardwarePort = portOf(receptacle);
@@ -68,7 +70,7 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
 }
 
 function clearStep({ target, receptacle, device, makes }: Place): Step {
-  const services = target.facts['network-services'];
+  const services = read(target.facts, networkServicesFact);
   const service = services.kind === 'known' ? serviceOf(services.value, device) : undefined;
   const held = makes.flatMap(({ observed }) =>
     observed.kind === 'known' && typeof observed.value === 'string' ? [observed.value] : [],

@@ -9,7 +9,9 @@ import type { TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
+import { diskSpaceFact } from '../boot/disk-space-fact.ts';
 import { changedProperties, judgeProperty } from '../change.ts';
+import { read } from '../fact.ts';
 import {
   isIntact,
   placementsOn,
@@ -20,6 +22,7 @@ import {
   treeWords,
   unreadBlocker,
 } from '../records/trees.ts';
+import { treesFact } from '../records/trees-fact.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { modelSteps } from './model-steps.ts';
@@ -88,7 +91,8 @@ const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Pro
 const bytesOf = ({ files }: DesiredModel): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
 /** Of a copy that was begun nobody knows how much is there already: whether the rest fits, the disk says. */
-function isBegun({ facts: { trees } }: ObservedTarget, wanted: DesiredModel): boolean {
+function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
+  const trees = read(facts, treesFact);
   const version = shortDigest(modelTree(wanted).digest);
   return (
     trees.kind === 'known' &&
@@ -116,7 +120,7 @@ function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredMode
 
 /** The models that no longer fit when those before them are there. */
 function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
-  const { 'disk-space': disk } = target.facts;
+  const disk = read(target.facts, diskSpaceFact);
   const missing = knownModels(fleet, target).filter(
     (wanted) => judgeProperty(propertyOf(target, wanted)) === 'differs' && !isBegun(target, wanted),
   );
@@ -141,7 +145,8 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
     desired.models.some((one) => one.name === name && one.digest === undefined);
   const settled = desired.models.filter(({ name }) => !isUnread(name));
   const wanted = new Set(settled.map((one) => `${one.name} ${shortDigest(modelTree(one).digest)}`));
-  return targets.flatMap(({ desired: { name: node }, facts: { trees } }) => {
+  return targets.flatMap(({ desired: { name: node }, facts }) => {
+    const trees = read(facts, treesFact);
     const all = trees.kind === 'known' ? trees.value : [];
     const kept = all.filter(
       ({ kind, name, digest, state }) =>

@@ -9,6 +9,7 @@ import { compareText } from '../../model/text/compare-text.ts';
 import { stagedArchive, stagedExtra } from '../../node/paths/tree-paths.ts';
 import { buildStep, gateStep, scriptStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
+import { read } from '../fact.ts';
 import { doormenOn } from '../placement/doors/gateways.ts';
 import {
   isIntact,
@@ -24,6 +25,7 @@ import {
   treesOf,
   treeWords,
 } from '../records/trees.ts';
+import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property, Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
@@ -83,7 +85,8 @@ function oldProperty(target: ObservedTarget, name: string, wanted: string | unde
 }
 
 /** The runtimes of which a node has versions, or is to have one. */
-function namesOn(used: readonly Program[], { facts: { trees } }: ObservedTarget): readonly string[] {
+function namesOn(used: readonly Program[], { facts }: ObservedTarget): readonly string[] {
+  const trees = read(facts, treesFact);
   const there = trees.kind === 'known' ? trees.value.filter(({ kind }) => kind === 'runtime') : [];
   const published = there.filter(({ state }) => state !== 'staged');
   return [...new Set([...used, ...published].map(({ name }) => name))].toSorted(compareText);

@@ -7,7 +7,10 @@ import type { TreeId } from '../../model/node-script.ts';
 import { compareText } from '../../model/text/compare-text.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
+import { read } from '../fact.ts';
+import { jobsFact } from '../records/jobs-fact.ts';
 import { isIntact, jobKeys, placementsOn, treeOf } from '../records/trees.ts';
+import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property, Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 
@@ -48,7 +51,8 @@ const worksOn = ({ fields }: NodeJob, { kind, name, digest }: KeptTree): boolean
  * and whatever runs is left alone, with all that it works on.
  */
 function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftovers> {
-  const { trees, jobs } = target.facts;
+  const trees = read(target.facts, treesFact);
+  const jobs = read(target.facts, jobsFact);
   if (trees.kind === 'unknown') return trees;
   if (jobs.kind === 'unknown') return jobs;
   const needed = usedTrees(fleet, target).filter((tree) => !isPublished(trees.value, tree));

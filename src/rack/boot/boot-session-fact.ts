@@ -1,9 +1,10 @@
-import { known } from '../../model/known.ts';
+import type { BootSession } from '../../model/facts/mac-itself.ts';
+import { type Known, known } from '../../model/known.ts';
 import { isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { sysctlValues } from '../../node/answers/sysctl-values.ts';
 import { sysctl } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * Which boot this is, from
@@ -11,10 +12,10 @@ import type { Fact } from '../fact.ts';
  *     kern.boottime: { sec = 1790421415, usec = 985376 } Sat Sep 26 06:16:55 2026
  *     kern.bootsessionuuid: 40962879-B7EE-4F13-AF6E-E7266EF5E732
  */
-export const bootSession: Fact<'boot-session'> = {
+export const bootSessionFact = defineFact({
   name: 'boot-session',
   from: [sysctl],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<BootSession> => {
     const values = sysctlValues(answer, ['kern.bootsessionuuid', 'kern.boottime']);
     if (values.kind === 'unknown') return values;
     const [uuid = '', time = ''] = values.value;
@@ -23,4 +24,4 @@ export const bootSession: Fact<'boot-session'> = {
     if (seconds === undefined) return garbled(answer, 'printed no boot time');
     return known({ uuid, bootedAtEpochSeconds: seconds });
   },
-};
+});

@@ -2,14 +2,16 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { diskText } from '../../model/text/units.ts';
+import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';
+import { diskSpaceFact } from './disk-space-fact.ts';
 
 const wantedFreeShare = 0.1;
 
 /** Nodes with less than a tenth of the data volume free. */
 export const disk: Rule = ({ nodes }) =>
   nodes.flatMap(({ name, facts }) => {
-    const seen = facts['disk-space'];
+    const seen = read(facts, diskSpaceFact);
     if (seen.kind === 'unknown' || seen.value.freeBytes >= seen.value.totalBytes * wantedFreeShare) {
       return [];
     }

@@ -1,9 +1,10 @@
-import { known } from '../../model/known.ts';
+import type { DiskSpace } from '../../model/facts/mac-itself.ts';
+import { type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { place } from '../../node/paths/node-paths.ts';
 import { dataVolume } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** Device (blanks allowed), blocks, used, available, capacity, then on macOS three columns of inodes, mount point. */
 const row = /^\S.{0,999}? {1,99}(\d+) +\d+ +(\d+) +\d+%(?: +\d+ +\d+ +\d+%)? +(\/.*)$/;
@@ -14,10 +15,10 @@ const row = /^\S.{0,999}? {1,99}(\d+) +\d+ +(\d+) +\d+%(?: +\d+ +\d+ +\d+%)? +(\
  *     Filesystem     1024-blocks       Used  Available Capacity iused       ifree %iused  Mounted on
  *     /dev/disk3s5    7811085600 4385517656    1000000    57% 1501896 33992116560    0%   /System/Volumes/Data
  */
-export const diskSpace: Fact<'disk-space'> = {
+export const diskSpaceFact = defineFact({
   name: 'disk-space',
   from: [dataVolume],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<DiskSpace> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const [head = '', ...rest] = lines.value;
@@ -34,4 +35,4 @@ export const diskSpace: Fact<'disk-space'> = {
     }
     return known({ totalBytes: totalBlocks * 1024, freeBytes: freeBlocks * 1024 });
   },
-};
+});

@@ -1,9 +1,9 @@
 import type { PanicReport } from '../../model/facts/strange-records.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
 import { panicReportFiles } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 const nameForm = /^panic ([A-Za-z0-9._+?-]{1,255}\.panic)$/;
 
@@ -53,10 +53,10 @@ const byTime = (one: PanicReport, other: PanicReport): number =>
  *     {"bug_type":"210","timestamp":"2026-11-20 21:26:29.00 +0000","os_version":"macOS 26.2 (25C56)",…}
  *       "panicString" : "panic(cpu 4 caller 0xfffffe0029c35b10): Kernel data abort. at pc …\nDebugger message: …",
  */
-export const panicReports: Fact<'panic-reports'> = {
+export const panicReportsFact = defineFact({
   name: 'panic-reports',
   from: [panicReportFiles],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly PanicReport[]> => {
     const records = readRecords(answer);
     if (records.kind === 'unknown' && records.reason === 'no-privilege')
       return unknown('no-privilege', 'The reports of kernel panics cannot be read.');
@@ -67,4 +67,4 @@ export const panicReports: Fact<'panic-reports'> = {
       ? garbled(answer, 'named a report of a panic as none is named')
       : known([...byName.values()].toSorted(byTime));
   },
-};
+});

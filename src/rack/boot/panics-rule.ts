@@ -5,14 +5,17 @@ import { mostPanicReports } from '../../model/facts/node-records.ts';
 import type { PanicReport } from '../../model/facts/strange-records.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';
+import { bootSessionFact } from './boot-session-fact.ts';
+import { panicReportsFact } from './panic-reports-fact.ts';
 
 /**
  * Whether the report was written in this boot session, however late: with FileVault macOS writes it only when somebody has
  * unlocked the disk. Of a panic at 01:35 the report was written at 07:09.
  */
 function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
-  const session = facts['boot-session'];
+  const session = read(facts, bootSessionFact);
   if (session.kind === 'unknown' || atEpochSeconds === undefined) return false;
   return atEpochSeconds >= session.value.bootedAtEpochSeconds;
 }
@@ -47,7 +50,7 @@ function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport
 /** A Mac that is there again after a kernel panic: what it served is down, and nobody has ordered a restart. */
 export const panics: Rule = ({ nodes }) =>
   nodes.flatMap((node) => {
-    const reports = node.facts['panic-reports'];
+    const reports = read(node.facts, panicReportsFact);
     const last = reports.kind === 'known' ? lastOf(reports.value) : undefined;
     return reports.kind === 'unknown' || last === undefined || !isOfThisSession(node, last)
       ? []

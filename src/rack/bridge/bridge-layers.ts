@@ -1,7 +1,9 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NetworkService } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
+import { read } from '../fact.ts';
 import { isLeftToKeeper } from '../network/left-to-keeper.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
 import { activeBridges, preferredBridges, type ReceptacleBridge } from './bridges.ts';
 
 /** Where macOS keeps the Thunderbolt Bridge: each survives the removal of the others. */
@@ -33,7 +35,7 @@ function isThere(bridges: readonly ReceptacleBridge[] | undefined): Judged {
 
 /** A service on a bridge that a person made carries that person's network. */
 function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): readonly NetworkService[] {
-  const services = facts['network-services'];
+  const services = read(facts, networkServicesFact);
   const named = (maker: ReceptacleBridge['maker'], device: string | undefined): boolean =>
     bridges.some((bridge) => bridge.maker === maker && bridge.name === device);
   return services.kind === 'unknown'
@@ -55,7 +57,7 @@ export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts
   const layers: readonly (readonly [BridgeLayer, Judged])[] = [
     ['interface', isThere(active)],
     ['preferences', isThere(preferred)],
-    ['service', facts['network-services'].kind === 'unknown' ? undefined : services.length > 0],
+    ['service', read(facts, networkServicesFact).kind === 'unknown' ? undefined : services.length > 0],
   ];
   return {
     present: layers.flatMap(([layer, judged]) => (judged === true ? [layer] : [])),

@@ -1,5 +1,9 @@
 import type { Facts } from '../../model/facts/observation.ts';
+import { read } from '../fact.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
 import { interfaceKind } from '../network/thunderbolt-interfaces.ts';
+import { bridgePreferencesFact } from './fact.ts';
 
 /** A bridge that has, or may have, Thunderbolt receptacles among its members. */
 export interface ReceptacleBridge {
@@ -24,7 +28,7 @@ type Found = Pick<ReceptacleBridge, 'name' | 'members' | 'addresses'>;
 const ownMark = 'thunderbolt-bridge';
 
 function markedNames(facts: Facts): readonly string[] {
-  const preferences = facts['bridge-preferences'];
+  const preferences = read(facts, bridgePreferencesFact);
   return preferences.kind === 'unknown'
     ? []
     : preferences.value.filter(({ auto }) => auto === ownMark).map(({ name }) => name);
@@ -35,7 +39,7 @@ function markedNames(facts: Facts): readonly string[] {
  * bridge100 on they belong to Internet Sharing and virtual machines. The keeper judges likewise.
  */
 function isOwnName(facts: Facts, name: string, hasMark: boolean): boolean {
-  const services = facts['network-services'];
+  const services = read(facts, networkServicesFact);
   const isOfService =
     services.kind === 'known' &&
     services.value.some(({ port, device }) => port === 'Thunderbolt Bridge' && device === name);
@@ -64,7 +68,7 @@ function judge(facts: Facts, found: Found, hasMark: boolean): readonly Receptacl
 
 /** The bridges that `ifconfig` shows with members; undefined when the interfaces are unknown. */
 export function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
-  const { interfaces } = facts;
+  const interfaces = read(facts, interfacesFact);
   if (interfaces.kind === 'unknown') {
     return undefined;
   }
@@ -77,7 +81,7 @@ export function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undef
 
 /** The bridges of the network preferences; undefined when those are unknown. */
 export function preferredBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
-  const preferences = facts['bridge-preferences'];
+  const preferences = read(facts, bridgePreferencesFact);
   return preferences.kind === 'unknown'
     ? undefined
     : preferences.value.flatMap(({ name, interfaces, auto }) =>

@@ -1,11 +1,11 @@
 import type { BridgePreference } from '../../model/facts/fact-values.ts';
 import type { Answer } from '../../model/facts/probe.ts';
-import { known } from '../../model/known.ts';
+import { type Known, known } from '../../model/known.ts';
 import { isInterface } from '../../node/answers/grammar.ts';
 import { asList, asObject, textOf } from '../../node/answers/json-value.ts';
 import { garbled, readJson } from '../../node/answers/read-answer.ts';
 import { bridgeKey } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 const noSuchKey = /^[^\n]*: No value at that key path\b[^\n]*: VirtualNetworkInterfaces\.Bridge\n?$/;
 
@@ -16,10 +16,10 @@ const noSuchKey = /^[^\n]*: No value at that key path\b[^\n]*: VirtualNetworkInt
  *
  * `{}` is what a Mac prints whose bridge was deleted; a key that was never there is told by plutil's own words.
  */
-export const bridgePreferences: Fact<'bridge-preferences'> = {
+export const bridgePreferencesFact = defineFact({
   name: 'bridge-preferences',
   from: [bridgeKey],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly BridgePreference[]> => {
     if (answer !== undefined && saysNoSuchKey(answer)) return known([]);
     const json = readJson(answer);
     if (json.kind === 'unknown') return json;
@@ -33,7 +33,7 @@ export const bridgePreferences: Fact<'bridge-preferences'> = {
     }
     return known(found);
   },
-};
+});
 
 /**
  * Exit 1 and one line that names the key path, on stdout or stderr by version of macOS; any other failure is not an

@@ -7,26 +7,30 @@ import type { Step } from '../../model/step.ts';
 import { compareText } from '../../model/text/compare-text.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
+import { type FactDefinition, read } from '../fact.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
 import { connectionBlockers } from '../network/transaction/connection.ts';
 import type { Gap, ObservedTarget, Property, Resource, View } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridge-layers.ts';
+import { bridgePreferencesFact } from './fact.ts';
 
 /** Each survives the removal of the others, so each is a property of its own. */
 const layerNames: readonly BridgeLayer[] = ['interface', 'preferences', 'service'];
 
 const sourceFacts = {
-  interface: 'interfaces',
-  preferences: 'bridge-preferences',
-  service: 'network-services',
-} as const satisfies Record<BridgeLayer, keyof Facts>;
+  interface: interfacesFact,
+  preferences: bridgePreferencesFact,
+  service: networkServicesFact,
+} satisfies Record<BridgeLayer, FactDefinition>;
 
 function presence(facts: Facts, layers: BridgeLayers, layer: BridgeLayer): Known<boolean> {
   if (!layers.unknown.includes(layer)) {
     return known(layers.present.includes(layer));
   }
-  const source = facts[sourceFacts[layer]];
+  const source = read<unknown>(facts, sourceFacts[layer]);
   return source.kind === 'unknown' ? source : unknown('garbled', 'whether its members are receptacles is unknown');
 }
 

@@ -5,7 +5,7 @@ import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
 import { garbled, readJson } from '../../node/answers/read-answer.ts';
 import { thunderboltProfile } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 import { type Attached, attachedTo } from './thunderbolt-items.ts';
 
 /**
@@ -13,10 +13,10 @@ import { type Attached, attachedTo } from './thunderbolt-items.ts';
  * `receptacle_id_key` inside the tag: the tag itself is always called `receptacle_1_tag`. A bus that cannot be read leaves
  * the others known, as long as its receptacle has a number.
  */
-export const thunderbolt: Fact<'thunderbolt'> = {
+export const thunderboltFact = defineFact({
   name: 'thunderbolt',
   from: [thunderboltProfile],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly ThunderboltReceptacle[]> => {
     const json = readJson(answer);
     if (json.kind === 'unknown') return json;
     const buses = asList(asObject(json.value)?.['SPThunderboltDataType']);
@@ -32,7 +32,7 @@ export const thunderbolt: Fact<'thunderbolt'> = {
     if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no bus that can be read');
     return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
   },
-};
+});
 
 function isUnambiguous(all: readonly ThunderboltReceptacle[]): boolean {
   const uuids = all.flatMap(({ domainUuid }) => domainUuid ?? []);

@@ -2,10 +2,13 @@ import type { LinkEnd } from '../../model/link.ts';
 import type { CasePlace, CaseSide } from '../../model/macs/mac-model.ts';
 import { caseFaces, casePlaces } from '../cabling/case-places.ts';
 import type { Examination } from '../examination.ts';
+import { read } from '../fact.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
+import { receptaclePlacesFact } from './receptacle-places-fact.ts';
 
 /** The model that a node reports, or else the one that the file declares; undefined where neither is known. */
 export function modelAt({ desired, nodes }: Examination, node: string): string | undefined {
-  const hardware = nodes.find(({ name }) => name === node)?.facts.hardware;
+  const hardware = read(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
   return hardware?.kind === 'known'
     ? hardware.value.model
     : desired.nodes.find(({ name }) => name === node)?.hardware.model;
@@ -21,7 +24,7 @@ const columnsByWord: Readonly<Record<number, readonly string[]>> = {
 
 /** The place that the Mac itself reports: `back, right middle` for `back-right-middle`. */
 function reportedPlace(examination: Examination, { node, receptacle }: LinkEnd): CasePlace | undefined {
-  const places = examination.nodes.find(({ name }) => name === node)?.facts['receptacle-places'];
+  const places = read(examination.nodes.find(({ name }) => name === node)?.facts, receptaclePlacesFact);
   const reported = places?.kind === 'known' ? places.value.find((place) => place.receptacle === receptacle) : undefined;
   const [first, ...rest] = reported?.location.split('-') ?? [];
   const side = sides.find((one) => one === first);

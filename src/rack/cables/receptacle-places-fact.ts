@@ -3,7 +3,7 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/registry-nodes.ts';
 import { receptacleLocations } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** A port controller (`hpm0`) that names its place and the Thunderbolt controller that it belongs to. */
 interface Connector {
@@ -21,10 +21,10 @@ interface Controller {
  * Where each receptacle is on the case, from the Mac's device tree. The keys are undocumented, so a relation that
  * is not one to one makes the fact unknown. Optional: no finding is made of its absence.
  */
-export const receptaclePlaces: Fact<'receptacle-places'> = {
+export const receptaclePlacesFact = defineFact({
   name: 'receptacle-places',
   from: [receptacleLocations],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly ReceptaclePlace[]> => {
     const paths = readRegistryPaths(answer);
     if (paths.kind === 'unknown') return paths;
     const alone = paths.value.filter((path) => path.length === 1);
@@ -34,7 +34,7 @@ export const receptaclePlaces: Fact<'receptacle-places'> = {
     const places = joined(connectors, controllers);
     return places === undefined ? garbled(answer, 'does not lead from each place to one receptacle') : places;
   },
-};
+});
 
 /** Nothing for a port without a Thunderbolt controller, such as MagSafe; undefined where a value has another form. */
 function connectorOf({ properties }: RegistryNode): readonly (Connector | undefined)[] {

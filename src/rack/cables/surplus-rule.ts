@@ -10,6 +10,8 @@ import { linkAt, type SeenCable, undeclaredCables } from '../cabling/judge-cabli
 import type { LinkJudgement } from '../cabling/judge-link.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import type { Examination } from '../examination.ts';
+import { read } from '../fact.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
 import type { Rule } from '../rule.ts';
 
 const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
@@ -24,7 +26,7 @@ function isTold({ cabling }: Examination, end: LinkEnd): boolean {
 function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEnd): string | undefined {
   const isOwn = desired.thunderbolt.avoid.some((one) => isSameEnd(one, { node, receptacle }));
   if (isOwn) return 'The file wants it left free.';
-  const hardware = nodes.find(({ name }) => name === node)?.facts.hardware;
+  const hardware = read(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
   const model = hardware?.kind === 'known' ? macModel(hardware.value.model) : undefined;
   return model?.avoid.includes(receptacle) ? avoidReason(model.name, receptacle) : undefined;
 }

@@ -1,8 +1,9 @@
 import type { ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
 import type { NodeObservation } from '../../model/facts/observation.ts';
-import type { LinkEnd } from '../../model/link.ts';
-import { linkEndText } from '../../model/link.ts';
+import { type LinkEnd, linkEndText } from '../../model/link.ts';
 import type { NodeName } from '../../model/node.ts';
+import { thunderboltFact } from '../cables/fact.ts';
+import { read } from '../fact.ts';
 import { compareEnds, isSameEnd, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 import { lacksThunderbolt5 } from './thunderbolt-limit.ts';
 
@@ -17,7 +18,7 @@ interface Owners {
 }
 
 const receptaclesOf = (nodes: ObservedNodes, name: NodeName): readonly ThunderboltReceptacle[] | undefined => {
-  const fact = Object.hasOwn(nodes, name) ? nodes[name]?.facts.thunderbolt : undefined;
+  const fact = Object.hasOwn(nodes, name) ? read(nodes[name]?.facts, thunderboltFact) : undefined;
   return fact?.kind === 'known' ? fact.value : undefined;
 };
 

@@ -1,6 +1,9 @@
 import type { ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { neverHasRdma } from '../../model/macs/mac-models.ts';
+import { thunderboltFact } from '../cables/fact.ts';
+import { read } from '../fact.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
 
 const thunderbolt4BitsPerSecond = 40e9;
 
@@ -19,7 +22,9 @@ function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boole
  * Whether it is known that no receptacle of this Mac can do 80 Gb/s, whatever cable is in it: from the table of Macs, or
  * from what free receptacles can do at most. A Mac whose receptacles are all in use shows no maximum.
  */
-export function lacksThunderbolt5({ hardware, thunderbolt }: Pick<Facts, 'hardware' | 'thunderbolt'>): boolean {
+export function lacksThunderbolt5(facts: Facts): boolean {
+  const hardware = read(facts, hardwareFact);
+  const thunderbolt = read(facts, thunderboltFact);
   const isListed = hardware.kind === 'known' && neverHasRdma(hardware.value.model);
   return isListed || (thunderbolt.kind === 'known' && showsThunderbolt4(thunderbolt.value));
 }

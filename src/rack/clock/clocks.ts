@@ -1,5 +1,7 @@
 import type { ClockOffset } from '../../model/facts/mac-settings.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { readValue } from '../fact.ts';
+import { clockFact } from './fact.ts';
 
 const toleratedMs = 5_000;
 
@@ -28,9 +30,10 @@ function agree(seen: readonly SeenClock[]): boolean {
  * are off together, the clock that is wrong is that of this computer.
  */
 export function judgeClocks(nodes: readonly Pick<ExaminedNode, 'name' | 'facts'>[]): Clocks {
-  const seen = nodes.flatMap(({ name, facts }): readonly SeenClock[] =>
-    facts.clock.kind === 'known' ? [{ name, ...facts.clock.value }] : [],
-  );
+  const seen = nodes.flatMap(({ name, facts }): readonly SeenClock[] => {
+    const clock = readValue(facts, clockFact);
+    return clock === undefined ? [] : [{ name, ...clock }];
+  });
   const isOwn = seen.length >= 2 && seen.every(isOff) && agree(seen);
   return { kind: isOwn ? 'this-computer' : 'nodes', off: seen.filter(isOff) };
 }

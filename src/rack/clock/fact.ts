@@ -1,17 +1,18 @@
-import { known, unknown } from '../../model/known.ts';
+import type { ClockOffset } from '../../model/facts/mac-settings.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
 import { date } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * The node's clock minus the controller's. `date` gives whole seconds and ran at some moment between the request and
  * the answer, so the middle of what is possible is given, with half of its width.
  */
-export const clock: Fact<'clock'> = {
+export const clockFact = defineFact({
   name: 'clock',
   from: [date],
-  parse: ([answer], asked) => {
+  parse: ([answer], asked): Known<ClockOffset> => {
     const text = readText(answer);
     if (text.kind === 'unknown') return text;
     const seconds = wholeNumber(/^(\d{9,11})\n$/.exec(text.value)?.[1]);
@@ -25,4 +26,4 @@ export const clock: Fact<'clock'> = {
       uncertaintyMs: Math.ceil((receivedAtEpochMs - sentAtEpochMs) / 2 + 500),
     });
   },
-};
+});

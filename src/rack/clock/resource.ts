@@ -4,9 +4,11 @@ import type { Step } from '../../model/step.ts';
 import { durationText } from '../../model/text/units.ts';
 import { gateStep, scriptStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
+import { read } from '../fact.ts';
 import type { ObservedTarget, Property, Resource, View } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { type Clocks, judgeClocks } from './clocks.ts';
+import { clockFact } from './fact.ts';
 
 const offsetWords = ({ offsetMs }: ClockOffset): string =>
   `${durationText(offsetMs)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this computer`;
@@ -17,8 +19,8 @@ function propertyOf({ kind, off }: Clocks, { desired: { name: node }, facts }: O
     node,
     ...addressed({ kind: 'clock' }),
     desired: true,
-    observed: mapKnown(facts.clock, () => isRight),
-    from: knownWords(facts.clock, offsetWords),
+    observed: mapKnown(read(facts, clockFact), () => isRight),
+    from: knownWords(read(facts, clockFact), offsetWords),
     to: 'as this computer',
     reason: 'system.clock: set',
   };

@@ -9,11 +9,13 @@ import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { doormanPort } from '../../node/paths/gateway-paths.ts';
+import { read } from '../fact.ts';
 import type { FleetObservation } from '../fleet-observation.ts';
 import { insideAddress } from '../placement/doors/doors.ts';
 import { doormenOn } from '../placement/doors/gateways.ts';
 import { leftDoorsOn } from '../placement/doors/left-doors.ts';
 import { isRunning, seeMember } from '../placement/members/member.ts';
+import { servicesFact } from '../records/services-fact.ts';
 import type { ObservedTarget } from '../resource.ts';
 
 /** The file, and what was seen of its nodes. */
@@ -51,7 +53,7 @@ export function untoldDoors(
 ): readonly UntoldDoor[] {
   const own = doormenOn(look.fleet, name).filter(({ placements }) => placements.some((one) => one.name === placement));
   if (!mayLead(placement, name, look)) return [];
-  const { services } = facts;
+  const services = read(facts, servicesFact);
   if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'doorman' }), why: services }];
   return services.value.flatMap(({ label, state, behind }): readonly UntoldDoor[] => {
     const port = doormanPort(label);

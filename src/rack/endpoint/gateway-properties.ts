@@ -14,7 +14,11 @@ import {
   doormenFolder,
 } from '../../node/paths/gateway-paths.ts';
 import { textDigest } from '../../node/put-file.ts';
+import { read } from '../fact.ts';
 import { doormanFiles, doormenOn, type WantedDoorman } from '../placement/doors/gateways.ts';
+import { filesFact } from '../records/files-fact.ts';
+import { doormenFact } from '../records/gateways-fact.ts';
+import { servicesFact } from '../records/services-fact.ts';
 import type { ObservedTarget, Property, View } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { doorProperties } from './gateway-doors.ts';
@@ -30,7 +34,9 @@ export interface DoormenSight {
 }
 
 /** What is seen of the doormen of a node; unknown where its files or its services are. */
-export function doormenSeen({ facts: { files, services } }: ObservedTarget): Known<DoormenSight> {
+export function doormenSeen({ facts }: ObservedTarget): Known<DoormenSight> {
+  const files = read(facts, filesFact);
+  const services = read(facts, servicesFact);
   if (files.kind === 'unknown') return files;
   if (services.kind === 'unknown') return services;
   return known({ files: files.value, services: services.value });
@@ -100,7 +106,8 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
 }
 
 /** Whether the process at a port was started with these files, as far as it was heard; an older doorman does not say it. */
-function isOfVersion(version: string, port: number, { facts: { doormen } }: ObservedTarget): boolean {
+function isOfVersion(version: string, port: number, { facts }: ObservedTarget): boolean {
+  const doormen = read(facts, doormenFact);
   const said = doormen.kind === 'known' ? doormen.value.find((one) => one.port === port) : undefined;
   return said?.kind !== 'answered' || said.version === version;
 }

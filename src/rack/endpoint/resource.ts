@@ -9,11 +9,13 @@ import { placementSubject } from '../../model/subject.ts';
 import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../node/paths/gateway-paths.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
+import { readValue } from '../fact.ts';
 import { doormanSights } from '../placement/doors/door-sights.ts';
 import { doorAddress } from '../placement/doors/doors.ts';
 import { closedText } from '../placement/doors/gateway-files.ts';
 import { doormanFiles, doormenOn, type WantedDoorman } from '../placement/doors/gateways.ts';
 import { leavingAt } from '../placement/doors/left-doors.ts';
+import { placementsFact } from '../placement/observed/fact.ts';
 import type { ObservedTarget, Property, Resource } from '../resource.ts';
 import { keyedAt, keysSteps } from './gateway-keys.ts';
 import { forgottenDoors, type Leaving, leavingSteps } from './gateway-leaving.ts';
@@ -124,8 +126,7 @@ const isLoaded = ({ seen }: Work, port: number): boolean =>
 
 /** An endpoint that only its node reached stood at this port; its mesh is started anew at another one after this. */
 const isTakenByRank = ({ target: { facts } }: Work, port: number): boolean =>
-  facts.placements.kind === 'known' &&
-  facts.placements.value.some((one) => one.rank === 0 && one.endpointPort === port);
+  readValue(facts, placementsFact)?.some((one) => one.rank === 0 && one.endpointPort === port) === true;
 
 function doorStep(
   work: Work,

@@ -1,16 +1,16 @@
-import { known } from '../../model/known.ts';
+import { type Known, known } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { fdesetup } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * Whether the disk is encrypted, from `FileVault is On.` and, while macOS converts it, a second line
  * `Encryption in progress: Percent completed = 42.5`.
  */
-export const filevault: Fact<'filevault'> = {
+export const filevaultFact = defineFact({
   name: 'filevault',
   from: [fdesetup],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<'on' | 'off' | 'converting'> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const [first = '', ...rest] = lines.value;
@@ -20,7 +20,7 @@ export const filevault: Fact<'filevault'> = {
     if (rest.some((line) => line !== '' && !isRemark(line))) return garbled(answer, 'said more than is understood');
     return known(state === 'On' ? 'on' : 'off');
   },
-};
+});
 
 /** Remarks that change nothing about the disk as it is now. */
 const isRemark = (line: string): boolean =>

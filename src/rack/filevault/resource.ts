@@ -1,5 +1,7 @@
+import { read } from '../fact.ts';
 import type { Resource } from '../resource.ts';
 import { verifyOnly } from '../verify-only.ts';
+import { filevaultFact } from './fact.ts';
 
 /** FileVault, where the file has a wish: switching it asks for a password. */
 export const filevault: Resource = verifyOnly({
@@ -7,7 +9,7 @@ export const filevault: Resource = verifyOnly({
   after: ['identity'],
   gaps: ({ desired, targets }) =>
     targets.flatMap(({ desired: { name: node }, facts }) =>
-      desired.system.fileVault !== 'any' && facts.filevault.kind === 'unknown'
+      desired.system.fileVault !== 'any' && read(facts, filevaultFact).kind === 'unknown'
         ? [{ node, resource: 'filevault', text: 'whether FileVault is on' }]
         : [],
     ),

@@ -2,7 +2,9 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { withCommands } from '../../diagnostics/hint-lines.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';
+import { filevaultFact } from './fact.ts';
 
 const stateWords = {
   on: 'FileVault is on: after every reboot it waits for a password.',
@@ -14,7 +16,7 @@ const stateWords = {
 export const filevault: Rule = ({ desired, nodes }) =>
   nodes.flatMap(({ name, facts }) => {
     const wanted = desired.system.fileVault;
-    const seen = facts.filevault;
+    const seen = read(facts, filevaultFact);
     const wantedState = wanted === 'enabled' ? 'on' : 'off';
     if (wanted === 'any' || seen.kind === 'unknown' || seen.value === wantedState) {
       return [];

@@ -1,12 +1,14 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/observation.ts';
+import { read } from '../fact.ts';
+import { foreignDaemonsFact } from './fact.ts';
 
 /**
  * The network daemon of somebody else that keeps the cables of a node because the file says so: then bridge, addresses
  * and service order are left to it. Undefined where there is none, or it does nothing any more.
  */
 export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): string | undefined {
-  const found = facts['foreign-daemons'];
+  const found = read(facts, foreignDaemonsFact);
   return thunderbolt.foreignDaemons === 'adopt' && found.kind === 'known'
     ? found.value.find(({ isLoaded, isDisabled }) => isLoaded || !isDisabled)?.label
     : undefined;

@@ -1,11 +1,11 @@
 import { knownDaemons } from '../../model/facts/known-daemons.ts';
 import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { isLoaded, overrideOf } from '../../node/answers/launchd-answers.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
 import { foreignDaemonList } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 const headForm = /^(daemon|override) ([a-z.]{1,100}) (\d{1,3})$/;
 
@@ -22,10 +22,10 @@ function daemonOf([daemon, override]: readonly NodeRecord[]): ForeignDaemon | un
 }
 
 /** Network daemons of others whose plist lies on the node. One that runs without its plist is gone with the next start. */
-export const foreignDaemons: Fact<'foreign-daemons'> = {
+export const foreignDaemonsFact = defineFact({
   name: 'foreign-daemons',
   from: [foreignDaemonList],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly ForeignDaemon[]> => {
     const records = readRecords(answer);
     if (records.kind === 'unknown') return records;
     const pairs = records.value.flatMap((_, at) => (at % 2 === 0 ? [records.value.slice(at, at + 2)] : []));
@@ -35,4 +35,4 @@ export const foreignDaemons: Fact<'foreign-daemons'> = {
     const isUnambiguous = new Set(all.map(({ label }) => label)).size === all.length;
     return isUnambiguous ? known(all) : unknown('garbled', 'One daemon was described twice.');
   },
-};
+});

@@ -4,8 +4,10 @@ import { knownDaemons } from '../../model/facts/known-daemons.ts';
 import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
+import { read } from '../fact.ts';
 import type { ObservedTarget, Property, Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
+import { foreignDaemonsFact } from './fact.ts';
 
 /** What of a daemon is there: `stopped` is unloaded and disabled, so that no start brings it back. */
 type Standing = 'loaded' | 'comes back' | 'stopped' | 'gone';
@@ -28,7 +30,7 @@ function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: Observe
     return [];
   }
   return knownDaemons.map(({ label }) => {
-    const observed = mapKnown(facts['foreign-daemons'], (daemons) => standingOf(label, daemons));
+    const observed = mapKnown(read(facts, foreignDaemonsFact), (daemons) => standingOf(label, daemons));
     const isGone = observed.kind === 'known' && observed.value === 'gone';
     const to: Standing = wish === 'remove' || isGone ? 'gone' : 'stopped';
     return {

@@ -7,8 +7,10 @@ import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';
 import { adoptedDaemon } from './adopted-daemon.ts';
+import { foreignDaemonsFact } from './fact.ts';
 
 interface Told {
   readonly code: DiagnosticCode;
@@ -28,7 +30,7 @@ function toldOf({ thunderbolt }: DesiredFleet, { isLoaded, isDisabled }: Foreign
 }
 
 function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
-  const found = facts['foreign-daemons'];
+  const found = read(facts, foreignDaemonsFact);
   return (found.kind === 'known' ? found.value : []).flatMap((daemon) => {
     const told = toldOf(desired, daemon);
     const about = knownDaemons.find(({ label }) => label === daemon.label);

@@ -1,15 +1,16 @@
 import { isDayOver } from '../../model/facts/hold-day.ts';
-import { known } from '../../model/known.ts';
+import type { NodeHold } from '../../model/facts/node-records.ts';
+import { type Known, known } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** That the node is to be left alone, as `hold` has written it down; whether that is over goes by our own clock. */
-export const hold: Fact<'hold'> = {
+export const holdFact = defineFact({
   name: 'hold',
   from: [keptRecords],
-  parse: ([answer], { receivedAtEpochMs }) => {
+  parse: ([answer], { receivedAtEpochMs }): Known<readonly NodeHold[]> => {
     const kept = readKept(answer);
     if (kept.kind === 'unknown') return kept;
     const [found] = kept.value.holds;
@@ -21,4 +22,4 @@ export const hold: Fact<'hold'> = {
     const isOver = until !== undefined && isDayOver(until, receivedAtEpochMs);
     return known([{ reason, by, since, isOver, ...(until === undefined ? {} : { until }) }]);
   },
-};
+});

@@ -4,7 +4,9 @@ import type { Facts } from '../../model/facts/observation.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import { read } from '../fact.ts';
 import type { FleetObservation } from '../fleet-observation.ts';
+import { holdFact } from './hold-fact.ts';
 
 /** Why a node is to be left alone, and where that stands. */
 export interface Held {
@@ -20,7 +22,7 @@ export interface Held {
 /** Every hold of a node, that of the file first; none of what nobody could see. */
 export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonly Held[] {
   const { hold: wish } = desired;
-  const seen = facts?.hold;
+  const seen = read(facts, holdFact);
   return [
     ...(wish === undefined ? [] : [{ ...wish, isOver: wish.isOver === true, kept: 'file' as const }]),
     ...(seen?.kind === 'known' ? seen.value.map((one) => ({ ...one, kept: 'node' as const })) : []),
@@ -39,7 +41,7 @@ export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetOb
     const { name: node } = desired;
     const facts = observation.nodes[node]?.facts;
     const held = holdsOf(desired, facts).filter(({ isOver }) => !isOver);
-    const isUnknown = facts === undefined || facts.hold.kind === 'unknown';
+    const isUnknown = facts === undefined || read(facts, holdFact).kind === 'unknown';
     return [
       ...held.map((one) => ({
         kind: 'held' as const,

@@ -6,8 +6,10 @@ import type { Step } from '../../model/step.ts';
 import { prose } from '../../model/text/prose.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
+import { read } from '../fact.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
+import { holdFact } from './hold-fact.ts';
 import { holdsOf, releaseText } from './node-holds.ts';
 
 /** What is to stand on some nodes: that they are held, or without `hold` that they are not. */
@@ -42,7 +44,7 @@ export const hold: Resource = {
     view.desired.nodes.filter(({ name }) => view.asked.includes(name)).flatMap((node) => blockersOf(view, node)),
   gaps: ({ targets }) =>
     targets.flatMap(({ desired: { name: node }, facts }) =>
-      facts.hold.kind === 'unknown' ? [{ node, resource: 'hold', text: 'whether it is held' }] : [],
+      read(facts, holdFact).kind === 'unknown' ? [{ node, resource: 'hold', text: 'whether it is held' }] : [],
     ),
 };
 
@@ -52,7 +54,7 @@ const words = ({ reason, until }: Pick<NodeHold, 'reason' | 'until'>): string =>
 /** Who said so, and when, is no wish: the same hold again changes nothing. */
 function propertyOf({ hold: wish }: HoldWish, { desired, facts }: ObservedTarget): Property {
   const observed: Known<{ readonly reason: string; readonly until: string } | 'none'> = mapKnown(
-    facts.hold,
+    read(facts, holdFact),
     ([found]) => (found === undefined ? 'none' : { reason: found.reason, until: found.until ?? '' }),
   );
   const from = knownWords(observed, (one) =>

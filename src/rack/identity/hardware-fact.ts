@@ -1,15 +1,16 @@
-import { known } from '../../model/known.ts';
+import type { Hardware } from '../../model/facts/mac-itself.ts';
+import { type Known, known } from '../../model/known.ts';
 import { isName, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { sysctlValues } from '../../node/answers/sysctl-values.ts';
 import { sysctl } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** What kind of Mac it is, from `hw.model`, `machdep.cpu.brand_string` and `hw.memsize`. */
-export const hardware: Fact<'hardware'> = {
+export const hardwareFact = defineFact({
   name: 'hardware',
   from: [sysctl],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<Hardware> => {
     const values = sysctlValues(answer, ['hw.model', 'machdep.cpu.brand_string', 'hw.memsize']);
     if (values.kind === 'unknown') return values;
     const [model = '', chip = '', memory] = values.value;
@@ -19,4 +20,4 @@ export const hardware: Fact<'hardware'> = {
     if (memoryBytes === undefined || memoryBytes === 0) return garbled(answer, 'printed no memory size');
     return known({ model, chip, memoryBytes });
   },
-};
+});

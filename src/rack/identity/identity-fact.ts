@@ -5,7 +5,7 @@ import { isUuid } from '../../node/answers/grammar.ts';
 import { asList, asObject, textOf } from '../../node/answers/json-value.ts';
 import { garbled, readJson, readLines } from '../../node/answers/read-answer.ts';
 import { hardwareProfile, platformDevice } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * Which Mac it is, from `"serial_number"` and `"platform_UUID"` of `SPHardwareDataType`. `number_processors` comes
@@ -16,10 +16,10 @@ import type { Fact } from '../fact.ts';
  *           "IOPlatformUUID" = "…"
  *           "IOPlatformSerialNumber" = "…"
  */
-export const identity: Fact<'identity'> = {
+export const identityFact = defineFact({
   name: 'identity',
   from: [hardwareProfile, platformDevice],
-  parse: ([profile, device]) => {
+  parse: ([profile, device]): Known<Identity> => {
     const first = ofProfile(profile);
     const second = ofRegistry(device);
     if (second.kind === 'unknown') return first;
@@ -27,7 +27,7 @@ export const identity: Fact<'identity'> = {
     const isSame = first.value.serial === second.value.serial && first.value.hardwareUuid === second.value.hardwareUuid;
     return isSame ? first : garbled(profile, 'and ioreg name two different Macs');
   },
-};
+});
 
 function ofProfile(answer: Answer | undefined): Known<Identity> {
   const json = readJson(answer);

@@ -2,10 +2,17 @@ import { identityDigest } from '../../model/facts/mac-identity.ts';
 import { groupBy } from '../../model/group-by.ts';
 import { memoryText } from '../../model/text/units.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
+import { hardwareFact } from './hardware-fact.ts';
+import { identityFact } from './identity-fact.ts';
 
 /** Whether the Mac that answered is known to be another one than the lock has for this node. */
-export const isOtherMac = ({ desired, facts: { identity } }: Pick<ExaminedNode, 'desired' | 'facts'>): boolean =>
-  desired.identity !== undefined && identity.kind === 'known' && identityDigest(identity.value) !== desired.identity;
+export const isOtherMac = ({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): boolean => {
+  const identity = read(facts, identityFact);
+  return (
+    desired.identity !== undefined && identity.kind === 'known' && identityDigest(identity.value) !== desired.identity
+  );
+};
 
 /**
  * In what the Mac that answered differs from the hardware section of the file, or from the Mac that the lock knows, in
@@ -13,7 +20,8 @@ export const isOtherMac = ({ desired, facts: { identity } }: Pick<ExaminedNode, 
  */
 export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): readonly string[] {
   const { model, memoryBytes, serial } = desired.hardware;
-  const { hardware, identity } = facts;
+  const hardware = read(facts, hardwareFact);
+  const identity = read(facts, identityFact);
   const found: string[] = [];
   if (serial !== undefined && identity.kind === 'known' && identity.value.serial !== serial) {
     found.push(`its serial number is ${identity.value.serial}, the file says ${serial}`);
@@ -33,8 +41,9 @@ export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desi
 
 /** Groups of two or more nodes that answered with one hardware UUID. */
 export function nodesOfOneMac({ nodes }: Examination): readonly (readonly ExaminedNode[])[] {
-  const macs = groupBy(nodes, ({ facts: { identity } }) =>
-    identity.kind === 'known' ? identity.value.hardwareUuid.toUpperCase() : undefined,
-  );
+  const macs = groupBy(nodes, ({ facts }) => {
+    const identity = read(facts, identityFact);
+    return identity.kind === 'known' ? identity.value.hardwareUuid.toUpperCase() : undefined;
+  });
   return [...macs.values()].filter((same) => same.length > 1);
 }

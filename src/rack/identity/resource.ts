@@ -1,5 +1,8 @@
+import { read } from '../fact.ts';
 import type { Resource } from '../resource.ts';
 import { verifyOnly } from '../verify-only.ts';
+import { hardwareFact } from './hardware-fact.ts';
+import { identityFact } from './identity-fact.ts';
 
 /** Whether the Mac that answers is the one in the file. While that is not known, nothing is changed on it. */
 export const identity: Resource = verifyOnly({
@@ -9,8 +12,8 @@ export const identity: Resource = verifyOnly({
   gaps: ({ targets }) =>
     targets.flatMap(({ desired: { name: node, hardware, identity: recorded }, facts }) => {
       const isOpen =
-        ((hardware.serial ?? recorded) !== undefined && facts.identity.kind === 'unknown') ||
-        ((hardware.model ?? hardware.memoryBytes) !== undefined && facts.hardware.kind === 'unknown');
+        ((hardware.serial ?? recorded) !== undefined && read(facts, identityFact).kind === 'unknown') ||
+        ((hardware.model ?? hardware.memoryBytes) !== undefined && read(facts, hardwareFact).kind === 'unknown');
       return isOpen ? [{ node, resource: 'identity', text: 'whether it is the Mac of the file' }] : [];
     }),
 });

@@ -2,7 +2,9 @@ import { layoutsOf } from '../../desired/fallback.ts';
 import { paceOf } from '../../desired/fit/pace.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { placementSubject } from '../../model/subject.ts';
+import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';
+import { hardwareFact } from './hardware-fact.ts';
 
 /** Which Macs set the pace of a placement, where the file does not declare all their models and the Macs report them. */
 export const unequalMacs: Rule = ({ desired, nodes }) =>
@@ -11,7 +13,7 @@ export const unequalMacs: Rule = ({ desired, nodes }) =>
       (node) => desired.nodes.find((one) => one.name === node)?.hardware.model !== undefined,
     );
     const macs = own.flatMap((node) => {
-      const hardware = nodes.find((one) => one.name === node)?.facts.hardware;
+      const hardware = read(nodes.find((one) => one.name === node)?.facts, hardwareFact);
       const declared = desired.nodes.find((one) => one.name === node)?.hardware.model;
       const model = hardware?.kind === 'known' ? hardware.value.model : declared;
       return model === undefined ? [] : [{ name: node, model }];

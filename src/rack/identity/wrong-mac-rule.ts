@@ -6,15 +6,19 @@ import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { readValue } from '../fact.ts';
 import type { Rule } from '../rule.ts';
 import { hardwareDifferences, isOtherMac, nodesOfOneMac } from './identity.ts';
+import { identityFact } from './identity-fact.ts';
 
 /** Whether the lock knows the Mac that answered as this node. */
-const isSeenAs = ({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean =>
-  identity !== undefined && facts.identity.kind === 'known' && identityDigest(facts.identity.value) === identity;
+function isSeenAs({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean {
+  const seen = readValue(facts, identityFact);
+  return identity !== undefined && seen !== undefined && identityDigest(seen) === identity;
+}
 
 function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedNode): Prose {
-  const serial = facts.identity.kind === 'known' ? facts.identity.value.serial : undefined;
+  const serial = readValue(facts, identityFact)?.serial;
   const meant = desired.nodes.find((node) => node.name !== name && node.hardware.serial === serial);
   const known = desired.nodes.find((node) => node.name !== name && isSeenAs(node, facts));
   if (known !== undefined)

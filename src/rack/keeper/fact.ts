@@ -1,22 +1,23 @@
+import type { KeeperSight } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
-import { known } from '../../model/known.ts';
+import { type Known, known } from '../../model/known.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptFiles, keptRecords, launchdServices } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
-import { files } from '../records/files-fact.ts';
-import { services } from '../records/services-fact.ts';
+import { defineFact, readValue } from '../fact.ts';
+import { filesFact } from '../records/files-fact.ts';
+import { servicesFact } from '../records/services-fact.ts';
 
 const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeperPlist.path];
 
 /** The daemon that puts back what macOS undoes: from what was put, what launchd has loaded, and what it wrote down. */
-export const keeper: Fact<'keeper'> = {
+export const keeperFact = defineFact({
   name: 'keeper',
   from: [keptFiles, launchdServices, keptRecords],
-  parse: ([fileAnswer, serviceAnswer, keptAnswer], asked) => {
-    const put = files.parse([fileAnswer], asked);
+  parse: ([fileAnswer, serviceAnswer, keptAnswer], asked): Known<KeeperSight> => {
+    const put = filesFact.parse([fileAnswer], asked);
     if (put.kind === 'unknown') return put;
-    const loaded = services.parse([serviceAnswer], asked);
+    const loaded = servicesFact.parse([serviceAnswer], asked);
     if (loaded.kind === 'unknown') return loaded;
     const kept = readKept(keptAnswer);
     if (kept.kind === 'unknown') return kept;
@@ -28,7 +29,7 @@ export const keeper: Fact<'keeper'> = {
       ...(last !== undefined && last !== '' && { lastChange: last }),
     });
   },
-};
+});
 
 /**
  * Whether the keeper has still to end its first round since this Mac was started, or since it was brought there: what
@@ -36,8 +37,8 @@ export const keeper: Fact<'keeper'> = {
  *
  * @see `launchctl print`: last exit code = (never exited)
  */
-export const isKeeperDue = (facts: Pick<Facts, 'keeper' | 'services'>): boolean =>
-  facts.keeper.kind === 'known' &&
-  facts.keeper.value.isLoaded &&
-  facts.services.kind === 'known' &&
-  facts.services.value.some(({ label, lastExit }) => label === keeperLabel && lastExit === '(never exited)');
+export const isKeeperDue = (facts: Facts): boolean =>
+  readValue(facts, keeperFact)?.isLoaded === true &&
+  readValue(facts, servicesFact)?.some(
+    ({ label, lastExit }) => label === keeperLabel && lastExit === '(never exited)',
+  ) === true;

@@ -3,7 +3,9 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Kept } from '../../node/paths/keeper-files.ts';
 import { wantedAddresses } from '../addresses/link-address-properties.ts';
+import { read } from '../fact.ts';
 import { keepsNetwork } from '../foreign-daemon/adopted-daemon.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
 import type { ObservedTarget } from '../resource.ts';
 
 /** The wired limit is lost at each start; the default of macOS comes back by itself. */
@@ -20,7 +22,7 @@ function wiredPart({ system: { wiredLimit } }: DesiredFleet, memoryBytes: number
  * gives an address, whatever is seen of them now: it looks itself, in each round.
  */
 export function keeperWish(fleet: DesiredFleet, target: ObservedTarget): Known<Kept | undefined> {
-  const { hardware } = target.facts;
+  const hardware = read(target.facts, hardwareFact);
   if (fleet.system.keeper === undefined) return known(undefined);
   if (hasLimit(fleet) && hardware.kind === 'unknown') return hardware;
   const isNetworkOurs = keepsNetwork(fleet, target.facts);

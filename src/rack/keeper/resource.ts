@@ -15,8 +15,10 @@ import {
 import { textDigest } from '../../node/put-file.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
+import { read } from '../fact.ts';
 import { type ObservedTarget, type Property, propertiesOn, type Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
+import { keeperFact } from './fact.ts';
 import { keeperWish } from './keeper-wish.ts';
 import { keepText } from './program.ts';
 
@@ -64,7 +66,7 @@ const loadedWords = (isLoaded: boolean): string => (isLoaded ? 'loaded' : 'not l
 
 function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
   const wish = keeperWish(fleet, target);
-  const seen = target.facts.keeper;
+  const seen = read(target.facts, keeperFact);
   const kept = wish.kind === 'known' ? wish.value : undefined;
   const state: Known<keyof typeof fileWords> =
     wish.kind === 'unknown' ? wish : mapKnown(seen, (sight) => filesState(wish.value, sight));
@@ -130,7 +132,7 @@ function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]
 
 function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
   const wish = keeperWish(fleet, target);
-  const { keeper } = target.facts;
+  const keeper = read(target.facts, keeperFact);
   if (makes.length === 0 || wish.kind === 'unknown' || keeper.kind === 'unknown') return [];
   if (wish.value !== undefined) return installSteps(wish.value, keeper.value, makes);
   return [

@@ -3,11 +3,13 @@ import { groupBy } from '../../model/group-by.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, namedList, prose } from '../../model/text/prose.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
 import type { Rule } from '../rule.ts';
 import { macosOf, versionText } from './macos.ts';
 
 function modelAndVersion(node: ExaminedNode): string | undefined {
-  const { hardware } = node.facts;
+  const hardware = read(node.facts, hardwareFact);
   const macos = macosOf(node);
   return hardware.kind === 'known' && macos !== undefined
     ? `${hardware.value.model} with macOS ${versionText(macos)}`

@@ -1,8 +1,8 @@
-import { withMinor } from '../../model/facts/mac-itself.ts';
-import { known } from '../../model/known.ts';
+import { type MacosVersion, withMinor } from '../../model/facts/mac-itself.ts';
+import { type Known, known } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { swVers } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * The version of macOS, from lines such as
@@ -12,10 +12,10 @@ import type { Fact } from '../fact.ts';
  *
  * `BuildVersion` stands last, so an answer that has it is whole. The major is never derived from the build.
  */
-export const macosVersion: Fact<'macos-version'> = {
+export const macosVersionFact = defineFact({
   name: 'macos-version',
   from: [swVers],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<MacosVersion> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const values = new Map<string, string>();
@@ -32,4 +32,4 @@ export const macosVersion: Fact<'macos-version'> = {
     if (extra !== undefined && !/^\([a-z]\)$/.test(extra)) return garbled(answer, 'printed a strange version extra');
     return known({ version: withMinor(version), build, ...(extra === undefined ? {} : { extra }) });
   },
-};
+});

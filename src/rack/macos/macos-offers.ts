@@ -4,7 +4,10 @@ import type { MacosUpdate } from '../../model/facts/mac-itself.ts';
 import { groupBy } from '../../model/group-by.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
+import { macosVersionFact } from './fact.ts';
 import { compareVersions } from './macos.ts';
+import { softwareUpdatesFact } from './software-updates-fact.ts';
 
 /** Where a person installs an update of macOS. */
 export const updatePane = 'System Settings > General > Software Update';
@@ -62,7 +65,8 @@ function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | 
 
 /** None for a Mac that has the wanted version already, or whose version or updates are unknown. */
 function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['macos']): readonly MacosUpdate[] {
-  const { 'macos-version': macos, 'software-updates': offers } = facts;
+  const macos = read(facts, macosVersionFact);
+  const offers = read(facts, softwareUpdatesFact);
   if (macos.kind === 'unknown' || offers.kind === 'unknown') return [];
   const { version: installed } = macos.value;
   if (wish !== undefined && compareVersions(installed, wish) >= 0 && !isBeta(macos.value)) return [];

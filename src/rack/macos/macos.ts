@@ -3,13 +3,15 @@ import type { MacosVersion } from '../../model/facts/mac-itself.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { groupBy } from '../../model/group-by.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
+import { macosVersionFact } from './fact.ts';
 
 /** RDMA over Thunderbolt came with this macOS. @see Apple TN3205 */
 export const firstMacosWithRdma = '26.2';
 
 /** The macOS version of a node, or undefined when it is unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => {
-  const fact = node.facts['macos-version'];
+  const fact = read(node.facts, macosVersionFact);
   return fact.kind === 'known' ? fact.value : undefined;
 };
 
@@ -51,8 +53,10 @@ export function isTooOldForRdma(node: ExaminedNode): boolean {
 export const isRdmaInSettings = (version: string): boolean => compareVersions(version, '27.0') >= 0;
 
 /** The same of a Mac. Where its macOS is unknown, only Recovery is certain. */
-export const hasRdmaInSettings = ({ 'macos-version': macos }: Pick<Facts, 'macos-version'>): boolean =>
-  macos.kind === 'known' && isRdmaInSettings(macos.value.version);
+export const hasRdmaInSettings = (facts: Facts): boolean => {
+  const macos = read(facts, macosVersionFact);
+  return macos.kind === 'known' && isRdmaInSettings(macos.value.version);
+};
 
 /** The cabled nodes by version, for those whose version is known and not already outside `macos.accept`. */
 export function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {

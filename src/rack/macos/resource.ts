@@ -1,5 +1,7 @@
+import { read } from '../fact.ts';
 import type { Resource } from '../resource.ts';
 import { verifyOnly } from '../verify-only.ts';
+import { macosVersionFact } from './fact.ts';
 
 /** The macOS version: inside of what the file accepts, and equal on cabled nodes. Updating it is another verb. */
 export const macos: Resource = verifyOnly({
@@ -7,7 +9,7 @@ export const macos: Resource = verifyOnly({
   after: ['identity'],
   gaps: ({ desired, targets }) =>
     targets.flatMap(({ desired: { name: node }, facts }) =>
-      desired.macos.accept !== undefined && facts['macos-version'].kind === 'unknown'
+      desired.macos.accept !== undefined && read(facts, macosVersionFact).kind === 'unknown'
         ? [{ node, resource: 'macos', text: 'the macOS version' }]
         : [],
     ),

@@ -1,10 +1,10 @@
 import { type MacosUpdate, withMinor } from '../../model/facts/mac-itself.ts';
 import type { Answer } from '../../model/facts/probe.ts';
-import { known } from '../../model/known.ts';
+import { type Known, known } from '../../model/known.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { softwareUpdateList } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 const heading = 'Software Update found the following new or updated software:';
 const nothing = 'No new software available.';
@@ -18,10 +18,10 @@ const nothing = 'No new software available.';
  * Other software, such as Safari, is in the same list and is left out. The tool prints no end, so only its exit and its
  * frame show that the list is whole.
  */
-export const softwareUpdates: Fact<'software-updates'> = {
+export const softwareUpdatesFact = defineFact({
   name: 'software-updates',
   from: [softwareUpdateList],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly MacosUpdate[]> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const body = bodyOf(lines.value);
@@ -32,7 +32,7 @@ export const softwareUpdates: Fact<'software-updates'> = {
     if (hasNothing || (body.length === 0 && hasNoUpdates(answer))) return known([]);
     return garbled(answer, 'printed neither a list of updates nor that there is none');
   },
-};
+});
 
 /** `No new software available.` is on stderr. */
 const hasNoUpdates = (answer: Answer | undefined): boolean => answer?.stderr.split('\n').includes(nothing) === true;
@@ -46,7 +46,7 @@ function bodyOf(lines: readonly string[]): readonly string[] | undefined {
   return rest[0] === 'Finding available software' ? rest.slice(1) : rest;
 }
 
-function updatesIn(answer: Answer | undefined, lines: readonly string[]): ReturnType<typeof softwareUpdates.parse> {
+function updatesIn(answer: Answer | undefined, lines: readonly string[]): ReturnType<typeof softwareUpdatesFact.parse> {
   if (lines.length === 0) return garbled(answer, 'printed a heading without any update');
   if (hasNoUpdates(answer)) return garbled(answer, 'printed updates and that there is none');
   const labels = new Set<string>();

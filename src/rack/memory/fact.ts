@@ -1,18 +1,19 @@
-import { known } from '../../model/known.ts';
+import type { WiredLimit } from '../../model/facts/mac-settings.ts';
+import { type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { sysctlValues } from '../../node/answers/sysctl-values.ts';
 import { sysctl } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** How much memory the GPU may wire, from `iogpu.wired_limit_mb: 0`. */
-export const wiredLimit: Fact<'wired-limit'> = {
+export const wiredLimitFact = defineFact({
   name: 'wired-limit',
   from: [sysctl],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<WiredLimit> => {
     const values = sysctlValues(answer, ['iogpu.wired_limit_mb']);
     if (values.kind === 'unknown') return values;
     const megabytes = wholeNumber(values.value[0]);
     return megabytes === undefined ? garbled(answer, 'printed no number of megabytes') : known({ megabytes });
   },
-};
+});

@@ -3,14 +3,18 @@ import { addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
+import { read } from '../fact.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
 import type { Gap, ObservedTarget, Property, Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
+import { wiredLimitFact } from './fact.ts';
 
 const own = addressed({ kind: 'wired-limit' });
 
 const limitWords = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
-function memoryOf({ facts: { hardware } }: ObservedTarget): number | undefined {
+function memoryOf({ facts }: ObservedTarget): number | undefined {
+  const hardware = read(facts, hardwareFact);
   return hardware.kind === 'known' ? hardware.value.memoryBytes : undefined;
 }
 
@@ -26,7 +30,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
   if (wanted === undefined || megabytes === undefined || isTooMuch || isOpen(fleet, target)) {
     return [];
   }
-  const observed = mapKnown(target.facts['wired-limit'], (seen) => seen.megabytes);
+  const observed = mapKnown(read(target.facts, wiredLimitFact), (seen) => seen.megabytes);
   const written = wanted.kind === 'bytes' ? `${wanted.bytes} bytes` : wanted.kind;
   return [
     {

@@ -8,8 +8,11 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { memoryText } from '../../model/text/units.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { read, readValue } from '../fact.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
 import { isKeeperDue } from '../keeper/fact.ts';
 import type { Rule } from '../rule.ts';
+import { wiredLimitFact } from './fact.ts';
 
 const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
@@ -23,8 +26,8 @@ interface Wish {
 const ofKeeper = { severity: 'notice', hint: 'Look again in a minute: the keeper sets it.' } as const;
 
 function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly Diagnostic[] {
-  const seen = facts['wired-limit'];
-  const memoryBytes = facts.hardware.kind === 'known' ? facts.hardware.value.memoryBytes : undefined;
+  const seen = read(facts, wiredLimitFact);
+  const memoryBytes = readValue(facts, hardwareFact)?.memoryBytes;
   // A size may be more than this Mac has: while its memory is unknown nobody may be told to set it.
   if (memoryBytes === undefined && limit.kind !== 'default') {
     return [];

@@ -1,7 +1,10 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ServiceAddress } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
+import { read } from '../fact.ts';
 import { isLeftToKeeper } from './left-to-keeper.ts';
+import { networkServicesFact } from './network-services-fact.ts';
+import { serviceAddressesFact } from './service-addresses-fact.ts';
 
 /**
  * How the service that counts for the interface of a receptacle gets its IPv4 address; `none` without such a service.
@@ -13,8 +16,8 @@ export function cableMethod(
   device: string,
 ): ServiceAddress['method'] | 'none' | 'unknown' {
   if (isLeftToKeeper(desired, facts)) return 'other';
-  const services = facts['network-services'];
-  const kept = facts['service-addresses'];
+  const services = read(facts, networkServicesFact);
+  const kept = read(facts, serviceAddressesFact);
   if (services.kind === 'unknown' || kept.kind === 'unknown') return 'unknown';
   const service = services.value.find((one) => one.device === device && one.isEnabled);
   return kept.value.find((one) => one.device === device && one.service === service?.name)?.method ?? 'none';

@@ -1,9 +1,9 @@
 import type { DhcpAnswer, DhcpLease } from '../../model/facts/fact-values.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { isIpv4 } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { dhcpPackets } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * What DHCP gave each Thunderbolt interface that was asked, from lines such as
@@ -15,10 +15,10 @@ import type { Fact } from '../fact.ts';
  *
  * @see ipconfig(8), and dhcplib.c, dhcp_options.c and client.c of Apple's bootp for the lines and the exit
  */
-export const dhcpLeases: Fact<'dhcp-leases'> = {
+export const dhcpLeasesFact = defineFact({
   name: 'dhcp-leases',
   from: [dhcpPackets],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly DhcpAnswer[]> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of DHCP packets does not end.');
@@ -35,7 +35,7 @@ export const dhcpLeases: Fact<'dhcp-leases'> = {
     const isWhole = block.length === 0 && new Set(found.map(({ device }) => device)).size === found.length;
     return isWhole ? known(found) : garbled(answer, 'printed an interface twice, or without its end');
   },
-};
+});
 
 /** Apple's sources print nothing where there is no packet; these words are what other programs expect of newer ones. */
 const noPacket = /^ipconfig_get_packet\(en\d{1,4}\) failed: (?:not found|interface doesn't exist)$/;

@@ -4,7 +4,7 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { isBsdName, isMac, isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { hardwarePortList } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * The hardware ports with their interfaces, from blocks such as
@@ -16,10 +16,10 @@ import type { Fact } from '../fact.ts';
  * The VLAN section ends the list, so a list without it was cut. `Ethernet Adapter (enN)` are ports of docks and
  * phones; they stay in the list under their own name.
  */
-export const hardwarePorts: Fact<'hardware-ports'> = {
+export const hardwarePortsFact = defineFact({
   name: 'hardware-ports',
   from: [hardwarePortList],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly HardwarePort[]> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const end = lines.value.indexOf('VLAN Configurations');
@@ -28,7 +28,7 @@ export const hardwarePorts: Fact<'hardware-ports'> = {
     }
     return portsOf(lines.value.slice(0, end), answer);
   },
-};
+});
 
 function portsOf(lines: readonly string[], answer: Answer | undefined): Known<readonly HardwarePort[]> {
   const ports: HardwarePort[] = [];

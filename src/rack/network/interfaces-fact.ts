@@ -1,11 +1,11 @@
 import type { Ipv4Address, NetworkInterface } from '../../model/facts/fact-values.ts';
 import type { Answer } from '../../model/facts/probe.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, wholeNumber } from '../../node/answers/grammar.ts';
 import { prefixOfMask } from '../../node/answers/ipv4-mask.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { ifconfig, sshConnection } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * Every interface, from blocks such as
@@ -16,10 +16,10 @@ import type { Fact } from '../fact.ts';
  * An interface that is down has no status line. IPv6 addresses are given without their zone. The tool prints no end,
  * so that an answer is whole is known from its exit and its frame alone.
  */
-export const interfaces: Fact<'interfaces'> = {
+export const interfacesFact = defineFact({
   name: 'interfaces',
   from: [ifconfig, sshConnection],
-  parse: ([answer, connection]) => {
+  parse: ([answer, connection]): Known<readonly NetworkInterface[]> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const own = ownAddress(connection);
@@ -33,7 +33,7 @@ export const interfaces: Fact<'interfaces'> = {
     const isUnambiguous = new Set(found.map(({ name }) => name)).size === found.length;
     return isUnambiguous ? known(found) : garbled(answer, 'named one interface twice');
   },
-};
+});
 
 /** The node's own address of the connection, the third word that sshd gives; undefined wherever it said nothing. */
 function ownAddress(connection: Answer | undefined): string | undefined {

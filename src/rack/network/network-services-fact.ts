@@ -1,9 +1,9 @@
 import type { NetworkService } from '../../model/facts/fact-values.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { isBsdName, isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { serviceOrder } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * The network services in the order in which macOS tries them, from pairs of lines such as
@@ -15,10 +15,10 @@ import type { Fact } from '../fact.ts';
  * device (a VPN) has an empty one. The tool prints no end, so that an answer is whole is known from its exit and its
  * frame alone.
  */
-export const networkServices: Fact<'network-services'> = {
+export const networkServicesFact = defineFact({
   name: 'network-services',
   from: [serviceOrder],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly NetworkService[]> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const [notice, ...rest] = lines.value;
@@ -41,7 +41,7 @@ export const networkServices: Fact<'network-services'> = {
     if (!isNumbered(services.map(({ mark }) => mark))) return garbled(answer, 'numbered its services with gaps');
     return known(services.map(({ mark: _, ...service }) => service));
   },
-};
+});
 
 /**
  * Numbers count the disabled ones too or, on older macOS, only the enabled ones: in either way a block that is missing

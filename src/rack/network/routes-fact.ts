@@ -1,9 +1,9 @@
 import type { Ipv4Address, Route } from '../../model/facts/fact-values.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { isInterface, isIpv4, isMac, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { routeTable } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 const head = ['Routing tables', '', 'Internet:'] as const;
 const columns = /^Destination +Gateway +Flags +Netif +Expire *$/;
@@ -19,10 +19,10 @@ const columns = /^Destination +Gateway +Flags +Netif +Expire *$/;
  *
  * @see netstat(1) for the flags; route.c of Apple's network_cmds for what is left out of a destination
  */
-export const routes: Fact<'routes'> = {
+export const routesFact = defineFact({
   name: 'routes',
   from: [routeTable],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly Route[]> => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
     const [first, second, third, names = '', ...rows] = lines.value;
@@ -39,7 +39,7 @@ export const routes: Fact<'routes'> = {
     // Even a Mac without any network has the routes of its loopback.
     return rows.length === 0 ? unknown('empty', 'netstat listed no route.') : known(found);
   },
-};
+});
 
 function routeOf(row: string): Route | undefined {
   const form = /^(\S+) +(\S+) +([A-Za-z0-9]{1,19}) +(\S+)(?: +(?:!|\d{1,10}))? *$/;

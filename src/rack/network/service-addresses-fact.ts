@@ -1,13 +1,13 @@
 import type { Ipv4Address, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
-import { known } from '../../model/known.ts';
+import { type Known, known } from '../../model/known.ts';
 import { isBsdName, isIpv4, isName, isUuid } from '../../node/answers/grammar.ts';
 import { prefixOfMask } from '../../node/answers/ipv4-mask.ts';
 import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readPlist } from '../../node/answers/read-plist.ts';
 import { networkServicesKey, serviceOrder } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
-import { networkServices } from './network-services-fact.ts';
+import { defineFact } from '../fact.ts';
+import { networkServicesFact } from './network-services-fact.ts';
 
 /**
  * How each network service with a device gets its IPv4 address, from a property list that says as much as
@@ -20,13 +20,13 @@ import { networkServices } from './network-services-fact.ts';
  *
  * The keys are those of Apple's SCSchemaDefinitions.h; the whole has not been captured on a Mac.
  */
-export const serviceAddresses: Fact<'service-addresses'> = {
+export const serviceAddressesFact = defineFact({
   name: 'service-addresses',
   from: [networkServicesKey, serviceOrder],
-  parse: ([answer, orderAnswer], asked) => {
+  parse: ([answer, orderAnswer], asked): Known<readonly ServiceAddress[]> => {
     const list = readPlist(answer);
     if (list.kind === 'unknown') return list;
-    const order = networkServices.parse([orderAnswer], asked);
+    const order = networkServicesFact.parse([orderAnswer], asked);
     if (order.kind === 'unknown') return order;
     const services = Object.entries(asObject(list.value) ?? {});
     if (asObject(list.value) === undefined) return garbled(answer, 'described no network services');
@@ -46,7 +46,7 @@ export const serviceAddresses: Fact<'service-addresses'> = {
     const lacking = order.value.find(({ name, device }) => device !== undefined && !found.has(`${device} ${name}`));
     return lacking === undefined ? known(read.sort(byDevice)) : garbled(answer, `did not describe ${lacking.name}`);
   },
-};
+});
 
 function serviceOf(
   service: JsonObject,

@@ -1,4 +1,6 @@
 import type { Facts } from '../../model/facts/observation.ts';
+import { read } from '../fact.ts';
+import { networkServicesFact } from './network-services-fact.ts';
 
 /** People rename services, and macOS names them in its own language; the name goes into a command between quotes. */
 const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
@@ -19,7 +21,7 @@ export type ServiceOfDevice =
 
 /** Finds the service of a device (`en4`). @see networksetup(8), `-listnetworkserviceorder` */
 export function serviceOfDevice(facts: Facts, device: string): ServiceOfDevice {
-  const services = facts['network-services'];
+  const services = read(facts, networkServicesFact);
   if (services.kind === 'unknown') {
     return { kind: 'unknown' };
   }

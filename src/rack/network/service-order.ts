@@ -1,12 +1,15 @@
 import type { NetworkService } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import { read } from '../fact.ts';
+import { hardwarePortsFact } from './hardware-ports-fact.ts';
+import { networkServicesFact } from './network-services-fact.ts';
 import { thunderboltInterfaces } from './thunderbolt-interfaces.ts';
 
 /** The interfaces whose services belong behind all others: the receptacles, and the Thunderbolt Bridge. */
 export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
-  const ports = facts['hardware-ports'];
-  const services = facts['network-services'];
+  const ports = read(facts, hardwarePortsFact);
+  const services = read(facts, networkServicesFact);
   const receptacles = thunderboltInterfaces(facts);
   if (ports.kind === 'unknown') {
     return ports;
@@ -31,7 +34,7 @@ export interface Misplaced {
 /** The services of cables that stand before another one; those that are switched off, and VPNs without a device, count for nothing. */
 export function misplacedServices(facts: Facts): Known<readonly Misplaced[]> {
   const devices = thunderboltDevices(facts);
-  const services = facts['network-services'];
+  const services = read(facts, networkServicesFact);
   if (devices.kind === 'unknown') {
     return devices;
   }

@@ -1,5 +1,8 @@
 import type { NetworkInterface } from '../../model/facts/fact-values.ts';
 import type { Facts } from '../../model/facts/observation.ts';
+import { read } from '../fact.ts';
+import { hardwarePortsFact } from './hardware-ports-fact.ts';
+import { interfacesFact } from './interfaces-fact.ts';
 
 /** The name comes into commands that people type as root, so a node may not make one up. */
 const interfaceName = /^en\d{1,4}$/;
@@ -11,7 +14,7 @@ const interfaceName = /^en\d{1,4}$/;
  * cut or in another language, and says nothing about any interface
  */
 export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string> | undefined {
-  const ports = facts['hardware-ports'];
+  const ports = read(facts, hardwarePortsFact);
   if (ports.kind === 'unknown') {
     return undefined;
   }
@@ -27,7 +30,7 @@ export type InterfaceKind = 'thunderbolt' | 'other' | 'unknown';
 
 /** Judges an interface by the hardware port that names it; one that none names may still be a receptacle. */
 export function interfaceKind(facts: Facts, name: string): InterfaceKind {
-  const ports = facts['hardware-ports'];
+  const ports = read(facts, hardwarePortsFact);
   const receptacles = thunderboltInterfaces(facts);
   if (!interfaceName.test(name)) {
     return 'other';
@@ -44,6 +47,6 @@ export function interfaceKind(facts: Facts, name: string): InterfaceKind {
 /** The interface of one receptacle as `ifconfig` shows it, or undefined when any part of the way to it is unknown. */
 export function interfaceAt(facts: Facts, receptacle: number): NetworkInterface | undefined {
   const name = thunderboltInterfaces(facts)?.get(receptacle);
-  const { interfaces } = facts;
+  const interfaces = read(facts, interfacesFact);
   return interfaces.kind === 'known' ? interfaces.value.find((one) => one.name === name) : undefined;
 }

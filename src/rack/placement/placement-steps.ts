@@ -8,7 +8,9 @@ import type { Digest } from '../../model/digest.ts';
 import { known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
+import { read } from '../fact.ts';
 import { propertyKey } from '../property-key.ts';
+import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
 import type { ResourceSteps, View } from '../resource.ts';
 import { librariesGate } from './check/placement-libraries.ts';
 import { closeDoor, type Door, drainMs, openDoor } from './doors/doors.ts';
@@ -66,7 +68,7 @@ const checkSubject = ({ placement }: PlacementCase, { desired, observation: { no
   fleet: desired,
   placement,
   devicesOn: (node) => {
-    const devices = Object.hasOwn(nodes, node) ? nodes[node]?.facts['rdma-devices'] : undefined;
+    const devices = Object.hasOwn(nodes, node) ? read(nodes[node]?.facts, rdmaDevicesFact) : undefined;
     return devices?.kind === 'known' ? devices.value.map(({ name }) => name) : [];
   },
 });

@@ -1,7 +1,8 @@
-import { known, unknown } from '../../model/known.ts';
+import type { RdmaDevice } from '../../model/facts/rdma-values.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 import { parseIbvDevices } from './ibv-devices.ts';
 import { parseIbvDevinfo } from './ibv-devinfo.ts';
 
@@ -9,10 +10,10 @@ import { parseIbvDevinfo } from './ibv-devinfo.ts';
  * The RDMA devices of this Mac's Thunderbolt receptacles. `ibv_devices` prints no end, so `ibv_devinfo`, where it
  * could be read, must name the same ones; where it could not, a list without any device is not taken for "none".
  */
-export const rdmaDevices: Fact<'rdma-devices'> = {
+export const rdmaDevicesFact = defineFact({
   name: 'rdma-devices',
   from: [ibvDevices, ibvDevinfo, rdmaKernel],
-  parse: ([list, info]) => {
+  parse: ([list, info]): Known<readonly RdmaDevice[]> => {
     const devices = parseIbvDevices(list);
     if (devices.kind === 'unknown') return devices;
     const ports = parseIbvDevinfo(info);
@@ -26,4 +27,4 @@ export const rdmaDevices: Fact<'rdma-devices'> = {
       ? known(devices.value)
       : garbled(list, 'and ibv_devinfo name other devices');
   },
-};
+});

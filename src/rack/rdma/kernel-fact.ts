@@ -4,7 +4,7 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { rdmaKernel } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * How many objects the RDMA driver has in the kernel, inactive ones included, over all ports:
@@ -15,14 +15,14 @@ import type { Fact } from '../fact.ts';
  *
  * @see ioclasscount.c in Apple's IOKitTools
  */
-export const rdmaObjects: Fact<'rdma-objects'> = {
+export const rdmaObjectsFact = defineFact({
   name: 'rdma-objects',
   from: [rdmaKernel],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<RdmaObjects> => {
     const parts = partsOf(answer);
     return parts.kind === 'unknown' ? parts : countOf(answer, parts.value.count);
   },
-};
+});
 
 /**
  * What holds those objects, by device and by process, from `ioreg` and `ps`; nothing while the kernel has none.
@@ -33,10 +33,10 @@ export const rdmaObjects: Fact<'rdma-objects'> = {
  *
  * @see tmc/go-iroh: its parser of this text, and captures of macOS 26
  */
-export const rdmaHolders: Fact<'rdma-holders'> = {
+export const rdmaHoldersFact = defineFact({
   name: 'rdma-holders',
   from: [rdmaKernel],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<RdmaHolders> => {
     const parts = partsOf(answer);
     if (parts.kind === 'unknown') return parts;
     const count = countOf(answer, parts.value.count);
@@ -51,7 +51,7 @@ export const rdmaHolders: Fact<'rdma-holders'> = {
       processes: processesOf(devices, table, parts.value.tools),
     });
   },
-};
+});
 
 interface Parts {
   readonly count: string;

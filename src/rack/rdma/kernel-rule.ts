@@ -3,21 +3,25 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/hint-lines.ts';
-import { isStuck, kernelObjects } from '../../model/facts/kernel-objects.ts';
 import { rankPlacement } from '../../model/facts/launchd-service.ts';
 import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma-values.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright, withTail } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
+import { servicesFact } from '../records/services-fact.ts';
 import type { Rule } from '../rule.ts';
+import { rdmaHoldersFact } from './kernel-fact.ts';
+import { isStuck, kernelObjects } from './kernel-objects.ts';
 import { rdmaObjectWords } from './rdma-object-words.ts';
 
 const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
 
 /** The placement of ours whose rank a process is, by the service that it belongs to. */
-function placementOf({ facts: { services } }: ExaminedNode, { pid, group }: RdmaProcess): string | undefined {
+function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): string | undefined {
+  const services = read(facts, servicesFact);
   const own = services.kind === 'known' ? services.value : [];
   const service = own.find((one) => one.pid !== undefined && (one.pid === pid || one.pid === group));
   return service === undefined ? undefined : rankPlacement(service);
@@ -95,6 +99,6 @@ function judge(examination: Examination, node: ExaminedNode, holders: RdmaHolder
  */
 export const rdmaKernelRule: Rule = (examination) =>
   examination.nodes.flatMap((node) => {
-    const holders = node.facts['rdma-holders'];
+    const holders = read(node.facts, rdmaHoldersFact);
     return holders.kind === 'unknown' ? [] : judge(examination, node, holders.value);
   });

@@ -1,7 +1,12 @@
-import { countObjects } from '../../model/facts/kernel-objects.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import type { RdmaObject, RdmaPort } from '../../model/facts/rdma-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import { bootSessionFact } from '../boot/boot-session-fact.ts';
+import { read, readValue } from '../fact.ts';
+import { rdmaStartsFact } from '../placement/observed/starts-fact.ts';
+import { rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
+import { countObjects } from './kernel-objects.ts';
+import { rdmaPortsFact } from './ports-fact.ts';
 
 /**
  * How often ranks over RDMA may be started on a node in one boot session while nobody knows the limits of its devices:
@@ -46,18 +51,19 @@ function limitFrom(ports: readonly RdmaPort[]): number | undefined {
  * @param seenStarts starts that a member of a placement knows of, should the count of the node be lost
  */
 export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> {
-  const { 'boot-session': session, 'rdma-ports': ports } = facts;
+  const session = read(facts, bootSessionFact);
+  const ports = read(facts, rdmaPortsFact);
   const listed = listedBy(facts);
   const counted = listed === undefined ? countOf(facts, seenStarts) : known(listed);
   if (counted.kind === 'unknown') return counted;
   const taken = counted.value;
-  const read = readLimit(facts);
-  const limit = read ?? startsPerBoot;
+  const seen = readLimit(facts);
+  const limit = seen ?? startsPerBoot;
   if (taken >= limit && listed === undefined && session.kind === 'unknown') return session;
   if (taken >= limit && ports.kind === 'unknown') {
     return unknown(ports.reason, `${taken} starts over RDMA, and the limits are unknown: ${ports.detail}`);
   }
-  const isAssumed = read === undefined;
+  const isAssumed = seen === undefined;
   if (listed === undefined) return known({ taken, limit, isAssumed, isCounted: true });
   // The one that macOS never gives may be among them.
   return known({ taken: Math.min(taken, limit), limit, isAssumed, isCounted: false });
@@ -67,7 +73,9 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
  * What the kernel lists for the device that has the least left; undefined where it cannot be read, or lists other objects
  * than it counts. An object without a process counts, and so does one whose process may leave it behind.
  */
-function listedBy({ 'rdma-objects': counted, 'rdma-holders': holders }: Facts): number | undefined {
+function listedBy(facts: Facts): number | undefined {
+  const counted = read(facts, rdmaObjectsFact);
+  const holders = read(facts, rdmaHoldersFact);
   if (counted.kind === 'unknown') return undefined;
   const { domains, queuePairs } = counted.value;
   if (domains + queuePairs === 0) return 0;
@@ -84,7 +92,9 @@ function takenOfDevice(objects: readonly RdmaObject[]): number {
 }
 
 /** What the node itself has counted. */
-function countOf({ 'rdma-starts': counted, 'boot-session': session }: Facts, seenStarts: number): Known<number> {
+function countOf(facts: Facts, seenStarts: number): Known<number> {
+  const counted = read(facts, rdmaStartsFact);
+  const session = read(facts, bootSessionFact);
   if (counted.kind === 'unknown') return counted;
   const { startedIn, starts } = counted.value;
   // The count of the node knows what was given back; a member knows only how often it was started.
@@ -99,8 +109,10 @@ export const budgetWords = ({ taken, limit, isCounted }: LaunchBudget): string =
     : `${taken} of ${limit} places in its RDMA devices are taken`;
 
 /** What the devices of a node say that one boot session has room for; undefined where they say no limits, or nobody could see. */
-export const readLimit = ({ 'rdma-ports': ports }: Facts): number | undefined =>
-  ports.kind === 'known' ? limitFrom(ports.value) : undefined;
+export const readLimit = (facts: Facts): number | undefined => {
+  const ports = readValue(facts, rdmaPortsFact);
+  return ports && limitFrom(ports);
+};
 
 /**
  * Whether a start alone takes more than a whole boot session has, so that no restart makes room for it.

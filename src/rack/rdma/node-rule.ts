@@ -7,15 +7,19 @@ import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
+import { hardwareFact } from '../identity/hardware-fact.ts';
 import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from '../macos/macos.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
+import { rdmaDevicesFact } from './devices-fact.ts';
 import { endsAtRestart, nodeRdma } from './rdma-node.ts';
 import { settingsKeys } from './rdma-switch-steps.ts';
 
 /** A Mac that can never have RDMA, whatever `rdma_ctl` says of it. */
 function withoutThunderbolt5(node: ExaminedNode, about: { subject: Subject; severity: Severity }): Diagnostic {
-  const { hardware, 'rdma-devices': devices } = node.facts;
+  const hardware = read(node.facts, hardwareFact);
+  const devices = read(node.facts, rdmaDevicesFact);
   const model = hardware.kind === 'known' ? hardware.value.model : undefined;
   const name = model ?? 'This Mac';
   const modified = devices.kind === 'known' ? devices.value.map((device) => device.name) : [];
@@ -39,8 +43,10 @@ function withoutThunderbolt5(node: ExaminedNode, about: { subject: Subject; seve
 }
 
 /** Whether this model is known to have Thunderbolt 5, so that a missing device is no question of hardware. */
-const isCapable = ({ facts: { hardware } }: ExaminedNode): boolean =>
-  hardware.kind === 'known' && macModel(hardware.value.model)?.thunderbolt === 5;
+const isCapable = ({ facts }: ExaminedNode): boolean => {
+  const hardware = read(facts, hardwareFact);
+  return hardware.kind === 'known' && macModel(hardware.value.model)?.thunderbolt === 5;
+};
 
 function withoutDevice(node: ExaminedNode, detail: string) {
   const doubt = isCapable(node) ? '' : '. If it has no device after that either, its hardware cannot do RDMA';

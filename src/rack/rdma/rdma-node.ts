@@ -2,7 +2,9 @@ import { lacksThunderbolt5 } from '../cabling/thunderbolt-limit.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { hasRdmaInSettings, isTooOldForRdma } from '../macos/macos.ts';
-import { rdmaState } from './state-fact.ts';
+import { rdmaDevicesFact } from './devices-fact.ts';
+import { rdmaStateFact } from './state-fact.ts';
+import { rdmaSwitchFact } from './switch-fact.ts';
 
 /**
  * How far up the RDMA ladder a node as a whole has come; the first missing rung is the cause.
@@ -28,8 +30,8 @@ export function nodeRdma(node: ExaminedNode): NodeRdma {
 
 /** Before macOS 27 only Recovery switches RDMA on, and a Mac always restarts when it leaves Recovery. */
 function byRecovery({ facts }: ExaminedNode): NodeRdma {
-  const state = read(facts, rdmaState);
-  const { 'rdma-devices': devices } = facts;
+  const state = read(facts, rdmaStateFact);
+  const devices = read(facts, rdmaDevicesFact);
   if (state.kind === 'unknown') return 'unknown';
   if (state.value === 'disabled') return 'disabled';
   if (devices.kind === 'unknown') return 'unknown';
@@ -38,8 +40,9 @@ function byRecovery({ facts }: ExaminedNode): NodeRdma {
 
 /** From macOS 27 on the switch decides what comes after the next restart; until then the devices count. */
 function bySwitch({ facts }: ExaminedNode): NodeRdma {
-  const state = read(facts, rdmaState);
-  const { 'rdma-switch': turned, 'rdma-devices': devices } = facts;
+  const state = read(facts, rdmaStateFact);
+  const turned = read(facts, rdmaSwitchFact);
+  const devices = read(facts, rdmaDevicesFact);
   const isEnabled = state.kind === 'known' && state.value === 'enabled';
   const isDisabled = state.kind === 'known' && state.value === 'disabled';
   const hasDevices = devices.kind === 'known' && devices.value.length > 0;
@@ -51,7 +54,7 @@ function bySwitch({ facts }: ExaminedNode): NodeRdma {
 
 /** Whether RDMA works now on a Mac with macOS 27 and is switched off: its next restart ends it. */
 export function endsAtRestart(node: ExaminedNode): boolean {
-  const turned = node.facts['rdma-switch'];
+  const turned = read(node.facts, rdmaSwitchFact);
   return (
     hasRdmaInSettings(node.facts) && nodeRdma(node) === 'ready' && turned.kind === 'known' && turned.value === 'off'
   );

@@ -2,8 +2,11 @@ import type { Facts } from '../../model/facts/observation.ts';
 import type { LinkEnd } from '../../model/link.ts';
 import { isBridged } from '../bridge/bridge-layers.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
 import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { rdmaDevicesFact } from './devices-fact.ts';
 import { farEndOf } from './far-end.ts';
+import { rdmaPortsFact } from './ports-fact.ts';
 import { type NodeRdma, nodeRdma } from './rdma-node.ts';
 
 /** What keeps one cabled receptacle of a node that can do RDMA from doing it: the first missing rung. */
@@ -18,12 +21,12 @@ export type ReceptacleRdma =
   | { readonly kind: 'port-down'; readonly interfaceName: string; readonly far: LinkEnd; readonly farRdma: NodeRdma };
 
 function hasDevice(facts: Facts, device: string): boolean | undefined {
-  const devices = facts['rdma-devices'];
+  const devices = read(facts, rdmaDevicesFact);
   return devices.kind === 'known' ? devices.value.some((one) => one.name === device) : undefined;
 }
 
 function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: string): ReceptacleRdma | undefined {
-  const ports = facts['rdma-ports'];
+  const ports = read(facts, rdmaPortsFact);
   const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
   const far = farEndOf(examination, end);
   if (port === undefined || port.state === 'active') {
@@ -39,7 +42,7 @@ function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: st
 
 function addressRung(facts: Facts, receptacle: number, name: string): ReceptacleRdma {
   const own = interfaceAt(facts, receptacle);
-  const ports = facts['rdma-ports'];
+  const ports = read(facts, rdmaPortsFact);
   if (own === undefined) {
     return { kind: 'unknown' };
   }

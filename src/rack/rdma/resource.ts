@@ -3,8 +3,9 @@ import type { Facts } from '../../model/facts/observation.ts';
 import { read } from '../fact.ts';
 import type { Gap, Resource, View } from '../resource.ts';
 import { verifyOnly } from '../verify-only.ts';
+import { rdmaDevicesFact } from './devices-fact.ts';
 import { nodeRdma } from './rdma-node.ts';
-import { rdmaState } from './state-fact.ts';
+import { rdmaStateFact } from './state-fact.ts';
 
 /** Cabled targets that need RDMA and of which nobody can say whether they can do it. */
 function gaps({ desired, examination, targets }: View): readonly Gap[] {
@@ -17,8 +18,8 @@ function gaps({ desired, examination, targets }: View): readonly Gap[] {
 
 /** The first fact of the RDMA ladder that is unknown. */
 function unseen(facts: Facts): string {
-  const { 'rdma-devices': devices } = facts;
-  if (read(facts, rdmaState).kind === 'unknown') return 'whether RDMA is enabled';
+  const devices = read(facts, rdmaDevicesFact);
+  if (read(facts, rdmaStateFact).kind === 'unknown') return 'whether RDMA is enabled';
   return devices.kind === 'unknown' ? 'which RDMA devices there are' : 'whether the RDMA switch is on';
 }
 

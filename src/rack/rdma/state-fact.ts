@@ -4,7 +4,7 @@ import { rdmaCtl } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';
 
 /** Whether RDMA over Thunderbolt is switched on: the whole output is the one word. @see Apple TN3205 */
-export const rdmaState = defineFact({
+export const rdmaStateFact = defineFact({
   name: 'rdma-state',
   from: [rdmaCtl],
   parse: ([answer]): Known<'enabled' | 'disabled'> => {

@@ -1,8 +1,8 @@
 import type { Answer } from '../../model/facts/probe.ts';
-import { known } from '../../model/known.ts';
+import { type Known, known } from '../../model/known.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
 import { rdmaVariable } from '../../node/probes/network.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /**
  * The switch "RDMA over Thunderbolt" as it will hold after the next restart, from the NVRAM variable behind it:
@@ -14,17 +14,17 @@ import type { Fact } from '../fact.ts';
  *
  * @see dev7a/rdmalink RDMASwitch.swift, seen on macOS 27.2
  */
-export const rdmaSwitch: Fact<'rdma-switch'> = {
+export const rdmaSwitchFact = defineFact({
   name: 'rdma-switch',
   from: [rdmaVariable],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<'on' | 'off'> => {
     if (answer !== undefined && isNeverSet(answer)) return known('off');
     const text = readText(answer);
     if (text.kind === 'unknown') return text;
     if (text.value === 'rdma-enable\t1\n') return known('on');
     return text.value === 'rdma-enable\t0\n' ? known('off') : garbled(answer, 'printed a strange rdma-enable');
   },
-};
+});
 
 /** A whole answer with this error and nothing else. @see nvram.c of Apple's system_cmds */
 function isNeverSet({ exit, missing, isLate, isTruncated, isUtf8, stdout, stderr }: Answer): boolean {

@@ -3,13 +3,13 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept-seals.ts';
 import { keptFiles } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** The files that were put on the node, each compared with its seal: checksum, size and mode. */
-export const files: Fact<'files'> = {
+export const filesFact = defineFact({
   name: 'files',
   from: [keptFiles],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly KeptFile[]> => {
     const seals = readKeptSeals(answer);
     if (seals.kind === 'unknown') return seals;
     const found: KeptFile[] = [];
@@ -22,7 +22,7 @@ export const files: Fact<'files'> = {
     const paths = new Set(found.map(({ path }) => path));
     return paths.size === found.length ? known(found) : garbled(answer, 'printed one file twice');
   },
-};
+});
 
 /** `undefined` when the seal is none. */
 function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<KeptFile> | undefined {

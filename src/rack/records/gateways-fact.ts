@@ -1,11 +1,11 @@
 import type { DoormanCounts, DoormanSight, DoorSight } from '../../model/gateway.ts';
-import { known } from '../../model/known.ts';
+import { type Known, known } from '../../model/known.ts';
 import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { doormanPort } from '../../node/paths/gateway-paths.ts';
 import { launchdServices } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 const statusHead = /^status ([A-Za-z0-9._-]{1,255})$/;
 
@@ -16,10 +16,10 @@ const otherHead = /^(?:odd|(?:service|answer) [A-Za-z0-9._-]{1,255} \d{1,3})$/;
 export const isDoormanStatus = (head: string): boolean => statusHead.test(head);
 
 /** What our doormen have counted, each as it says itself: one for each that launchd has loaded. */
-export const doormen: Fact<'doormen'> = {
+export const doormenFact = defineFact({
   name: 'doormen',
   from: [launchdServices],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly DoormanSight[]> => {
     const records = readRecords(answer);
     if (records.kind === 'unknown') return records;
     const exits = new Map<string, string>();
@@ -41,7 +41,7 @@ export const doormen: Fact<'doormen'> = {
     }
     return known(found);
   },
-};
+});
 
 /** How a doorman failed to answer, by the exit of curl. @see curl(1), EXIT CODES */
 const curlReasons: Readonly<Record<string, string>> = {

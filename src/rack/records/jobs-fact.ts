@@ -7,7 +7,7 @@ import { sysctlValues } from '../../node/answers/sysctl-values.ts';
 import { type JobProcess, readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
 import { sysctl } from '../../node/probes/system.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 type Fields = NodeJob['fields'];
 
@@ -15,10 +15,10 @@ type Fields = NodeJob['fields'];
  * The jobs that are kept on the node, each by its key. A job without an exit runs only when its boot session is this
  * one and the process of its number still has the key of the job in its command line: numbers are used again.
  */
-export const jobs: Fact<'jobs'> = {
+export const jobsFact = defineFact({
   name: 'jobs',
   from: [keptRecords, sysctl],
-  parse: ([answer, boot]) => {
+  parse: ([answer, boot]): Known<readonly NodeJob[]> => {
     const kept = readKept(answer);
     if (kept.kind === 'unknown') return kept;
     const found: NodeJob[] = [];
@@ -31,7 +31,7 @@ export const jobs: Fact<'jobs'> = {
     }
     return known(found);
   },
-};
+});
 
 /** What the files of a job say, under the names of the fact; the number of its process is nobody's business. */
 function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {

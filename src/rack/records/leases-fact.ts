@@ -1,14 +1,15 @@
-import { known } from '../../model/known.ts';
+import type { NodeLease } from '../../model/facts/node-records.ts';
+import { type Known, known } from '../../model/known.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** The lease that a run holds on the node, or held when it died; without fields when it died while taking it. */
-export const leases: Fact<'leases'> = {
+export const leasesFact = defineFact({
   name: 'leases',
   from: [keptRecords],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly NodeLease[]> => {
     const kept = readKept(answer);
     return kept.kind === 'unknown' ? kept : known(kept.value.leases);
   },
-};
+});

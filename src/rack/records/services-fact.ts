@@ -1,17 +1,17 @@
 import type { LaunchdService } from '../../model/facts/launchd-service.ts';
-import { known, unknown } from '../../model/known.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
 import { parseLaunchctlPrint } from '../../node/answers/launchctl-print.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { launchdServices } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 import { isDoormanStatus } from './gateways-fact.ts';
 
 /** Our launchd services, one for each of our plists, whether launchd knows it or not. */
-export const services: Fact<'services'> = {
+export const servicesFact = defineFact({
   name: 'services',
   from: [launchdServices],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly LaunchdService[]> => {
     const records = readRecords(answer);
     if (records.kind === 'unknown') return records;
     const found: LaunchdService[] = [];
@@ -36,7 +36,7 @@ export const services: Fact<'services'> = {
     const isUnambiguous = new Set(found.map(({ label }) => label)).size === found.length;
     return isUnambiguous ? known(found) : garbled(answer, 'described one service twice');
   },
-};
+});
 
 /** Nobody there, or somebody who speaks no HTTP; a time that is over (28) leaves it open. @see curl(1), EXIT CODES */
 const othersExits: readonly string[] = ['1', '7', '8', '52', '56'];

@@ -5,7 +5,7 @@ import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept-seals.ts';
 import { keptFiles } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** How many entries a tree has, and how many of them were changed after it was sealed. */
 interface TreeCount {
@@ -17,10 +17,10 @@ interface TreeCount {
  * The published trees, each compared with its seal by the number of its files and the times of their last change; then
  * those that are only being made ready.
  */
-export const trees: Fact<'trees'> = {
+export const treesFact = defineFact({
   name: 'trees',
   from: [keptFiles],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly KeptTree[]> => {
     const seals = readKeptSeals(answer);
     if (seals.kind === 'unknown') return seals;
     const found: KeptTree[] = [];
@@ -38,7 +38,7 @@ export const trees: Fact<'trees'> = {
     }
     return known([...found, ...seals.value.staged.map(stagedTree)]);
   },
-};
+});
 
 /** What the job that made a tree wrote down for its seal; nothing where it came as it is. */
 function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {

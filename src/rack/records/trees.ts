@@ -10,8 +10,10 @@ import type { JobCall, JobName, TreeId } from '../../model/node-script.ts';
 import type { Act, Step } from '../../model/step.ts';
 import { mapWords, prose } from '../../model/text/prose.ts';
 import { scriptStep } from '../build-step.ts';
+import { read } from '../fact.ts';
 import type { Blocker, ObservedTarget, Property } from '../resource.ts';
 import { mapKnown } from '../seen-fact.ts';
+import { treesFact } from './trees-fact.ts';
 
 /** A tree whose digest the planner must know. @throws Error when the fleet was not settled, which is a bug. */
 export function treeOf(kind: TreeId['kind'], name: string, wanted: Digest | undefined): TreeId {
@@ -30,7 +32,9 @@ export const treesOf = (
   { facts }: ObservedTarget,
   { kind, name }: Pick<TreeId, 'kind' | 'name'>,
 ): Known<readonly KeptTree[]> =>
-  mapKnown(facts.trees, (all) => all.filter((one) => one.kind === kind && one.name === name && one.state !== 'staged'));
+  mapKnown(read(facts, treesFact), (all) =>
+    all.filter((one) => one.kind === kind && one.name === name && one.state !== 'staged'),
+  );
 
 /** What a property of a tree is while there is none, or while its files are not those that were published. */
 export const treeStates = { absent: 'absent', changed: 'changed' } as const;

@@ -7,6 +7,7 @@ import { preference } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
 import { defineRule } from '../define-rule.ts';
 import { defineFact, read } from '../fact.ts';
+import { filevaultFact } from '../filevault/fact.ts';
 import { verifyOnly } from '../verify-only.ts';
 
 declare module '../resource-kind.ts' {
@@ -79,7 +80,7 @@ export const loginWindow = {
         : nodes.flatMap(({ name, facts }) => {
             const subject = nodeSubject(name);
             const seen = read(facts, fact);
-            const { filevault } = facts;
+            const filevault = read(facts, filevaultFact);
             if (wanted === 'required' && filevault.kind === 'known' && filevault.value === 'on') {
               const detail = 'FileVault is on, and the file wants a login.';
               return [diagnose(codes['login/needs-filevault-off'], { subject, detail })];

@@ -10,7 +10,8 @@ import { posixCksum } from '../../node/posix-cksum.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
 import type { Before } from '../define-setting.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, read } from '../fact.ts';
+import { wiredLimitFact } from '../memory/fact.ts';
 import { mapKnown } from '../seen-fact.ts';
 import { photosAnalysis, spotlight, timeMachine } from '../settings/background-services.ts';
 import { power } from '../settings/power.ts';
@@ -31,7 +32,7 @@ const listed: readonly BaselineValue[] = [
     key: 'wired-limit',
     read: `${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb`,
     restore: `${pathWord(tool.sysctl)} iogpu.wired_limit_mb="$v"`,
-    now: (facts) => mapKnown(facts['wired-limit'], ({ megabytes }) => String(megabytes)),
+    now: (facts) => mapKnown(read(facts, wiredLimitFact), ({ megabytes }) => String(megabytes)),
   },
   { key: 'network-preferences', read: `${pathWord(tool.cat)} ${pathWord(place.networkPreferences)}` },
   { key: 'service-order', read: `${pathWord(tool.networksetup)} -listnetworkserviceorder` },
@@ -57,7 +58,7 @@ export const comparedKeys: readonly string[] = baselineValues
   .filter((key) => key !== 'network-preferences');
 
 /** What the node was like before the first run changed anything, as that run has written it down. */
-export const baseline = defineFact({
+export const baselineFact = defineFact({
   name: 'baseline',
   from: [keptRecords],
   parse: ([answer]): Known<Baseline> => {

@@ -7,9 +7,10 @@ import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
-import { bridgePreferences } from '../bridge/fact.ts';
-import { networkServices } from '../network/network-services-fact.ts';
-import { serviceAddresses } from '../network/service-addresses-fact.ts';
+import { bridgePreferencesFact } from '../bridge/fact.ts';
+import { read } from '../fact.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
+import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 
 type Restoration = ScriptArgs['restore-network'];
 
@@ -39,11 +40,11 @@ function answerOf({ values }: Baseline, key: string): Answer | undefined {
 
 function networkBefore(baseline: Baseline): Known<NetworkBefore> {
   const order = answerOf(baseline, 'service-order');
-  const services = networkServices.parse([order], never);
+  const services = networkServicesFact.parse([order], never);
   if (services.kind === 'unknown') return services;
-  const addresses = serviceAddresses.parse([answerOf(baseline, 'service-addresses'), order], never);
+  const addresses = serviceAddressesFact.parse([answerOf(baseline, 'service-addresses'), order], never);
   if (addresses.kind === 'unknown') return addresses;
-  const bridges = bridgePreferences.parse([answerOf(baseline, 'bridge')], never);
+  const bridges = bridgePreferencesFact.parse([answerOf(baseline, 'bridge')], never);
   if (bridges.kind === 'unknown') return bridges;
   return known({ services: services.value, addresses: addresses.value, bridges: bridges.value });
 }
@@ -134,11 +135,11 @@ export function networkDifference(
 ): Known<NetworkDifference> {
   const before = networkBefore(baseline);
   if (before.kind === 'unknown') return unknown('not-asked', 'The baseline does not have the network.');
-  const services = facts['network-services'];
+  const services = read(facts, networkServicesFact);
   if (services.kind === 'unknown') return services;
-  const addresses = facts['service-addresses'];
+  const addresses = read(facts, serviceAddressesFact);
   if (addresses.kind === 'unknown') return addresses;
-  const bridges = facts['bridge-preferences'];
+  const bridges = read(facts, bridgePreferencesFact);
   if (bridges.kind === 'unknown') return bridges;
   const devices = receptacleDevices(facts);
   if (devices.kind === 'unknown') return devices;
@@ -165,7 +166,7 @@ const isNeither = (method: ServiceAddress['method']): boolean => method === 'oth
  */
 export function servicesOfOtherMethods({ facts }: { readonly facts: Facts }, baseline: Baseline): readonly string[] {
   const before = networkBefore(baseline);
-  const now = facts['service-addresses'];
+  const now = read(facts, serviceAddressesFact);
   const devices = receptacleDevices(facts);
   if (before.kind === 'unknown' || now.kind === 'unknown' || devices.kind === 'unknown') return [];
   const near = [...devices.value.values()];

@@ -4,8 +4,11 @@ import { isOwnAddress } from '../addresses/link-address-properties.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
 import { gateStep, scriptStep, transactionStep } from '../build-step.ts';
 import { changedProperties, judgeProperty, patchesOf } from '../change.ts';
+import { read, readValue } from '../fact.ts';
 import type { Gap, ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { baselineFact } from './baseline.ts';
 import { networkDifference } from './network-before.ts';
+import { tracesFact } from './traces-fact.ts';
 import { modelBytes, uninstallNotices } from './uninstall-notices.ts';
 import {
   daemonAddress,
@@ -31,7 +34,7 @@ const at = ({ makes }: Node, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
 function daemonSteps(node: Node): readonly Step[] {
-  const { baseline } = node.target.facts;
+  const baseline = read(node.target.facts, baselineFact);
   const daemons = baseline.kind === 'known' ? baseline.value.daemons : [];
   return daemons.flatMap(({ label }) => {
     const made = at(node, daemonAddress(label));
@@ -44,9 +47,9 @@ function daemonSteps(node: Node): readonly Step[] {
 
 function networkSteps(node: Node): readonly Step[] {
   const made = at(node, uninstallAddress.network);
-  const { facts } = node.target;
-  if (made === undefined || facts.baseline.kind === 'unknown') return [];
-  const difference = networkDifference(node.target, facts.baseline.value, isOwnAddress(node.view.desired));
+  const baseline = readValue(node.target.facts, baselineFact);
+  if (made === undefined || baseline === undefined) return [];
+  const difference = networkDifference(node.target, baseline, isOwnAddress(node.view.desired));
   if (difference.kind === 'unknown') return [];
   const call = { name: 'restore-network', args: difference.value.restoration } as const;
   return [
@@ -55,7 +58,7 @@ function networkSteps(node: Node): readonly Step[] {
 }
 
 function valueSteps(node: Node): readonly Step[] {
-  const { baseline } = node.target.facts;
+  const baseline = read(node.target.facts, baselineFact);
   const values = baseline.kind === 'known' ? baseline.value.values : [];
   return values.flatMap(({ key }) => {
     const made = at(node, valueAddress(key));
@@ -74,7 +77,7 @@ function clearSteps(node: Node): readonly Step[] {
   const labels = otherServices(node.target.facts);
   if (first === undefined || labels.kind === 'unknown') return [];
   const { models } = node.wish;
-  const { traces } = node.target.facts;
+  const traces = read(node.target.facts, tracesFact);
   // A tree that no seal describes is deleted as well, and nobody knows how large it is.
   const unsized = traces.kind === 'known' && traces.value.trees === 'models' ? 0 : undefined;
   const bytes = models ? (modelBytes(node.view, node.target) ?? unsized) : undefined;

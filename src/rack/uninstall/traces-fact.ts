@@ -1,14 +1,15 @@
-import { known } from '../../model/known.ts';
+import type { Traces } from '../../model/facts/node-records.ts';
+import { type Known, known } from '../../model/known.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
-import type { Fact } from '../fact.ts';
+import { defineFact } from '../fact.ts';
 
 /** What lies on the node because of meshwright, and what it is reached by. */
-export const traces: Fact<'traces'> = {
+export const tracesFact = defineFact({
   name: 'traces',
   from: [keptRecords],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<Traces> => {
     const kept = readKept(answer);
     return kept.kind === 'unknown' ? kept : known(kept.value.traces);
   },
-};
+});

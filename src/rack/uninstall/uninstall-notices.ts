@@ -5,19 +5,26 @@ import type { Facts } from '../../model/facts/observation.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
 import { directoryGroups, directoryUsers, place } from '../../node/paths/node-paths.ts';
+import { sudoFact } from '../access/sudo-fact.ts';
 import { accountState } from '../accounts/account-state.ts';
+import { accountsFact } from '../accounts/fact.ts';
 import { judgeProperty } from '../change.ts';
 import { read } from '../fact.ts';
+import { filevaultFact } from '../filevault/fact.ts';
 import { hasRdmaInSettings } from '../macos/macos.ts';
 import { launchBudget } from '../rdma/launch-budget.ts';
-import { rdmaState } from '../rdma/state-fact.ts';
+import { rdmaStateFact } from '../rdma/state-fact.ts';
+import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, View } from '../resource.ts';
 import { loginWindow } from '../settings/login-window.ts';
+import { baselineFact } from './baseline.ts';
 import { servicesOfOtherMethods } from './network-before.ts';
+import { tracesFact } from './traces-fact.ts';
 import { modelTrees, type UninstallWish, uninstallProperties } from './uninstall-properties.ts';
 
 /** Bytes of the models that a node keeps, as far as the file says how large they are; undefined where it keeps none. */
-export function modelBytes({ desired }: View, { facts: { trees } }: ObservedTarget): number | undefined {
+export function modelBytes({ desired }: View, { facts }: ObservedTarget): number | undefined {
+  const trees = read(facts, treesFact);
   const kept = trees.kind === 'known' ? modelTrees(trees.value) : [];
   if (kept.length === 0) return undefined;
   const sizes = kept.map(({ name }) => desired.models.find((one) => one.name === name)?.files ?? []);
@@ -45,7 +52,7 @@ function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWi
 
 /** What nobody wrote down, so that nothing can put it back. */
 function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
-  const { baseline } = facts;
+  const baseline = read(facts, baselineFact);
   if (!restore || baseline.kind === 'unknown') return [];
   const lost = baseline.value.values.filter(({ text }) => text === undefined).map(({ key }) => key);
   if (baseline.value.values.length === 0) return ['every value as it is: what was there before was never written down'];
@@ -68,8 +75,10 @@ function takenWords({ facts }: ObservedTarget): readonly string[] {
 }
 
 /** What a person put there. */
-const accessWords = ({ facts: { traces, sudo } }: ObservedTarget): readonly string[] =>
-  traces.kind === 'unknown'
+const accessWords = ({ facts }: ObservedTarget): readonly string[] => {
+  const traces = read(facts, tracesFact);
+  const sudo = read(facts, sudoFact);
+  return traces.kind === 'unknown'
     ? []
     : [
         ...(traces.value.hasKey ? [] : ['the key of this login, which enroll did not install']),
@@ -77,9 +86,11 @@ const accessWords = ({ facts: { traces, sudo } }: ObservedTarget): readonly stri
           ? []
           : ['the rule that lets this login become root, which enroll did not install']),
       ];
+};
 
 /** Accounts of ours, as far as a person has to delete them: macOS may let no ssh session do it. */
-function accountWords({ accounts }: Facts): readonly string[] {
+function accountWords(facts: Facts): readonly string[] {
+  const accounts = read(facts, accountsFact);
   const own =
     accounts.kind === 'known'
       ? ownAccounts.filter((name) => ['made', 'begun', 'left'].includes(accountState(name, accounts.value)))
@@ -95,8 +106,8 @@ function accountWords({ accounts }: Facts): readonly string[] {
 }
 
 function handsWords({ facts }: ObservedTarget): readonly string[] {
-  const rdma = read(facts, rdmaState);
-  const { filevault } = facts;
+  const rdma = read(facts, rdmaStateFact);
+  const filevault = read(facts, filevaultFact);
   const login = read(facts, loginWindow.fact);
   return [
     ...(rdma.kind === 'known' && rdma.value === 'enabled'

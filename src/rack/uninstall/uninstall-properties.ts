@@ -7,11 +7,18 @@ import type { Json } from '../../model/json.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { rankServiceLabel } from '../../node/paths/rank-paths.ts';
+import { accountsFact } from '../accounts/fact.ts';
 import { isOwnAddress } from '../addresses/link-address-properties.ts';
+import { read } from '../fact.ts';
+import { foreignDaemonsFact } from '../foreign-daemon/fact.ts';
+import { jobsFact } from '../records/jobs-fact.ts';
+import { servicesFact } from '../records/services-fact.ts';
+import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
-import { baselineValues } from './baseline.ts';
+import { baselineFact, baselineValues } from './baseline.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
+import { tracesFact } from './traces-fact.ts';
 
 /** What is to be taken off some nodes. */
 export interface UninstallWish {
@@ -51,16 +58,22 @@ function emptied(about: About, address: Addressed, observed: Known<readonly stri
 }
 
 /** Services of ours that are no rank of a placement: those go with their placements. */
-export const otherServices = ({ services }: Facts): Known<readonly string[]> =>
-  mapKnown(services, (all) => all.map(({ label }) => label).filter((label) => !label.startsWith(rankServiceLabel(''))));
+export const otherServices = (facts: Facts): Known<readonly string[]> =>
+  mapKnown(read(facts, servicesFact), (all) =>
+    all.map(({ label }) => label).filter((label) => !label.startsWith(rankServiceLabel(''))),
+  );
 
 /** Jobs whose process lives. */
-const runningJobs = ({ jobs }: Facts): Known<readonly string[]> =>
-  mapKnown(jobs, (all) => all.filter(({ fields }) => fields['state'] === 'running').map(({ key }) => key.slice(0, 8)));
+const runningJobs = (facts: Facts): Known<readonly string[]> =>
+  mapKnown(read(facts, jobsFact), (all) =>
+    all.filter(({ fields }) => fields['state'] === 'running').map(({ key }) => key.slice(0, 8)),
+  );
 
 /** Accounts of ours that still have files on the node; where macOS keeps their records, they have none. */
-export const keptAccounts = ({ accounts }: Facts): Known<readonly string[]> =>
-  mapKnown(accounts, ({ made, begun }) => [...new Set([...made.map(({ name }) => name), ...begun])].toSorted());
+export const keptAccounts = (facts: Facts): Known<readonly string[]> =>
+  mapKnown(read(facts, accountsFact), ({ made, begun }) =>
+    [...new Set([...made.map(({ name }) => name), ...begun])].toSorted(),
+  );
 
 /** Published models of a node, in whatever state. */
 export const modelTrees = (trees: readonly KeptTree[]): readonly KeptTree[] =>
@@ -73,7 +86,9 @@ const treeWords: Readonly<Record<Traces['trees'], string>> = {
   some: 'runtimes, or what jobs left behind',
 };
 
-function treesProperty(about: About, { traces, trees }: Facts, { models }: UninstallWish): Property {
+function treesProperty(about: About, facts: Facts, { models }: UninstallWish): Property {
+  const traces = read(facts, tracesFact);
+  const trees = read(facts, treesFact);
   // What somebody else has put among the models is none of our business.
   const observed = mapKnown(traces, (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
   const hasModels = trees.kind === 'known' && modelTrees(trees.value).length > 0;
@@ -92,7 +107,7 @@ function treesProperty(about: About, { traces, trees }: Facts, { models }: Unins
 type DaemonState = 'moved' | 'there' | 'loaded' | 'gone';
 
 function daemonState({ label, isMoved }: StoppedDaemon, facts: Facts): Known<DaemonState> {
-  return mapKnown(facts['foreign-daemons'], (all) => {
+  return mapKnown(read(facts, foreignDaemonsFact), (all) => {
     const one = all.find((daemon) => daemon.label === label);
     if (one === undefined) return isMoved ? 'moved' : 'gone';
     return one.isLoaded ? 'loaded' : 'there';
@@ -117,7 +132,7 @@ function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { res
 const oneLine = (text: string): string => text.split('\n').join(', ');
 
 function valueProperties(about: About, facts: Facts): readonly Property[] {
-  const { baseline } = facts;
+  const baseline = read(facts, baselineFact);
   if (baseline.kind === 'unknown') return [];
   return baseline.value.values.flatMap(({ key, text }): readonly Property[] => {
     const value = baselineValues.find((one) => one.key === key);
@@ -129,7 +144,7 @@ function valueProperties(about: About, facts: Facts): readonly Property[] {
 }
 
 function networkProperties(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
-  const { baseline } = target.facts;
+  const baseline = read(target.facts, baselineFact);
   if (baseline.kind === 'unknown' || !hasNetworkBefore(baseline.value)) return [];
   const observed = mapKnown(networkDifference(target, baseline.value, isOwnAddress(fleet)), ({ words }) => words);
   return [
@@ -163,7 +178,8 @@ export function uninstallProperties(
 ): readonly Property[] {
   const { desired, facts } = target;
   const about = { node: desired.name, reason };
-  const { baseline, traces } = facts;
+  const baseline = read(facts, baselineFact);
+  const traces = read(facts, tracesFact);
   const daemons = baseline.kind === 'known' ? baseline.value.daemons : [];
   const access: Known<Json> = baseline.kind === 'unknown' ? baseline : mapKnown(traces, traceWords);
   return [

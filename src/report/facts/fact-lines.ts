@@ -1,13 +1,13 @@
 import { reasonWords } from '../../diagnostics/reason-words.ts';
-import { type FactName, registry } from '../../engine/observe/facts.ts';
+import { type FactName, type FactValues, registry } from '../../engine/observe/facts.ts';
 import type { CheckedAccount, MacAccount } from '../../model/account.ts';
-import type { FactValues, KeptFile } from '../../model/facts/fact-values.ts';
+import type { KeptFile } from '../../model/facts/fact-values.ts';
 import type { LaunchdService } from '../../model/facts/launchd-service.ts';
 import type { PowerSettings } from '../../model/facts/mac-settings.ts';
 import type { Facts } from '../../model/facts/observation.ts';
 import { diskText, durationText, memoryText } from '../../model/text/units.ts';
 import { utcText } from '../../model/text/utc-text.ts';
-import { type FactDefinition, factNamed } from '../../rack/fact.ts';
+import { factNamed } from '../../rack/fact.ts';
 import { updateText } from '../../rack/macos/macos-offers.ts';
 import { rdmaObjectWords } from '../../rack/rdma/rdma-object-words.ts';
 import {
@@ -28,7 +28,7 @@ export type FactLine = string | readonly string[];
 /** `±`, or what stands for it in ASCII. */
 type PlusMinus = string;
 
-type Lines<K extends keyof FactValues> = (value: FactValues[K], plusMinus: PlusMinus) => readonly FactLine[];
+type Lines<K extends FactName> = (value: FactValues[K], plusMinus: PlusMinus) => readonly FactLine[];
 
 const orNone = (lines: readonly FactLine[]): readonly FactLine[] =>
   lines.every((line) => line.length === 0) ? ['none'] : lines;
@@ -74,7 +74,7 @@ const testedText = (one: CheckedAccount, result: 'passed' | 'failed'): readonly 
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 
 /** A fact that is not here has its text in its definition. */
-const linesByFact: { readonly [K in keyof FactValues]: Lines<K> } = {
+const linesByFact: { readonly [K in FactName]?: Lines<K> } = {
   'macos-version': ({ version, extra, build }) => [`${[version, extra].filter(Boolean).join(' ')}, build ${build}`],
   hardware: ({ model, chip, memoryBytes }) => [`${model}, ${chip}, ${memoryText(memoryBytes)}`],
   identity: ({ serial, hardwareUuid }) => [`serial ${serial}`, `hardware UUID ${hardwareUuid}`],
@@ -169,13 +169,11 @@ const linesByFact: { readonly [K in keyof FactValues]: Lines<K> } = {
   ],
 };
 
-const hasLines = (name: string): name is keyof FactValues => Object.hasOwn(linesByFact, name);
-
 /** What a known fact says; its value is the one that its own definition has parsed. */
 function linesOf(name: FactName, value: unknown, plusMinus: PlusMinus): readonly FactLine[] {
-  if (hasLines(name))
-    return (linesByFact[name] as (value: unknown, plusMinus: PlusMinus) => readonly FactLine[])(value, plusMinus);
-  const { text } = registry[name] as FactDefinition;
+  const lines = linesByFact[name] as ((value: unknown, plusMinus: PlusMinus) => readonly FactLine[]) | undefined;
+  if (lines !== undefined) return lines(value, plusMinus);
+  const { text } = registry[name];
   if (text === undefined) throw new Error(`${name} has no text`);
   return [text(value)];
 }

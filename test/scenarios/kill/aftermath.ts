@@ -6,8 +6,10 @@ import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { seenProperties } from '../../../src/engine/plan/properties.ts';
 import { canonicalJson } from '../../../src/model/digest.ts';
 import type { Patch } from '../../../src/model/step.ts';
+import { read } from '../../../src/rack/fact.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { propertyKey } from '../../../src/rack/property-key.ts';
+import { leasesFact } from '../../../src/rack/records/leases-fact.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import type { Effect } from '../../../src/sim/hosts/records.ts';
 import { unnamedEffects } from '../converge-effects.ts';
@@ -56,7 +58,7 @@ function leaseProblems({ works, observation }: PlaybookReport): readonly string[
   const steps = works.flatMap(({ run }) => run?.steps ?? []).filter(({ outcome }) => outcome !== 'blocked');
   const nodes = [...new Set(steps.map(({ step }) => step.node))];
   return nodes.flatMap((node) => {
-    const leases = observation?.nodes[node]?.facts.leases;
+    const leases = read(observation?.nodes[node]?.facts, leasesFact);
     const isFree = leases?.kind === 'known' && leases.value.length === 0;
     return isFree ? [] : [`a lease is left on ${node}: ${JSON.stringify(leases)}`];
   });

@@ -4,7 +4,12 @@ import { makePlan } from '../../../src/engine/plan/make-plan.ts';
 import { seenProperties } from '../../../src/engine/plan/properties.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { Facts } from '../../../src/model/facts/observation.ts';
+import { read } from '../../../src/rack/fact.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
+import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
+import { filesFact } from '../../../src/rack/records/files-fact.ts';
+import { servicesFact } from '../../../src/rack/records/services-fact.ts';
+import { treesFact } from '../../../src/rack/records/trees-fact.ts';
 import { leftIn } from '../converge-rack.ts';
 
 const trees = 'opt/meshwright';
@@ -41,14 +46,16 @@ function withoutPassing(value: unknown): unknown {
 }
 
 /** A service file holds the generation; whether it is as it was put is what counts. */
-const withoutDigests = ({ files }: Facts): unknown =>
-  files.kind === 'known' ? files.value.map(({ path, state }) => ({ path, state })) : files;
+const withoutDigests = (facts: Facts): unknown => {
+  const files = read(facts, filesFact);
+  return files.kind === 'known' ? files.value.map(({ path, state }) => ({ path, state })) : files;
+};
 
 const stateOf = (facts: Facts): unknown => ({
   files: withoutDigests(facts),
-  trees: facts.trees,
-  placements: facts.placements,
-  services: facts.services,
+  trees: read(facts, treesFact),
+  placements: read(facts, placementsFact),
+  services: read(facts, servicesFact),
 });
 
 /**

@@ -4,6 +4,8 @@ import type { LogIn, NodeWay } from '../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { tokenProbes, unaskingProbes } from '../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { read } from '../../../src/rack/fact.ts';
+import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
 import type { ExecLimits, ExecResult, Remote } from '../../../src/remote/remote.ts';
 import { textOf } from '../../architecture/sources.ts';
 import { printFrames, tokenIn } from '../../hostile/recorded-frames.ts';
@@ -79,7 +81,7 @@ async function look(macs: Readonly<Record<string, Mac>>) {
     tokensOf: mesh,
     onSeen: ({ node }) => seen.push(node),
   });
-  const { placements } = observed.nodes['a']?.facts ?? {};
+  const placements = read(observed.nodes['a']?.facts, placementsFact);
   return { seen, token: placements?.kind === 'known' ? placements.value[0]?.token : placements };
 }
 

@@ -6,6 +6,8 @@ import { planDocument, readApplyWords, requireSame } from '../../../src/cli/plan
 import type { Run } from '../../../src/cli/verb.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { bootSessionFact } from '../../../src/rack/boot/boot-session-fact.ts';
+import { read } from '../../../src/rack/fact.ts';
 import { planFor } from '../../rack/plans.ts';
 import { desiredFleet, observedFleet } from '../../rack/rack.ts';
 
@@ -55,7 +57,7 @@ describe('a saved plan', () => {
 
   it('is refused when a Mac has restarted since, though nothing else differs (case 56)', () => {
     const values = { 'studio-2': { power } };
-    const session = observedFleet({ values }).nodes['studio-3']?.facts['boot-session'];
+    const session = read(observedFleet({ values }).nodes['studio-3']?.facts, bootSessionFact);
     if (session?.kind !== 'known') throw new Error('the rack of the tests shows its boot sessions');
     const restarted = { ...session.value, uuid: 'F2B1C3D4-0000-4000-8000-00000000000F' };
     const now = planFor({ rack: { values: { ...values, 'studio-3': { 'boot-session': restarted } } } });

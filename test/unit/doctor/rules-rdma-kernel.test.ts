@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { scopeOf } from '../../../src/engine/goals/scope.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { kernelObjects } from '../../../src/model/facts/kernel-objects.ts';
 import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/facts/rdma-values.ts';
+import { kernelObjects } from '../../../src/rack/rdma/kernel-objects.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { observedFleet, type RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';

@@ -6,7 +6,7 @@ import { known, unknown } from '../../../src/model/known.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { doorSight } from '../../../src/rack/placement/doors/door-sight.ts';
-import { doormen } from '../../../src/rack/records/gateways-fact.ts';
+import { doormenFact } from '../../../src/rack/records/gateways-fact.ts';
 import { makeMacRoot } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
 import { type Shell, scriptShells } from '../script/shells.ts';
@@ -27,7 +27,7 @@ const status = (...placements: readonly unknown[]): string =>
 
 const label = 'dev.meshwright.doorman.8080';
 const said = (lines: readonly string[]) =>
-  doormen.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
+  doormenFact.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
 const saidText = (text: string) => {
   const seen = said([
     `answer ${label} 0`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { interfaces as interfacesItself } from '../../../src/rack/network/interfaces-fact.ts';
+import { interfacesFact as interfacesItself } from '../../../src/rack/network/interfaces-fact.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 

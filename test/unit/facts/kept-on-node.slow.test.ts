@@ -17,6 +17,10 @@ import {
   startFile,
 } from '../../../src/node/paths/rank-paths.ts';
 import { stagedFile } from '../../../src/node/paths/tree-paths.ts';
+import { read } from '../../../src/rack/fact.ts';
+import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
+import { jobsFact } from '../../../src/rack/records/jobs-fact.ts';
+import { leasesFact } from '../../../src/rack/records/leases-fact.ts';
 import { type MacRoot, makeMacRoot, ours } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
 import { exampleDigest, exampleFence, exampleModel, exampleRecord } from '../script/script-examples.ts';
@@ -70,8 +74,11 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     await root.runBody(launchBody({ key, call: { name: 'verify-model', args: { tree: exampleModel, files } } }));
     const running = await observe(shell, root);
     const fields = { name: 'verify-model', tree: 'model tiny fb8e20fc2e4c3f24', boot: session, done: '0', total: '2' };
-    expect(running.jobs).toEqual({ kind: 'known', value: [{ key, fields: { ...fields, state: 'running' } }] });
-    expect(running.leases).toEqual({
+    expect(read(running, jobsFact)).toEqual({
+      kind: 'known',
+      value: [{ key, fields: { ...fields, state: 'running' } }],
+    });
+    expect(read(running, leasesFact)).toEqual({
       kind: 'known',
       value: [{ fields: { run: exampleFence.run, token: String(exampleFence.token), owner: 'ana', beat: '41' } }],
     });
@@ -79,7 +86,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     for (let tries = 0; tries < 200 && !root.has(`${ours}/ops/${key}/rc`); tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect((await observe(shell, root)).jobs).toEqual({
+    expect(read(await observe(shell, root), jobsFact)).toEqual({
       kind: 'known',
       value: [{ key, fields: { ...fields, done: '2', state: 'ended', exit: '0' } }],
     });
@@ -133,7 +140,7 @@ describe('a member of a placement', () => {
   describe.each(scriptShells)('under $name', (shell) => {
     const seen = async (root: MacRoot) => {
       asked = [];
-      const { placements } = await observe(shell, root);
+      const placements = read(await observe(shell, root), placementsFact);
       return placements.kind === 'known' ? placements.value[0] : placements;
     };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { bridgePreferences as bridgePreferencesItself } from '../../../src/rack/bridge/fact.ts';
-import { hardwarePorts as hardwarePortsItself } from '../../../src/rack/network/hardware-ports-fact.ts';
-import { networkServices as networkServicesItself } from '../../../src/rack/network/network-services-fact.ts';
-import { serviceAddresses as serviceAddressesItself } from '../../../src/rack/network/service-addresses-fact.ts';
+import { bridgePreferencesFact as bridgePreferencesItself } from '../../../src/rack/bridge/fact.ts';
+import { hardwarePortsFact as hardwarePortsItself } from '../../../src/rack/network/hardware-ports-fact.ts';
+import { networkServicesFact as networkServicesItself } from '../../../src/rack/network/network-services-fact.ts';
+import { serviceAddressesFact as serviceAddressesItself } from '../../../src/rack/network/service-addresses-fact.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 

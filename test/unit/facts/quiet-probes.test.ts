@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allProbes, quietProbes } from '../../../src/engine/observe/facts.ts';
 import type { Answer, Probe } from '../../../src/model/facts/probe.ts';
-import { placements } from '../../../src/rack/placement/observed/fact.ts';
+import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
 
 const scriptOf = ({ ask }: Probe): string => ask.filter((word) => typeof word === 'string').join('\n');
 
@@ -48,7 +48,10 @@ describe('a quiet look', () => {
     const print = ['system/dev.meshwright.rank.kimi = {', '\tstate = running', '\tpid = 4711', '\truns = 1', '}'];
     const service = ['service dev.meshwright.rank.kimi 0', ...print.map((line) => `|${line}`), 'end', ''].join('\n');
     const asked = { sentAtEpochMs: 0, receivedAtEpochMs: 0 };
-    const seen = placements.parse([answer('placement-members', members), answer('launchd-services', service)], asked);
+    const seen = placementsFact.parse(
+      [answer('placement-members', members), answer('launchd-services', service)],
+      asked,
+    );
     expect(seen).toEqual({
       kind: 'known',
       value: [

@@ -7,6 +7,11 @@ import type { Facts } from '../../../src/model/facts/observation.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../../src/node/probes/network.ts';
+import { read } from '../../../src/rack/fact.ts';
+import { rdmaDevicesFact } from '../../../src/rack/rdma/devices-fact.ts';
+import { rdmaHoldersFact, rdmaObjectsFact } from '../../../src/rack/rdma/kernel-fact.ts';
+import { otherRdmaDevicesFact } from '../../../src/rack/rdma/other-devices-fact.ts';
+import { rdmaPortsFact } from '../../../src/rack/rdma/ports-fact.ts';
 import { type MacRoot, makeMacRoot } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
 import { type Shell, scriptShells } from '../script/shells.ts';
@@ -60,8 +65,8 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
   it('asks only for the count while the kernel has none, and reads it before any verbs tool starts', async () => {
     const root = newRoot(shell);
     const facts = await observe(shell, root);
-    expect(facts['rdma-objects']).toEqual({ kind: 'known', value: { domains: 0, queuePairs: 0 } });
-    expect(facts['rdma-holders']).toEqual({ kind: 'known', value: { devices: [], processes: [] } });
+    expect(read(facts, rdmaObjectsFact)).toEqual({ kind: 'known', value: { domains: 0, queuePairs: 0 } });
+    expect(read(facts, rdmaHoldersFact)).toEqual({ kind: 'known', value: { devices: [], processes: [] } });
     expect(toolsOf(root).slice(0, 2)).toEqual(['pgrep', 'ioclasscount']);
     expect(toolsOf(root).slice(2).toSorted()).toEqual(['ibv_devices', 'ibv_devinfo']);
   });
@@ -69,7 +74,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
   it('names the process that holds a device, and asks the verbs tools', async () => {
     const root = newRoot(shell, { domains: 1, processes: [' 4711  4690 U    python3.12'] });
     const facts = await observe(shell, root);
-    expect(facts['rdma-holders']).toMatchObject({
+    expect(read(facts, rdmaHoldersFact)).toMatchObject({
       value: {
         devices: [{ device: 'rdma_en6', objects: [{}, {}] }, { device: 'rdma_en5' }],
         processes: [{ pid: 4711, program: 'python3.12', group: 4690, state: 'uninterruptible', devices: ['rdma_en6'] }],
@@ -96,14 +101,18 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
     const facts = await observe(shell, root);
     const name = 'tools' in kernel ? 'ibv_uc_pingpong (pid 55143)' : 'python3.12 (pid 4711)';
     const left = { kind: 'unknown', reason: 'busy', detail: `Not asked: ${name} has not returned.` };
-    expect([facts['rdma-devices'], facts['rdma-ports'], facts['other-rdma-devices']]).toEqual([left, left, left]);
+    expect([read(facts, rdmaDevicesFact), read(facts, rdmaPortsFact), read(facts, otherRdmaDevicesFact)]).toEqual([
+      left,
+      left,
+      left,
+    ]);
     expect(toolsOf(root).filter(isVerbs)).toEqual([]);
-    expect(facts['rdma-holders'].kind).toBe('known');
+    expect(read(facts, rdmaHoldersFact).kind).toBe('known');
   });
 
   it('starts the verbs tools when the one that ran a moment ago has returned', async () => {
     const root = newRoot(shell, { tools: [55_143] });
-    expect((await observe(shell, root))['rdma-holders']).toMatchObject({ value: { processes: [] } });
+    expect(read(await observe(shell, root), rdmaHoldersFact)).toMatchObject({ value: { processes: [] } });
     expect(toolsOf(root).filter(isVerbs)).toHaveLength(2);
   });
 
@@ -116,7 +125,7 @@ describe.each(scriptShells)('the probe of RDMA objects under $name', (shell) => 
     const root = newRoot(shell, { domains: 1 });
     root.tool(path, body);
     const facts = await observe(shell, root);
-    expect([facts['rdma-objects'], facts['rdma-holders']]).toMatchObject([{ reason }, { reason }]);
+    expect([read(facts, rdmaObjectsFact), read(facts, rdmaHoldersFact)]).toMatchObject([{ reason }, { reason }]);
     expect(toolsOf(root).filter(isVerbs)).toHaveLength(verbs);
   });
 

@@ -5,6 +5,9 @@ import type { Facts } from '../../../src/model/facts/observation.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { placementFolder, rankLog, rdmaStartsFile, startFile } from '../../../src/node/paths/rank-paths.ts';
+import { read } from '../../../src/rack/fact.ts';
+import { rdmaStartsFact } from '../../../src/rack/placement/observed/starts-fact.ts';
+import { rdmaPortsFact } from '../../../src/rack/rdma/ports-fact.ts';
 import { type MacRoot, makeMacRoot } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
 import { exampleRecord } from '../script/script-examples.ts';
@@ -64,7 +67,7 @@ describe.each(scriptShells)('the RDMA devices under $name', (shell) => {
 
   it('are opened once in an observation, and nothing else of the verbs library is', async () => {
     const root = newRoot(shell);
-    expect((await observe(shell, root))['rdma-ports']).toMatchObject({
+    expect(read(await observe(shell, root), rdmaPortsFact)).toMatchObject({
       value: [{ device: 'rdma_en3', state: 'active' }],
     });
     expect(asked(root)).toBe(1);
@@ -76,7 +79,7 @@ describe.each(scriptShells)('the RDMA devices under $name', (shell) => {
   ] as const)('are left alone %s, with a reason of its own', async (_when, mark) => {
     const root = newRoot(shell, [port + 1]);
     started(root, mark);
-    expect((await observe(shell, root))['rdma-ports']).toEqual({
+    expect(read(await observe(shell, root), rdmaPortsFact)).toEqual({
       kind: 'unknown',
       reason: 'busy',
       detail: 'Not asked: a rank of kimi is starting.',
@@ -94,14 +97,14 @@ describe.each(scriptShells)('the RDMA devices under $name', (shell) => {
   ] as const)('are opened when the rank %s', async (_what, mark, listeners) => {
     const root = newRoot(shell, listeners);
     started(root, mark);
-    expect((await observe(shell, root))['rdma-ports'].kind).toBe('known');
+    expect(read(await observe(shell, root), rdmaPortsFact).kind).toBe('known');
     expect(asked(root)).toBe(1);
   });
 
   it('are opened when a follower runs that has no port of its own', async () => {
     const root = newRoot(shell);
     started(root, { pid: 4_711 }, { rank: 1, endpointPort: port });
-    expect((await observe(shell, root))['rdma-ports'].kind).toBe('known');
+    expect(read(await observe(shell, root), rdmaPortsFact).kind).toBe('known');
   });
 });
 
@@ -112,7 +115,7 @@ describe.each(scriptShells)('starts over RDMA under $name', (shell) => {
     root.file(rdmaStartsFile.path, `boot=${session}\nstarts=2\n`);
     root.file(rankLog('kimi').path, `${before}hello\nCouldn't allocate protection domain: errno 12\u0007\nbye\n`);
     started(root, { pid: 0, log: before.length });
-    expect((await observe(shell, root))['rdma-starts']).toEqual({
+    expect(read(await observe(shell, root), rdmaStartsFact)).toEqual({
       kind: 'known',
       value: {
         startedIn: session,
@@ -125,7 +128,7 @@ describe.each(scriptShells)('starts over RDMA under $name', (shell) => {
   it('have no complaint where the log has none since then, or is not there', async () => {
     const root = newRoot(shell);
     const last = async (): Promise<unknown> => {
-      const fact = (await observe(shell, root))['rdma-starts'];
+      const fact = read(await observe(shell, root), rdmaStartsFact);
       return fact.kind === 'known' ? fact.value.last : fact;
     };
     started(root, { pid: 0 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseLaunchctlPrint as parseLaunchctlPrintItself } from '../../../src/node/answers/launchctl-print.ts';
-import { jobs as jobsItself } from '../../../src/rack/records/jobs-fact.ts';
-import { leases as leasesItself } from '../../../src/rack/records/leases-fact.ts';
-import { services as servicesItself } from '../../../src/rack/records/services-fact.ts';
+import { jobsFact as jobsItself } from '../../../src/rack/records/jobs-fact.ts';
+import { leasesFact as leasesItself } from '../../../src/rack/records/leases-fact.ts';
+import { servicesFact as servicesItself } from '../../../src/rack/records/services-fact.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../src/model/facts/probe.ts';
-import { login as loginItself } from '../../../src/rack/access/login-fact.ts';
-import { sudo as sudoItself } from '../../../src/rack/access/sudo-fact.ts';
-import { clock as clockItself } from '../../../src/rack/clock/fact.ts';
-import { filevault as filevaultItself } from '../../../src/rack/filevault/fact.ts';
-import { rdmaDevices as rdmaDevicesItself } from '../../../src/rack/rdma/devices-fact.ts';
-import { rdmaPorts as rdmaPortsItself } from '../../../src/rack/rdma/ports-fact.ts';
+import { loginFact as loginItself } from '../../../src/rack/access/login-fact.ts';
+import { sudoFact as sudoItself } from '../../../src/rack/access/sudo-fact.ts';
+import { clockFact as clockItself } from '../../../src/rack/clock/fact.ts';
+import { filevaultFact as filevaultItself } from '../../../src/rack/filevault/fact.ts';
+import { rdmaDevicesFact as rdmaDevicesItself } from '../../../src/rack/rdma/devices-fact.ts';
+import { rdmaPortsFact as rdmaPortsItself } from '../../../src/rack/rdma/ports-fact.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { softwareUpdates as softwareUpdatesItself } from '../../../src/rack/macos/software-updates-fact.ts';
+import { softwareUpdatesFact as softwareUpdatesItself } from '../../../src/rack/macos/software-updates-fact.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked, type Printed } from './fact-cases.ts';
 

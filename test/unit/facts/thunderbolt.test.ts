@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { thunderbolt as thunderboltItself } from '../../../src/rack/cables/fact.ts';
+import { thunderboltFact as thunderboltItself } from '../../../src/rack/cables/fact.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { read } from '../../../src/rack/fact.ts';
+import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
 import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { onOnePage } from '../one-page.ts';
 import { judgeMesh, meshFailure } from './judged-mesh.ts';
@@ -15,7 +17,7 @@ function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joi
   const { nodes } = observeMesh(fleet, { members: threeMembers(['exited', state, 'exited']) });
   const told = Object.fromEntries(
     Object.entries(nodes).map(([name, one]) => {
-      const { placements } = one.facts;
+      const placements = read(one.facts, placementsFact);
       const members = placements.kind === 'known' ? placements.value : [];
       const facts = { ...one.facts, placements: known(members.map((member) => ({ ...member, said }))) };
       return [name, name === node ? { ...one, facts } : one];

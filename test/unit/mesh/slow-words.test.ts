@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeObservation } from '../../../src/model/facts/observation.ts';
 import { known } from '../../../src/model/known.ts';
+import { thunderboltFact } from '../../../src/rack/cables/fact.ts';
+import { read } from '../../../src/rack/fact.ts';
+import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
 import { slowWords as slowWordsItself } from '../../../src/rack/placement/state/slow-words.ts';
 import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { onOnePage, onPage } from '../one-page.ts';
@@ -21,7 +24,7 @@ const words = (nodes: Readonly<Record<string, NodeObservation>>, transport: 'rdm
 const saying = (line: string): Readonly<Record<string, NodeObservation>> =>
   Object.fromEntries(
     Object.entries(observed).map(([node, one]) => {
-      const { placements } = one.facts;
+      const placements = read(one.facts, placementsFact);
       const members =
         placements.kind === 'known' ? placements.value.map((member) => ({ ...member, said: [line] })) : [];
       return [node, { ...one, facts: { ...one.facts, placements: known(members) } }];
@@ -41,7 +44,7 @@ describe('what could make a mesh slow', () => {
   it('is a slow cable between two of its nodes', () => {
     const slow = Object.fromEntries(
       Object.entries(observed).map(([node, one]) => {
-        const { thunderbolt } = one.facts;
+        const thunderbolt = read(one.facts, thunderboltFact);
         const value = thunderbolt.kind === 'known' ? thunderbolt.value : [];
         const cables = value.map((cable) => ({ ...cable, linkBitsPerSecond: 40_000_000_000 }));
         return [node, { ...one, facts: { ...one.facts, thunderbolt: known(cables) } }];

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { type CableWork, cableFacts, cableWork } from '../../../src/engine/cables/cable-work.ts';
 import { rackGraph } from '../../../src/engine/graph/rack-graph.ts';
-import type { FactValues } from '../../../src/engine/observe/facts.ts';
-import { factNames } from '../../../src/engine/observe/facts.ts';
+import { type FactValues, factNames } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
+import { thunderboltFact } from '../../../src/rack/cables/fact.ts';
+import { read } from '../../../src/rack/fact.ts';
 import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import {
   desiredFleet,
@@ -38,7 +39,8 @@ function placed(
   const seen = observedFleet({ cables }).nodes;
   const cabled = Object.entries(nodes).map(([name, { node, facts }]) => {
     const own = receptaclesOf[name];
-    const thunderbolt = own === undefined ? (seen[name]?.facts.thunderbolt ?? facts.thunderbolt) : known(own);
+    const thunderbolt =
+      own === undefined ? (read(seen[name]?.facts, thunderboltFact) ?? read(facts, thunderboltFact)) : known(own);
     return [name, { node, facts: { ...facts, thunderbolt } }];
   });
   return cableWork(fleet, { nodes: Object.fromEntries(cabled), failures });

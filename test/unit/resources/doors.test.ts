@@ -7,9 +7,11 @@ import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { known } from '../../../src/model/known.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { placementSubject } from '../../../src/model/subject.ts';
+import { read } from '../../../src/rack/fact.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { doorFindings } from '../../../src/rack/placement/check/door-findings.ts';
 import { doormanSights } from '../../../src/rack/placement/doors/door-sights.ts';
+import { servicesFact } from '../../../src/rack/records/services-fact.ts';
 import { doorCounts, doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { makePlan } from '../../rack/plans.ts';
 import { settledFacts } from '../../rack/rack.ts';
@@ -32,7 +34,7 @@ function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> =
   const members = threeMembers(['joined', 'joined', 'joined']);
   const one = observeMesh(fleet, { members, values: Object.fromEntries(values) });
   const leader = one.nodes['studio-1'] ?? expect.fail('there is no studio-1');
-  const { services } = leader.facts;
+  const services = read(leader.facts, servicesFact);
   const doorman = { label: `dev.meshwright.doorman.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;
   const facts = {
     ...leader.facts,

@@ -6,9 +6,11 @@ import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
+import { read } from '../../../src/rack/fact.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { placementFindings } from '../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
+import { rdmaPortsFact } from '../../../src/rack/rdma/ports-fact.ts';
 import { type MeshRack, meshFleet, mlxRuntime, observeMesh } from '../../rack/placements.ts';
 import { makePlan } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
@@ -25,7 +27,7 @@ const healthy = observeMesh(fleet(), { members: {} });
 
 /** What `ibv_devinfo -v` says of every device of a Mac; nothing of limits where there is no number. */
 function devices(node: string, maxQueuePairs?: number): Partial<FactValues> {
-  const ports = healthy.nodes[node]?.facts['rdma-ports'];
+  const ports = read(healthy.nodes[node]?.facts, rdmaPortsFact);
   const seen = ports?.kind === 'known' ? ports.value : [];
   const limits = maxQueuePairs === undefined ? {} : { maxQueuePairs, maxProtectionDomains: 11 };
   return { 'rdma-ports': seen.map((port) => ({ ...port, ...limits })) };

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/drivers/contract/mixed-macos.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredPlacement } from '../../../src/model/desired.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { readValue } from '../../../src/rack/fact.ts';
+import { hardwareFact } from '../../../src/rack/identity/hardware-fact.ts';
+import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/rack/placement/check/mixed-macos.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { observedFleet } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
@@ -20,20 +22,18 @@ function told({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 
   const [placement] = meshFleet({ placement: { transport } }).placements;
   const { nodes } = observedFleet();
   const [first, second] = [nodes['studio-1']?.facts, nodes['studio-2']?.facts];
-  if (placement === undefined || first === undefined || second?.hardware.kind !== 'known') throw new Error('no rack');
+  const hardware = readValue(second, hardwareFact);
+  if (placement === undefined || first === undefined || hardware === undefined) throw new Error('no rack');
   const facts = {
     ...second,
     ...(macos === undefined ? {} : { 'macos-version': macos === 'unknown' ? unknown('failed', 'no') : known(macos) }),
-    ...(model === undefined ? {} : { hardware: known({ ...second.hardware.value, model }) }),
+    ...(model === undefined ? {} : { hardware: known({ ...hardware, model }) }),
   };
   const checked = [
     { node: nodeName('studio-1'), facts: first },
     { node: nodeName('studio-2'), facts },
-    { node: nodeName('studio-3') },
   ];
-  return mixedMacosFindings({ placement, nodes: checked }).map(
-    ({ code, severity, detail }) => `${severity} ${code} ${detail}`,
-  );
+  return mixedMacosFindings(placement, checked).map(({ code, severity, detail }) => `${severity} ${code} ${detail}`);
 }
 
 describe('the macOS of the nodes of a placement', () => {

@@ -5,6 +5,7 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { checkedMac } from '../../../src/rack/placement/state/seen-names.ts';
 import { meshFleet, observeMesh } from '../../rack/placements.ts';
 import { makePlan } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
@@ -51,7 +52,7 @@ function seen(...trees: readonly (readonly KeptTree[])[]) {
   const { observation } = observed(trees);
   const members = names.map((node) => {
     const facts = observation.nodes[node]?.facts;
-    return { node, ...(facts === undefined ? {} : { facts }) };
+    return { node, mac: checkedMac(facts) };
   });
   return sameLibraries({ name: 'reference', digest: wanted }, members);
 }

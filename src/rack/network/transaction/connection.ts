@@ -1,6 +1,8 @@
 import { judgeProperty } from '../../change.ts';
+import { read } from '../../fact.ts';
 import type { Blocker, ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
+import { interfacesFact } from '../interfaces-fact.ts';
 
 /** Whose interfaces a resource would touch. */
 export interface Touching {
@@ -14,7 +16,8 @@ export interface Touching {
  * Whether one of these interfaces carries the connection: by what sshd told the node, or by the address in the file,
  * which a jump host or a tunnel may hide from it.
  */
-function isReachedBy({ desired: { host }, facts: { interfaces } }: ObservedTarget, names: readonly string[]): boolean {
+function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readonly string[]): boolean {
+  const interfaces = read(facts, interfacesFact);
   const touched = interfaces.kind === 'known' ? interfaces.value.filter(({ name }) => names.includes(name)) : [];
   return touched.some(
     ({ carriesConnection, ipv4 }) => carriesConnection === true || ipv4.some(({ address }) => address === host),

@@ -1,14 +1,15 @@
-import { known } from '../../../model/known.ts';
+import type { NodeRollback } from '../../../model/facts/node-records.ts';
+import { type Known, known } from '../../../model/known.ts';
 import { readKept } from '../../../node/probes/kept.ts';
 import { keptRecords } from '../../../node/probes/ours.ts';
-import type { Fact } from '../../fact.ts';
+import { defineFact } from '../../fact.ts';
 
 /** The network change that waits on the node for its confirmation, or is being taken back; at most one. */
-export const rollbacks: Fact<'rollbacks'> = {
+export const rollbacksFact = defineFact({
   name: 'rollbacks',
   from: [keptRecords],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<readonly NodeRollback[]> => {
     const kept = readKept(answer);
     return kept.kind === 'unknown' ? kept : known(kept.value.rollbacks);
   },
-};
+});

@@ -3,8 +3,10 @@ import type { NodeRollback } from '../../../model/facts/node-records.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { scriptStep } from '../../build-step.ts';
 import { changedProperties } from '../../change.ts';
+import { read } from '../../fact.ts';
 import { type ObservedTarget, type Property, propertiesOn, type Resource } from '../../resource.ts';
 import { knownWords } from '../../seen-fact.ts';
+import { rollbacksFact } from './fact.ts';
 
 const own = addressed({ kind: 'rollback' });
 
@@ -18,7 +20,8 @@ function rollbackWords(rollbacks: readonly NodeRollback[]): string {
   return `${step} of run ${runOf(first)} (${by}) is not confirmed`;
 }
 
-function propertyOf({ desired: { name: node }, facts: { rollbacks } }: ObservedTarget): Property {
+function propertyOf({ desired: { name: node }, facts }: ObservedTarget): Property {
+  const rollbacks = read(facts, rollbacksFact);
   const observed: Known<readonly string[]> =
     rollbacks.kind === 'known' ? known([...new Set(rollbacks.value.map(runOf))]) : rollbacks;
   return {
@@ -46,7 +49,7 @@ export const rollback: Resource = {
   steps: (changes, { targets }) => ({
     steps: targets.flatMap((target) => {
       const makes = changedProperties(changes, [propertyOf(target)]);
-      const { rollbacks } = target.facts;
+      const rollbacks = read(target.facts, rollbacksFact);
       if (makes.length === 0 || rollbacks.kind === 'unknown') return [];
       const runs = [...new Set(rollbacks.value.map(runOf))];
       return runs.map((run, at) =>

@@ -7,7 +7,9 @@ import { nodeSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 import { utcText } from '../../../model/text/utc-text.ts';
+import { read } from '../../fact.ts';
 import type { Rule } from '../../rule.ts';
+import { rollbacksFact } from './fact.ts';
 
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
 
@@ -37,6 +39,7 @@ function told(node: string, rollback: NodeRollback): Diagnostic {
 
 /** Network changes that nobody has confirmed yet: what is seen of the network of that node holds no longer than they do. */
 export const unconfirmedChange: Rule = ({ nodes }) =>
-  nodes.flatMap(({ name, facts: { rollbacks } }) =>
-    rollbacks.kind === 'known' ? rollbacks.value.map((one) => told(name, one)) : [],
-  );
+  nodes.flatMap(({ name, facts }) => {
+    const rollbacks = read(facts, rollbacksFact);
+    return rollbacks.kind === 'known' ? rollbacks.value.map((one) => told(name, one)) : [];
+  });

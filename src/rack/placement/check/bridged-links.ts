@@ -1,7 +1,8 @@
 import { needsRdma } from '../../../desired/needs-rdma.ts';
 import { endTowards } from '../../../drivers/contract/link-address.ts';
-import type { CheckedNode, PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import type { NodeObservation } from '../../../model/facts/observation.ts';
 import { isInStayingBridge } from '../../addresses/link-address-properties.ts';
 import { receptacleDevices } from '../../addresses/link-address-seen.ts';
 import { listWords } from '../../cabling/cabling-text.ts';
@@ -10,10 +11,10 @@ import { listWords } from '../../cabling/cabling-text.ts';
 function heldReceptacles(
   { nodes }: DesiredPlacement,
   fleet: DesiredFleet,
-  { node, facts }: CheckedNode,
+  { node, facts }: NodeObservation,
 ): readonly number[] {
-  const devices = facts === undefined ? undefined : receptacleDevices(facts);
-  if (facts === undefined || devices?.kind !== 'known') return [];
+  const devices = receptacleDevices(facts);
+  if (devices.kind !== 'known') return [];
   const ends = nodes.flatMap((other) => endTowards(fleet.thunderbolt, node, other) ?? []);
   return ends
     .map(({ receptacle }) => receptacle)
@@ -31,7 +32,7 @@ function heldReceptacles(
 export function bridgedLinks(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
-  nodes: readonly CheckedNode[],
+  nodes: readonly NodeObservation[],
 ): readonly PlacementFinding[] {
   if (fleet.thunderbolt.bridge !== 'keep') return [];
   const held = nodes

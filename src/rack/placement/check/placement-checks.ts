@@ -4,27 +4,32 @@ import { codes } from '../../../diagnostics/codes.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
-import { mixedMacosFindings } from '../../../drivers/contract/mixed-macos.ts';
 import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
 import { exoShape } from '../../../drivers/exo/divided.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { Facts } from '../../../model/facts/observation.ts';
+import type { Facts, NodeObservation } from '../../../model/facts/observation.ts';
 import type { NodeFit } from '../../../model/fit/memory-fit.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject, subjectNodes } from '../../../model/subject.ts';
 import { layoutText } from '../../../model/text/layout-text.ts';
 import { joinProse, mapWords, prose } from '../../../model/text/prose.ts';
+import { bootSessionFact } from '../../boot/boot-session-fact.ts';
 import { judgeProperty } from '../../change.ts';
+import { read } from '../../fact.ts';
 import type { FleetObservation } from '../../fleet-observation.ts';
+import { hardwareFact } from '../../identity/hardware-fact.ts';
+import { wiredLimitFact } from '../../memory/fact.ts';
 import type { Blocker, View } from '../../resource.ts';
 import { placementAddress } from '../members/mesh-step.ts';
+import { placementsFact } from '../observed/fact.ts';
 import { placementCases } from '../state/placement-cases.ts';
 import { placementProperty } from '../state/placement-properties.ts';
-import { namesBy } from '../state/seen-names.ts';
+import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
 import { bridgedLinks } from './bridged-links.ts';
 import { memoryFindings } from './memory-findings.ts';
+import { mixedMacosFindings } from './mixed-macos.ts';
 import { queuePairFindings } from './queue-pair-findings.ts';
 import { tensorFindings } from './tensor-findings.ts';
 
@@ -34,7 +39,9 @@ type FactsOf = (node: NodeName) => Facts | undefined;
 const nobodyLooked: FactsOf = () => undefined;
 
 /** What ranks that were started in this boot session said that the GPU may use: the least of it. */
-function reportedBudget({ placements, 'boot-session': session }: Facts): { readonly reportedBytes?: number } {
+function reportedBudget(facts: Facts): { readonly reportedBytes?: number } {
+  const placements = read(facts, placementsFact);
+  const session = read(facts, bootSessionFact);
   if (placements.kind === 'unknown' || session.kind === 'unknown') return {};
   const said = placements.value.flatMap(({ startedIn, gpuBytes }) =>
     startedIn === session.value.uuid && gpuBytes !== undefined ? [gpuBytes] : [],
@@ -46,8 +53,8 @@ function reportedBudget({ placements, 'boot-session': session }: Facts): { reado
 function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   const entries = nodes.map(({ name }) => {
     const facts = factsOf(name);
-    const hardware = facts?.hardware;
-    const wired = facts?.['wired-limit'];
+    const hardware = read(facts, hardwareFact);
+    const wired = read(facts, wiredLimitFact);
     const seen = {
       ...(hardware?.kind === 'known' ? { memoryBytes: hardware.value.memoryBytes } : {}),
       ...(wired?.kind === 'known' ? { wiredMegabytes: wired.value.megabytes } : {}),
@@ -81,15 +88,18 @@ export function checkPlacement(
   if (runtime === undefined || model === undefined) return [];
   const nodes = placement.nodes.map((node) => {
     const desired = fleet.nodes.find(({ name }) => name === node);
+    return { node, ...(desired === undefined ? {} : { desired }), mac: checkedMac(factsOf(node)) };
+  });
+  const seen = placement.nodes.flatMap((node): readonly NodeObservation[] => {
     const facts = factsOf(node);
-    return { node, ...(desired === undefined ? {} : { desired }), ...(facts === undefined ? {} : { facts }) };
+    return facts === undefined ? [] : [{ node, facts }];
   });
   const own = driverOf(runtime).check?.({ placement, runtime, model, nodes, fleet, names: namesBy(factsOf) }) ?? [];
   const shape = runtime.driver === 'exo' ? exoShape(runtime, model) : model.shape;
   const split = tensorFindings(placement, runtime.driver, shape);
-  const mixed = mixedMacosFindings({ placement, nodes });
-  const pairs = queuePairFindings(placement, fleet, nodes);
-  const bridged = bridgedLinks(placement, fleet, nodes);
+  const mixed = mixedMacosFindings(placement, seen);
+  const pairs = queuePairFindings(placement, fleet, seen);
+  const bridged = bridgedLinks(placement, fleet, seen);
   return [
     ...own,
     ...mixed,

@@ -10,7 +10,10 @@ import type { NodeName } from '../../../model/node.ts';
 import { isPlacement, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { namedList, type Prose, prose } from '../../../model/text/prose.ts';
+import { read } from '../../fact.ts';
+import { servicesFact } from '../../records/services-fact.ts';
 import type { View } from '../../resource.ts';
+import { placementsFact } from '../observed/fact.ts';
 import { budgetFindings, lastStartFindings } from '../placement-blockers.ts';
 import type { Leftover } from '../state/leftovers.ts';
 import { orphans, type PlacementCase, placementCases } from '../state/placement-cases.ts';
@@ -93,17 +96,18 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
 function bridgedFinding({ name }: PlacementSurvey, { desired, observation }: View): Diagnostic | undefined {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return undefined;
-  const nodes = placement.nodes.map((node) => {
-    const facts = observation.nodes[node]?.facts;
-    return facts === undefined ? { node } : { node, facts };
-  });
+  const nodes = placement.nodes.flatMap((node) => observation.nodes[node] ?? []);
   const [found] = bridgedLinks(placement, desired, nodes);
   return found === undefined ? undefined : checkDiagnostic(placement, found);
 }
 
 function isUnseen(node: NodeName, { observation }: View): boolean {
   const facts = observation.nodes[node]?.facts;
-  return facts === undefined || facts.placements.kind === 'unknown' || facts.services.kind === 'unknown';
+  return (
+    facts === undefined ||
+    read(facts, placementsFact).kind === 'unknown' ||
+    read(facts, servicesFact).kind === 'unknown'
+  );
 }
 
 /** One sentence on one line; what a node put into it shows as it is, harmless. */

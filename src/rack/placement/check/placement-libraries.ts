@@ -6,6 +6,7 @@ import { known, unknown } from '../../../model/known.ts';
 import type { Step } from '../../../model/step.ts';
 import type { Sight, View } from '../../resource.ts';
 import { type MeshWork, meshStep } from '../members/mesh-step.ts';
+import { checkedMac } from '../state/seen-names.ts';
 
 /** What is there cannot become another one by waiting: only looks that came too early are made again. */
 const lookDeadlineMs = 5_000;
@@ -16,10 +17,7 @@ const librariesAddress = (placement: string): Addressed => addressed({ kind: 'li
 function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
   const found = view.desired.runtimes.find(({ name }) => name === runtime);
   if (nodes.length === 1 || found === undefined || driverOf(found).isMadeOnNodes === undefined) return undefined;
-  const members = nodes.map((node) => {
-    const facts = view.observation.nodes[node]?.facts;
-    return { node, ...(facts === undefined ? {} : { facts }) };
-  });
+  const members = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
   return sameLibraries(found, members);
 }
 

@@ -1,8 +1,8 @@
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
-import type { CheckedNode, PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
 import { lastingNames } from '../../../drivers/contract/seen-names.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { Facts } from '../../../model/facts/observation.ts';
+import type { NodeObservation } from '../../../model/facts/observation.ts';
 import { readLimit } from '../../rdma/launch-budget.ts';
 
 /** What a start of a placement takes of each RDMA device of a member, whatever macOS calls it. */
@@ -17,8 +17,8 @@ interface Short {
   readonly limit: number;
 }
 
-function shortOn({ node, facts }: { readonly node: string; readonly facts?: Facts }, takes: number): readonly Short[] {
-  const limit = facts === undefined ? undefined : readLimit(facts);
+function shortOn({ node, facts }: NodeObservation, takes: number): readonly Short[] {
+  const limit = readLimit(facts);
   return limit === undefined || takes <= limit ? [] : [{ node, limit }];
 }
 
@@ -29,7 +29,7 @@ function shortOn({ node, facts }: { readonly node: string; readonly facts?: Fact
 export function queuePairFindings(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
-  nodes: readonly CheckedNode[],
+  nodes: readonly NodeObservation[],
 ): readonly PlacementFinding[] {
   if (placement.transport !== 'rdma') return [];
   const takes = takenOfDevice(placement, fleet);

@@ -5,18 +5,23 @@ import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/hint-lines.ts';
 import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
-import { kernelObjects } from '../../../model/facts/kernel-objects.ts';
 import type { Link } from '../../../model/link.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { linkSubject, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { joinProse, mapWords, named, type Prose, prose } from '../../../model/text/prose.ts';
 import { receptacleDevices } from '../../addresses/link-address-seen.ts';
+import { bootSessionFact } from '../../boot/boot-session-fact.ts';
 import { linkAt } from '../../cabling/judge-cabling.ts';
 import type { Examination, ExaminedNode } from '../../examination.ts';
+import { read } from '../../fact.ts';
+import { interfacesFact } from '../../network/interfaces-fact.ts';
+import { kernelObjects } from '../../rdma/kernel-objects.ts';
 import { nodeRdma } from '../../rdma/rdma-node.ts';
 import { receptacleRdma } from '../../rdma/rdma-receptacle.ts';
 import type { View } from '../../resource.ts';
+import { placementsFact } from '../observed/fact.ts';
+import { rdmaStartsFact } from '../observed/starts-fact.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import { queuePairFindings } from './queue-pair-findings.ts';
 import { ladderHint, startHistory } from './start-ladder.ts';
@@ -43,7 +48,8 @@ function isFine(examination: Examination, { ends }: Link): boolean {
 
 /** What the last start on a node has complained about, in the boot session that is still going on. */
 function complaintOn({ facts }: ExaminedNode, placement: string): string | undefined {
-  const { 'rdma-starts': starts, 'boot-session': session } = facts;
+  const starts = read(facts, rdmaStartsFact);
+  const session = read(facts, bootSessionFact);
   if (starts.kind === 'unknown' || session.kind === 'unknown') return undefined;
   const last = starts.value.last.find((one) => one.placement === placement);
   return last?.startedIn === session.value.uuid ? last.complaint : undefined;
@@ -86,10 +92,7 @@ function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Com
 function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }: View): readonly PlacementFinding[] {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return [];
-  const members = nodes.map((node) => {
-    const facts = observation.nodes[node]?.facts;
-    return { node, ...(facts === undefined ? {} : { facts }) };
-  });
+  const members = nodes.flatMap((node) => observation.nodes[node] ?? []);
   return queuePairFindings(layoutOn(placement, nodes), desired, members);
 }
 
@@ -220,7 +223,7 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
 /** Whether the interface of a receptacle has an address that it did not give itself. */
 function hasAddress({ facts }: ExaminedNode, receptacle: number): boolean {
   const devices = receptacleDevices(facts);
-  const { interfaces } = facts;
+  const interfaces = read(facts, interfacesFact);
   if (devices.kind === 'unknown' || interfaces.kind === 'unknown') return false;
   const own = interfaces.value.find(({ name }) => name === devices.value.get(receptacle));
   return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
@@ -241,7 +244,8 @@ function isAddressed({ examination }: View, { ends }: Link): boolean {
 
 /** What the member of a placement has complained about since its last start, in this boot session. */
 export function memberComplaint({ name, facts }: ExaminedNode, placement: string): readonly Complaint[] {
-  const { placements, 'boot-session': session } = facts;
+  const placements = read(facts, placementsFact);
+  const session = read(facts, bootSessionFact);
   if (placements.kind === 'unknown' || session.kind === 'unknown') return [];
   const member = placements.value.find((one) => one.placement === placement);
   const text = member?.startedIn === session.value.uuid ? member.complaint : undefined;

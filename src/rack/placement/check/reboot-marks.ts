@@ -6,8 +6,10 @@ import type { NodeName } from '../../../model/node.ts';
 import { nodesSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
+import { read } from '../../fact.ts';
 import type { Blocker, View } from '../../resource.ts';
 import { placementAddress } from '../members/mesh-step.ts';
+import { rebootMarkFact } from '../observed/reboot-mark-fact.ts';
 import type { PlacementCase } from '../state/placement-cases.ts';
 
 interface MarkedNode {
@@ -27,9 +29,10 @@ function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): stri
 function markedNodes({ observation }: View, isMeant: (node: NodeName) => boolean): readonly MarkedNode[] {
   return Object.values(observation.nodes)
     .filter(({ node }) => isMeant(node))
-    .flatMap(({ node, facts: { 'reboot-mark': marks } }) =>
-      marks.kind === 'known' ? marks.value.map((mark) => ({ node, mark })) : [],
-    );
+    .flatMap(({ node, facts }) => {
+      const marks = read(facts, rebootMarkFact);
+      return marks.kind === 'known' ? marks.value.map((mark) => ({ node, mark })) : [];
+    });
 }
 
 /** Nodes on which nothing is started before they were restarted, each with its reason. */

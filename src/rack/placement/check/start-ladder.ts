@@ -3,7 +3,10 @@ import type { PlacementMember } from '../../../model/facts/fact-values.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { type Prose, prose } from '../../../model/text/prose.ts';
+import { bootSessionFact } from '../../boot/boot-session-fact.ts';
+import { readValue } from '../../fact.ts';
 import type { View } from '../../resource.ts';
+import { placementsFact } from '../observed/fact.ts';
 
 /**
  * What to try next for a placement that does not serve: another start, where none has failed since its Macs booted; then a
@@ -27,9 +30,9 @@ export function startHistory(
 ): StartHistory {
   const records = nodes.flatMap((node): readonly PlacementMember[] => {
     const facts = observation.nodes[node]?.facts;
-    if (facts?.placements.kind !== 'known' || facts['boot-session'].kind !== 'known') return [];
-    const { uuid } = facts['boot-session'].value;
-    return facts.placements.value.filter((one) => one.placement === name && one.startedIn === uuid);
+    const session = readValue(facts, bootSessionFact);
+    const members = session === undefined ? undefined : readValue(facts, placementsFact);
+    return members?.filter((one) => one.placement === name && one.startedIn === session?.uuid) ?? [];
   });
   const failed = records.filter(({ outcome }) => outcome === 'failed' || outcome === 'exited');
   const isAgain = failed.some(({ failedIn }) => failedIn !== undefined);

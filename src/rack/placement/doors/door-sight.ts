@@ -1,16 +1,15 @@
 import type { Facts } from '../../../model/facts/observation.ts';
 import type { DoorSight } from '../../../model/gateway.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
+import { read } from '../../fact.ts';
+import { doormenFact } from '../../records/gateways-fact.ts';
 
 /**
  * What the doorman at a port of a node says of a placement, or another one there while the endpoint moves: unknown when
  * a doorman did not answer, since that placement may be behind it; undefined when every doorman answered and none has it.
  */
-export function doorSight(
-  { doormen }: Pick<Facts, 'doormen'>,
-  placement: string,
-  port: number,
-): Known<DoorSight> | undefined {
+export function doorSight(facts: Facts, placement: string, port: number): Known<DoorSight> | undefined {
+  const doormen = read(facts, doormenFact);
   if (doormen.kind === 'unknown') return doormen;
   const own = doormen.value.filter((one) => one.port === port);
   const others = doormen.value.filter((one) => one.port !== port);
@@ -33,7 +32,8 @@ export interface DoorsHeard {
 }
 
 /** What the doormen of a node say of a placement; without doors where nobody could ask them. */
-export const doorsHeard = ({ doormen }: Pick<Facts, 'doormen'>, placement: string): DoorsHeard => {
+export const doorsHeard = (facts: Facts, placement: string): DoorsHeard => {
+  const doormen = read(facts, doormenFact);
   const all = doormen.kind === 'known' ? doormen.value : [];
   const doors = all.flatMap((one) => (one.kind === 'answered' ? one.doors : []));
   return {

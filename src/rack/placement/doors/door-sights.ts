@@ -1,13 +1,18 @@
 import type { DesiredFleet } from '../../../model/desired.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import { closedFile, doormanLabel } from '../../../node/paths/gateway-paths.ts';
+import { read } from '../../fact.ts';
+import { filesFact } from '../../records/files-fact.ts';
+import { doormenFact } from '../../records/gateways-fact.ts';
+import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, Sight, View } from '../../resource.ts';
 import { insideAddress } from './doors.ts';
 import { doormenOn } from './gateways.ts';
 import { type LeftDoor, leftDoorsOn } from './left-doors.ts';
 
 /** Whether the file that keeps a placement closed lies on its node; unknown where the files are. */
-export function isClosed({ facts: { files } }: ObservedTarget, port: number, placement: string): Known<boolean> {
+export function isClosed({ facts }: ObservedTarget, port: number, placement: string): Known<boolean> {
+  const files = read(facts, filesFact);
   if (files.kind === 'unknown') return files;
   const { path } = closedFile(port, placement);
   return known(files.value.some((one) => one.path === path && one.state !== 'missing'));
@@ -18,11 +23,8 @@ const unappliedText = (port: number, placement: string): string =>
   `The doorman at port ${port} does not have ${placement} behind it yet`;
 
 /** Why it closes nothing when the door of a placement is closed at a port; undefined where its doorman stands there. */
-export function missingDoor(
-  { facts: { services } }: ObservedTarget,
-  port: number,
-  placement: string,
-): string | undefined {
+export function missingDoor({ facts }: ObservedTarget, port: number, placement: string): string | undefined {
+  const services = read(facts, servicesFact);
   if (services.kind === 'unknown') return undefined;
   const service = services.value.find(({ label }) => label === doormanLabel(port));
   if (service === undefined) return `No doorman stands before ${placement} at port ${port} yet`;
@@ -38,7 +40,8 @@ export function insideSeen(target: ObservedTarget, port: number, placement: stri
   const closed = isClosed(target, port, placement);
   if (closed.kind === 'unknown') return closed;
   if (!closed.value) return known('open');
-  const { services, doormen } = target.facts;
+  const services = read(target.facts, servicesFact);
+  const doormen = read(target.facts, doormenFact);
   if (services.kind === 'unknown') return services;
   const service = services.value.find(({ label }) => label === doormanLabel(port));
   if (service?.state !== 'running') return known(0);

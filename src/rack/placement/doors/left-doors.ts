@@ -2,6 +2,8 @@ import type { DesiredFleet } from '../../../model/desired.ts';
 import type { LaunchdService } from '../../../model/facts/launchd-service.ts';
 import { oncePer } from '../../../model/once-per.ts';
 import { doormanLabel, doormanPort } from '../../../node/paths/gateway-paths.ts';
+import { read } from '../../fact.ts';
+import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, View } from '../../resource.ts';
 import type { Door } from './doors.ts';
 import { doormenOn } from './gateways.ts';
@@ -26,7 +28,7 @@ export function leftDoorsOn(
   desired: DesiredFleet,
   { desired: { name: leader }, facts }: ObservedTarget,
 ): readonly LeftDoor[] {
-  const { services } = facts;
+  const services = read(facts, servicesFact);
   if (services.kind === 'unknown') return [];
   const wanted = doormenOn(desired, leader);
   return services.value.flatMap(({ label }): readonly LeftDoor[] => {

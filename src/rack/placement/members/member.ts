@@ -4,7 +4,11 @@ import type { Facts } from '../../../model/facts/observation.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { rankServiceLabel } from '../../../node/paths/rank-paths.ts';
+import { bootSessionFact } from '../../boot/boot-session-fact.ts';
+import { read } from '../../fact.ts';
 import { type LaunchBudget, launchBudget } from '../../rdma/launch-budget.ts';
+import { servicesFact } from '../../records/services-fact.ts';
+import { placementsFact } from '../observed/fact.ts';
 
 /**
  * What one member of a placement does on its node: `ready` is loaded and was never started, `running` has not joined
@@ -54,7 +58,8 @@ export interface RankSight {
 /** Looks at a node for its member of a placement; `facts` are absent when the node was not observed at all. */
 export function seeMember(node: NodeName, placement: string, facts: Facts | undefined): Member {
   if (facts === undefined) return { node, seen: unknown('unreachable', 'the node was not observed') };
-  const { placements, services } = facts;
+  const placements = read(facts, placementsFact);
+  const services = read(facts, servicesFact);
   if (placements.kind === 'unknown') return { node, seen: placements };
   if (services.kind === 'unknown') return { node, seen: services };
   const record = placements.value.find((member) => member.placement === placement);
@@ -113,7 +118,7 @@ const isJoined = ({ rank, port, endpointPort, isListening }: PlacementMember): b
 
 function startsOf(record: PlacementMember | undefined, facts: Facts): Known<number> {
   if (record === undefined || record.starts === 0) return known(0);
-  const session = facts['boot-session'];
+  const session = read(facts, bootSessionFact);
   if (session.kind === 'unknown') return session;
   return known(session.value.uuid === record.startedIn ? record.starts : 0);
 }

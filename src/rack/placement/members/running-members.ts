@@ -1,6 +1,8 @@
 import type { DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeObservation } from '../../../model/facts/observation.ts';
 import type { NodeName } from '../../../model/node.ts';
+import { read } from '../../fact.ts';
+import { placementsFact } from '../observed/fact.ts';
 import { isRunning, seeMember } from './member.ts';
 
 /** A placement with the nodes on which ranks of it have a process, as far as anybody can say. */
@@ -15,7 +17,10 @@ type Placed = Pick<DesiredPlacement, 'name' | 'nodes'>;
 
 /** Placements that the nodes keep and the file does not have any more. */
 function strangers(placed: readonly Placed[], nodes: readonly NodeObservation[]): readonly Placed[] {
-  const named = nodes.flatMap(({ facts: { placements } }) => (placements.kind === 'known' ? placements.value : []));
+  const named = nodes.flatMap(({ facts }) => {
+    const placements = read(facts, placementsFact);
+    return placements.kind === 'known' ? placements.value : [];
+  });
   const names = new Set(
     named.map(({ placement }) => placement).filter((name) => placed.every((one) => one.name !== name)),
   );

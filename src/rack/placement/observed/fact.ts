@@ -6,9 +6,9 @@ import { wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
 import { rankServiceLabel } from '../../../node/paths/rank-paths.ts';
 import { launchdServices, placementMembers } from '../../../node/probes/ours.ts';
-import type { Fact } from '../../fact.ts';
+import { defineFact } from '../../fact.ts';
 import { gpuBytesOf } from '../../memory/gpu-line.ts';
-import { services } from '../../records/services-fact.ts';
+import { servicesFact } from '../../records/services-fact.ts';
 import { memberOf, type PlacementRecord } from './placement-record.ts';
 import { readPlacements, type SeenPlacements } from './placement-records.ts';
 import { tokenOf } from './token-answer.ts';
@@ -18,15 +18,15 @@ import { tokenOf } from './token-answer.ts';
  * on the port of the ranks, and, on the leader, what its endpoint answered. An answer of an endpoint counts only while
  * the service of the rank has a process: somebody else may listen there.
  */
-export const placements: Fact<'placements'> = {
+export const placementsFact = defineFact({
   name: 'placements',
   from: [placementMembers, launchdServices],
-  parse: ([answer, launchd], asked) => {
+  parse: ([answer, launchd], asked): Known<readonly PlacementMember[]> => {
     const seen = readPlacements(answer);
     if (seen.kind === 'unknown') return seen;
     const { records } = seen.value;
     if (records.length === 0) return known([]);
-    const loaded = services.parse([launchd], asked);
+    const loaded = servicesFact.parse([launchd], asked);
     if (loaded.kind === 'unknown') return loaded;
     const found: PlacementMember[] = [];
     for (const { name, fields } of records) {
@@ -40,7 +40,7 @@ export const placements: Fact<'placements'> = {
     }
     return known(found);
   },
-};
+});
 
 function withSight(
   record: PlacementRecord,

@@ -1,31 +1,31 @@
 import type { RebootMark } from '../../../model/facts/node-records.ts';
-import { known } from '../../../model/known.ts';
+import { type Known, known } from '../../../model/known.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
 import { placementMembers } from '../../../node/probes/ours.ts';
 import { sysctl } from '../../../node/probes/system.ts';
 import { mostWiredBytes } from '../../../node/wired-memory.ts';
-import { bootSession } from '../../boot/boot-session-fact.ts';
-import type { Fact } from '../../fact.ts';
+import { bootSessionFact } from '../../boot/boot-session-fact.ts';
+import { defineFact } from '../../fact.ts';
 import { readPlacements } from './placement-records.ts';
 
 /** Why the node needs a restart before any rank may be started there; one of an earlier boot session is over, and one of memory that has gone back since. */
-export const rebootMark: Fact<'reboot-mark'> = {
+export const rebootMarkFact = defineFact({
   name: 'reboot-mark',
   from: [placementMembers, sysctl],
-  parse: ([answer, values], asked) => {
+  parse: ([answer, values], asked): Known<readonly RebootMark[]> => {
     const seen = readPlacements(answer);
     if (seen.kind === 'unknown') return seen;
     const fields = seen.value.rebootMark;
     if (fields === undefined) return known([]);
     const mark = markOf(fields);
     if (mark === undefined) return garbled(answer, 'printed a mark of a restart that cannot be read');
-    const session = bootSession.parse([values], asked);
+    const session = bootSessionFact.parse([values], asked);
     if (session.kind === 'unknown') return session;
     const isOver = session.value.uuid !== fields['boot'] || hasFallen(mark, wholeNumber(fields['now']));
     return known(isOver ? [] : [mark]);
   },
-};
+});
 
 /** Whether what stayed wired is free by now: then it was not the kernel that held it. */
 const hasFallen = ({ baselineBytes }: RebootMark, nowBytes: number | undefined): boolean =>

@@ -1,16 +1,16 @@
-import type { RdmaStart } from '../../../model/facts/node-records.ts';
-import { known } from '../../../model/known.ts';
+import type { RdmaStart, RdmaStarts } from '../../../model/facts/node-records.ts';
+import { type Known, known } from '../../../model/known.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
 import { placementMembers } from '../../../node/probes/ours.ts';
-import type { Fact } from '../../fact.ts';
+import { defineFact } from '../../fact.ts';
 import { readPlacements } from './placement-records.ts';
 
 /** How often ranks over RDMA were started on this node, and what the last start of each member has complained about. */
-export const rdmaStarts: Fact<'rdma-starts'> = {
+export const rdmaStartsFact = defineFact({
   name: 'rdma-starts',
   from: [placementMembers],
-  parse: ([answer]) => {
+  parse: ([answer]): Known<RdmaStarts> => {
     const seen = readPlacements(answer);
     if (seen.kind === 'unknown') return seen;
     const marks = [...seen.value.starts].filter(([, { transport }]) => transport !== 'tcp');
@@ -23,7 +23,7 @@ export const rdmaStarts: Fact<'rdma-starts'> = {
       ? known({ startedIn: boot, starts: count, last })
       : garbled(answer, 'printed a count of starts that cannot be read');
   },
-};
+});
 
 function startOf(placement: string, { boot = '', complaint }: Readonly<Record<string, string>>): RdmaStart | undefined {
   if (!isUuid(boot)) return undefined;

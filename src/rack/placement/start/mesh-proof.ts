@@ -1,4 +1,6 @@
 import { type Digest, digestOf } from '../../../model/digest.ts';
+import { read } from '../../fact.ts';
+import { macosVersionFact } from '../../macos/fact.ts';
 import type { View } from '../../resource.ts';
 import type { PlacementCase } from '../state/placement-cases.ts';
 import type { MeshProof } from './kick-ranks.ts';
@@ -12,7 +14,7 @@ import type { MeshProof } from './kick-ranks.ts';
  */
 export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
   const builds = placement.nodes.flatMap((node) => {
-    const version = observation.nodes[node]?.facts['macos-version'];
+    const version = read(observation.nodes[node]?.facts, macosVersionFact);
     return version?.kind === 'known' ? [`${version.value.build}${version.value.extra ?? ''}`] : [];
   });
   const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;

@@ -4,7 +4,9 @@ import type { PlacementMember, TokenSight } from '../../../model/facts/fact-valu
 import type { NodeObservation } from '../../../model/facts/observation.ts';
 import type { UnknownReason } from '../../../model/known.ts';
 import { type NodeName, nodeName } from '../../../model/node.ts';
+import { read } from '../../fact.ts';
 import { isRunning, type Member, type RankOnNode, type SeenMember, seeMember } from '../members/member.ts';
+import { placementsFact } from '../observed/fact.ts';
 import { deadEvidence, idleEvidence, isLate, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
 import { seenTransport } from './seen-transport.ts';
 import { type Traffic, trafficAt } from './traffic.ts';
@@ -145,9 +147,10 @@ const hasEnded = ({ state }: SeenMember): boolean => state === 'exited' || state
 
 /** What any node keeps of a placement, whether it is still a member or not. */
 const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly PlacementMember[] =>
-  Object.values(nodes).flatMap(({ facts: { placements } }) =>
-    placements.kind === 'known' ? placements.value.filter((record) => record.placement === placement) : [],
-  );
+  Object.values(nodes).flatMap(({ facts }) => {
+    const placements = read(facts, placementsFact);
+    return placements.kind === 'known' ? placements.value.filter((record) => record.placement === placement) : [];
+  });
 
 function verdictOn(expected: ExpectedMesh, members: readonly Member[], traffic: Traffic | undefined): Verdict {
   const ranks: RankOnNode[] = [];

@@ -7,8 +7,11 @@ import type { NodeObservation } from '../../../model/facts/observation.ts';
 import { groupBy } from '../../../model/group-by.ts';
 import type { Known } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
+import { read } from '../../fact.ts';
 import type { FleetObservation } from '../../fleet-observation.ts';
+import { servicesFact } from '../../records/services-fact.ts';
 import { isRunning, type SeenMember, seeMember } from '../members/member.ts';
+import { placementsFact } from '../observed/fact.ts';
 import { isLate } from './evidence.ts';
 
 type Observed = Readonly<Record<string, NodeObservation>>;
@@ -169,7 +172,7 @@ export const awayNodes = (
 ): readonly NodeName[] =>
   nodes.filter((node) => {
     const facts = Object.hasOwn(seen, node) ? seen[node]?.facts : undefined;
-    const isUnknown = facts?.placements.kind === 'unknown' || facts?.services.kind === 'unknown';
+    const isUnknown = read(facts, placementsFact)?.kind === 'unknown' || read(facts, servicesFact)?.kind === 'unknown';
     return isUnknown || (facts === undefined && (failures[node]?.length ?? 0) > 0);
   });
 

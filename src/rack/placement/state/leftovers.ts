@@ -3,8 +3,11 @@ import type { Facts } from '../../../model/facts/observation.ts';
 import { type Known, known } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
+import { read } from '../../fact.ts';
+import { servicesFact } from '../../records/services-fact.ts';
 import { isRunning, seeMember } from '../members/member.ts';
 import { type MeshWork, meshStep, rankPatch, scriptAct } from '../members/mesh-step.ts';
+import { placementsFact } from '../observed/fact.ts';
 import { endedByRecord } from '../stop/ended-by-record.ts';
 import { type SeenOnNode, stopRanks } from '../stop/stop-mesh.ts';
 import { isLate } from './evidence.ts';
@@ -22,7 +25,8 @@ export interface Leftover extends SeenOnNode {
  * @param wanted names of the placements that the file puts on this node
  */
 export function leftoversOn(node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly Leftover[]> {
-  const { placements, services } = facts;
+  const placements = read(facts, placementsFact);
+  const services = read(facts, servicesFact);
   if (placements.kind === 'unknown') return placements;
   if (services.kind === 'unknown') return services;
   const names = [

@@ -7,6 +7,8 @@ import { type Known, known, unknown } from '../../../model/known.ts';
 import { layoutText } from '../../../model/text/layout-text.ts';
 import { serviceFile } from '../../../node/paths/rank-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
+import { read } from '../../fact.ts';
+import { filesFact } from '../../records/files-fact.ts';
 import type { ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { knownWords, mapKnown } from '../../seen-fact.ts';
@@ -133,7 +135,7 @@ function serviceFileProperties(one: PlacementCase, targets: readonly ObservedTar
 
 function serviceFileProperty({ record, service }: RankConfiguration, { desired, facts }: ObservedTarget): Property {
   const { path } = serviceFile(record.placement);
-  const observed = mapKnown(facts.files, (files) =>
+  const observed = mapKnown(read(facts, filesFact), (files) =>
     fileState(
       files.find((file) => file.path === path),
       textDigest(service),

@@ -2,6 +2,9 @@ import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeObservation } from '../../../model/facts/observation.ts';
 import { linkEndText } from '../../../model/link.ts';
+import { thunderboltFact } from '../../cables/fact.ts';
+import { read } from '../../fact.ts';
+import { placementsFact } from '../observed/fact.ts';
 import { seenTransport } from './seen-transport.ts';
 
 /** The speed of a cable that RDMA is made for. @see apple-platform: Thunderbolt 5 */
@@ -18,7 +21,7 @@ export function slowWords(
   driver: Pick<RuntimeDriver, 'observe'>,
 ): readonly string[] {
   const said = placement.nodes.flatMap((node) => {
-    const placements = nodes[node]?.facts.placements;
+    const placements = read(nodes[node]?.facts, placementsFact);
     return placements?.kind === 'known'
       ? placements.value.filter((member) => member.placement === placement.name).map((member) => member.said)
       : [];
@@ -29,7 +32,7 @@ export function slowWords(
     .filter(({ ends }) => ends.every(({ node }) => isMember(node)))
     .flatMap(({ ends }) => ends)
     .flatMap((end) => {
-      const receptacles = nodes[end.node]?.facts.thunderbolt;
+      const receptacles = read(nodes[end.node]?.facts, thunderboltFact);
       const seen =
         receptacles?.kind === 'known'
           ? receptacles.value.find(({ receptacle }) => receptacle === end.receptacle)?.linkBitsPerSecond

@@ -28,11 +28,7 @@ export interface TrafficTimes {
  * What the doormen before a mesh say; undefined where there is none, or where nobody heard one: then nothing is known of
  * clients. While an endpoint moves it has two doors: what flows through one shows that the other does not hang.
  */
-export function trafficAt(
-  leader: Pick<Facts, 'doormen'> | undefined,
-  placement: string,
-  times: TrafficTimes,
-): Traffic | undefined {
+export function trafficAt(leader: Facts | undefined, placement: string, times: TrafficTimes): Traffic | undefined {
   if (leader === undefined) return undefined;
   const { doors, isWhole } = doorsHeard(leader, placement);
   const all = doors.map((door) => trafficOf(door, times));

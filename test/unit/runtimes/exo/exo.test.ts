@@ -13,6 +13,7 @@ import type { ModelShape } from '../../../../src/model/fit/model-shape.ts';
 import { known } from '../../../../src/model/known.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';
+import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
 import { type ExoChanges, exoFleet } from '../../../rack/placements.ts';
 import { observedFleet } from '../../../rack/rack.ts';
 
@@ -185,7 +186,7 @@ const codesOf = (
   const nodes = placement.nodes.map((node) => {
     const facts = observedFleet({}).nodes[node]?.facts;
     const daemons = known(more.daemon === undefined ? [] : [more.daemon]);
-    return { node, ...(facts === undefined ? {} : { facts: { ...facts, 'foreign-daemons': daemons } }) };
+    return { node, mac: checkedMac(facts && { ...facts, 'foreign-daemons': daemons }) };
   });
   const checked = { placement, runtime, model, nodes, fleet: { ...fleet, thunderbolt: { ...thunderbolt, ...wish } } };
   return (exo.check?.(checked) ?? []).map(({ code, detail }) => `${code}: ${detail}`);

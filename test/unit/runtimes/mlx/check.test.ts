@@ -5,6 +5,7 @@ import { digestOf } from '../../../../src/model/digest.ts';
 import type { ModelShape } from '../../../../src/model/fit/model-shape.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../../../src/model/link.ts';
 import { nodeName } from '../../../../src/model/node.ts';
+import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
 import { meshFleet, observeMesh } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
@@ -73,7 +74,7 @@ function codesOf(change: Change = {}): readonly string[] {
   const observation = observeMesh(meshFleet(), { members: {}, values });
   const members = placement.nodes.map((node) => {
     const facts = change.blocked === undefined ? undefined : observation.nodes[node]?.facts;
-    return { node, ...(facts === undefined ? {} : { facts }) };
+    return { node, mac: checkedMac(facts) };
   });
   return check({ placement, runtime: listed, model, nodes: members, fleet }).map(
     ({ code, severity }) => `${severity} ${code}`,
@@ -104,7 +105,7 @@ describe('a further cable of a ring of JACCL', () => {
     const links = twoOnEachHop(thunderbolt.links).slice(0, poor ? -1 : undefined);
     const members = nodes.map((node) => {
       const facts = node === away ? undefined : observed[node]?.facts;
-      return { node, ...(facts === undefined ? {} : { facts }) };
+      return { node, mac: checkedMac(facts) };
     });
     const names = {
       lan: () => undefined,

@@ -1,7 +1,10 @@
-import { type Known, known, unknown } from '../known.ts';
-import { rankPlacement } from './launchd-service.ts';
-import type { Facts } from './observation.ts';
-import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from './rdma-values.ts';
+import { rankPlacement } from '../../model/facts/launchd-service.ts';
+import type { Facts } from '../../model/facts/observation.ts';
+import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma-values.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { read } from '../fact.ts';
+import { servicesFact } from '../records/services-fact.ts';
+import { rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
 
 /** What the RDMA driver of a node has in its kernel, and what would free it. */
 export interface KernelObjects extends RdmaObjects {
@@ -20,7 +23,8 @@ const none: RdmaObjects = { domains: 0, queuePairs: 0 };
  * @see dryvist/nix-ai, docs/runbooks/rdma-protection-domains.md: domains return when their process ends, not its launcher
  */
 export function kernelObjects(facts: Facts): Known<KernelObjects> {
-  const { 'rdma-objects': counted, 'rdma-holders': holders } = facts;
+  const counted = read(facts, rdmaObjectsFact);
+  const holders = read(facts, rdmaHoldersFact);
   if (counted.kind === 'unknown') return counted;
   const all = counted.value;
   if (all.domains + all.queuePairs === 0) return known({ ...all, held: none, withoutProcess: none });
@@ -61,6 +65,10 @@ export const countObjects = (objects: readonly RdmaObject[]): RdmaObjects => ({
   queuePairs: objects.filter(({ kind }) => kind === 'queue-pair').length,
 });
 
-const mayRankRun = ({ services }: Facts): boolean =>
-  services.kind === 'unknown' ||
-  services.value.some((service) => rankPlacement(service) !== undefined && service.state === 'running');
+function mayRankRun(facts: Facts): boolean {
+  const services = read(facts, servicesFact);
+  return (
+    services.kind === 'unknown' ||
+    services.value.some((service) => rankPlacement(service) !== undefined && service.state === 'running')
+  );
+}

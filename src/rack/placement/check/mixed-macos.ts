@@ -1,5 +1,9 @@
-import type { Facts } from '../../model/facts/observation.ts';
-import type { CheckedNode, PlacementCheck, PlacementFinding } from './placement-check.ts';
+import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import type { DesiredPlacement } from '../../../model/desired.ts';
+import type { NodeObservation } from '../../../model/facts/observation.ts';
+import { readValue } from '../../fact.ts';
+import { hardwareFact } from '../../identity/hardware-fact.ts';
+import { macosVersionFact } from '../../macos/fact.ts';
 
 /** The macOS of a node that somebody has looked at. */
 interface Seen {
@@ -10,25 +14,23 @@ interface Seen {
   readonly model: string | undefined;
 }
 
-function seenOn({ node, facts }: CheckedNode): readonly Seen[] {
-  const macos = facts?.['macos-version'];
-  if (facts === undefined || macos?.kind !== 'known') return [];
-  const { version, extra, build } = macos.value;
-  return [{ node, version: extra === undefined ? version : `${version} ${extra}`, build, model: modelOf(facts) }];
+function seenOn({ node, facts }: NodeObservation): readonly Seen[] {
+  const macos = readValue(facts, macosVersionFact);
+  if (macos === undefined) return [];
+  const { version, extra, build } = macos;
+  const model = readValue(facts, hardwareFact)?.model;
+  return [{ node, version: extra === undefined ? version : `${version} ${extra}`, build, model }];
 }
-
-const modelOf = ({ hardware }: Facts): string | undefined =>
-  hardware.kind === 'known' ? hardware.value.model : undefined;
 
 /** Apple makes builds of one version for some models alone, so only Macs of one model can be told to have equal ones. */
 const areOdd = (a: Seen, b: Seen): boolean =>
   a.version !== b.version || (a.build !== b.build && a.model !== undefined && a.model === b.model);
 
 /** What speaks against nodes of one placement whose macOS is not the same: all over RDMA, less over TCP. */
-export function mixedMacosFindings({
-  placement: { transport },
-  nodes,
-}: Pick<PlacementCheck, 'placement' | 'nodes'>): readonly PlacementFinding[] {
+export function mixedMacosFindings(
+  { transport }: DesiredPlacement,
+  nodes: readonly NodeObservation[],
+): readonly PlacementFinding[] {
   const seen = nodes.flatMap(seenOn);
   if (!seen.some((one) => seen.some((other) => areOdd(one, other)))) return [];
   const detail = `${seen.map(({ node, version, build }) => `${node} has macOS ${version} (${build})`).join(', ')}.`;
