@@ -4,16 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCommandLine, bundleDoorman } from './bundle.mjs';
@@ -81,7 +72,7 @@ if (!stamps.includes(stamp)) {
     process.stderr.write('build: the compiler failed\n');
     process.exit(1);
   }
-  for (const name of copied) copyFileSync(join(root, 'src', name), join(made, name));
+  for (const name of copied) cpSync(join(root, 'src', name), join(made, name));
   try {
     await bundleCommandLine(made);
     await bundleDoorman(made);
