@@ -6,8 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
 import { codes } from '../src/engine/codes.ts';
-import { macModel, macModelsDate } from '../src/model/macs/mac-models.ts';
-import { macTable } from '../src/model/macs/mac-table.ts';
+import { macModel, macModelsDate, macTable } from '../src/model/macs.ts';
 
 const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
 const pages = { 'docs/cluster-yaml.md': clusterPage(), 'docs/errors.md': errorsPage(), 'docs/macs.md': macsPage() };
@@ -155,7 +154,7 @@ function markdown(text) {
 function macsPage() {
   const sources = [...new Set(macTable.map((row) => row.source))];
   const lines = macTable.map((row) => macRow(row, sources.indexOf(row.source) + 1));
-  return `<!-- Generated from src/model/macs/mac-table.ts by \`npm run generate\`; never edited by hand. -->
+  return `<!-- Generated from src/model/macs.ts by \`npm run generate\`; never edited by hand. -->
 # Macs that meshwright knows
 
 As of ${macModelsDate}. The Macs that racks are made of. RDMA needs Thunderbolt 5 (Apple TN3205); a Mac with

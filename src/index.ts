@@ -25,7 +25,7 @@ export type { NodeWay, Way } from './apply/reach/with-remote.ts';
 export type { LoadedCluster } from './config/load-cluster.ts';
 export { type LoadedLock, parseLock } from './config/lock.ts';
 export type { Diagnostic } from './diagnostics/diagnostic.ts';
-export { FleetError } from './diagnostics/fleet-error.ts';
+export { FleetError } from './diagnostics/diagnostic.ts';
 export { plainText, proseText, type Reader } from './diagnostics/prose-text.ts';
 export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
 export { codes, type DiagnosticCode } from './engine/codes.ts';
@@ -35,7 +35,7 @@ export { type FactName, type FactValues, readFact } from './engine/observe/facts
 export type { ClusterLock } from './model/cluster-lock.ts';
 export type { ClusterSpec } from './model/cluster-spec.generated.ts';
 export type { DesiredFleet, DesiredNode } from './model/desired.ts';
-export type { Facts, NodeObservation } from './model/facts/observation.ts';
+export type { Facts, NodeObservation } from './model/facts/fact-values.ts';
 export type { Known, UnknownReason } from './model/known.ts';
 export { type Subject, subjectText } from './model/subject.ts';
 export type { Prose } from './model/text/prose.ts';

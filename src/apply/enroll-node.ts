@@ -1,9 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
-import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
+import { exitText, isSuccess } from '../model/probe.ts';
 import type { Secret } from '../model/secret.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { labelled, named, prose } from '../model/text/prose.ts';

@@ -1,5 +1,4 @@
-import { everyNode } from '../desired/fallback.ts';
-import { nodesToSee } from '../desired/nodes-to-see.ts';
+import { everyNode, nodesToSee } from '../desired/layouts.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Goal } from '../engine/goals/goal.ts';
@@ -9,8 +8,7 @@ import type { Plan } from '../engine/plan/plan.ts';
 import { seenProperties } from '../engine/plan/properties.ts';
 import type { Work } from '../engine/playbooks/expand.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { canonicalJson } from '../model/digest.ts';
-import type { Json } from '../model/json.ts';
+import { canonicalJson, type Json } from '../model/digest.ts';
 import type { NodeName } from '../model/node.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';

@@ -1,6 +1,5 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import type { NodeName } from '../model/node.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { labelled, prose } from '../model/text/prose.ts';

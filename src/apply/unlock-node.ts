@@ -1,6 +1,5 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Secret } from '../model/secret.ts';

@@ -1,4 +1,4 @@
-import { fileCodes } from '../diagnostics/codes/file/codes-file.ts';
+import { fileCodes } from '../diagnostics/codes/codes-file.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 
 /** Every exit code there is, by what it means (docs: the table in README). When several hold, {@link firstOf} decides. */

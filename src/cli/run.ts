@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import { namedSubject } from '../model/subject.ts';
 import { type CommandLine, type Invocation, parseCommandLine } from './command-line.ts';
 import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';

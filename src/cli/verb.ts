@@ -1,5 +1,5 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { Prose } from '../model/text/prose.ts';
 import type { LogLevel } from './files/event-lines.ts';
 import type { RunLog } from './files/run-log.ts';

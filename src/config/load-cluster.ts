@@ -1,19 +1,17 @@
-import { makeDraft } from '../desired/draft/draft.ts';
-import type { Finding, FindingPlace, PlaceText } from '../desired/draft/finding.ts';
+import { makeDraft } from '../desired/draft.ts';
 import type { KeysByDriver } from '../desired/drivers/driver-keys.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
-import type { Diagnostic, SourceRange } from '../diagnostics/diagnostic.ts';
-import { hasErrors } from '../diagnostics/severity.ts';
+import type { Finding, FindingPlace, PlaceText } from '../desired/rules/rule.ts';
+import { type Diagnostic, hasErrors, type SourceRange } from '../diagnostics/diagnostic.ts';
+import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
 import type { ClusterSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { placeOf } from './document/line-index.ts';
-import { pointerText } from './document/pointer.ts';
-import { type ReadDocument, readDocument } from './document/read-document.ts';
-import { spanOf } from './document/source-map.ts';
+import { mapWords } from '../model/text/prose.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
-import { schemaProblems } from './schema/schema-problems.ts';
-import { withSecretsHidden } from './secret-places.ts';
+import { type ReadDocument, readDocument } from './read-document.ts';
+import { schemaProblems } from './schema-problems.ts';
+import { placeOf, pointerText, spanOf } from './source-map.ts';
 import { clusterSchema, validateCluster } from './validators.generated.ts';
 
 /** A cluster file that was read: its meaning when there is no error, and always every problem by place. */
@@ -80,5 +78,23 @@ function problemOf(finding: Finding, document: ReadDocument): Problem {
     ...words,
     span: span(finding),
     ...(others === undefined ? {} : { others: others.map((one) => ({ span: span(one), detail: one.detail })) }),
+  };
+}
+
+/** Diagnostics of a file whose words hold nothing that stands under a key called like a password. */
+function withSecretsHidden(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
+  const { secrets } = hideSecrets(text.split(/\r?\n/u));
+  return secrets.length === 0 ? diagnostics : diagnostics.map((one) => hiddenIn(one, secrets));
+}
+
+function hiddenIn(one: Diagnostic, secrets: readonly string[]): Diagnostic {
+  const label = one.label === undefined ? {} : { label: withoutSecrets(one.label, secrets) };
+  return {
+    ...one,
+    ...label,
+    // A hint that is the registry's own stays whole.
+    hint: one.code === 'secret/not-a-source' ? one.hint : mapWords(one.hint, (words) => withoutSecrets(words, secrets)),
+    detail: mapWords(one.detail, (words) => withoutSecrets(words, secrets)),
+    related: one.related.map((other) => hiddenIn(other, secrets)),
   };
 }

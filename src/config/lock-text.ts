@@ -1,5 +1,5 @@
-import { networkText } from '../desired/links/link-network.ts';
-import { keysText } from '../desired/settle/runtime-keys.ts';
+import { networkText } from '../desired/addresses.ts';
+import { keysText } from '../desired/settle/settle-runtime.ts';
 import { shapeText } from '../desired/settle/shape-text.ts';
 import type { ClusterLock, HostKey, KeptKeys, LockedModel, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
 import type { TreeFile } from '../model/node-script.ts';

@@ -1,13 +1,13 @@
 import type { Severity } from '../diagnostics/code-entry.ts';
-import { codes, type DiagnosticCode } from '../diagnostics/codes.ts';
-import { diagnose } from '../diagnostics/diagnose.ts';
+import { codes, type DiagnosticCode, diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { escapeText } from '../diagnostics/escape.ts';
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
-import { placeOf, type SourceText, type Span } from './document/line-index.ts';
+import { placeOf, type SourceText, type Span } from './source-map.ts';
 
 /** Another place that belongs to a problem, such as the first of two equal keys. */
-export interface OtherPlace {
+interface OtherPlace {
   readonly span: Span;
   readonly detail: Prose;
 }
@@ -60,3 +60,8 @@ function diagnosticOf(source: SourceText, problem: Problem): Diagnostic {
 }
 
 const severityOf = (problem: Problem): Severity => problem.severity ?? codes[problem.code].severity;
+
+const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}...` : text);
+
+/** The start of a text, safe to show, between backticks. */
+export const quoted = (text: string): string => `\`${escapeText(shorten(text))}\``;

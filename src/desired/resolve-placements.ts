@@ -17,9 +17,9 @@ import { type Digest, digest } from '../model/digest.ts';
 import { nodeName } from '../model/node.ts';
 import type { TreeFile } from '../model/node-script.ts';
 import { contextTokens, durationMs } from './amounts.ts';
-import { defaultEndpointPort } from './draft/draft-placements.ts';
-import { usualPointer } from './prompt-path.ts';
-import { keySources } from './secret-source.ts';
+import { defaultEndpointPort } from './draft-placements.ts';
+import { usualPointer } from './endpoints.ts';
+import { keySources } from './secret-sources.ts';
 
 const byName = <T>(specs: Readonly<Record<string, T>> | undefined): readonly (readonly [string, T])[] =>
   Object.entries(specs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

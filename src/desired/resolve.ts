@@ -1,15 +1,24 @@
 import { gatewayAccount, ranksAccount } from '../model/account.ts';
 import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet, DesiredNode, DesiredWiredLimit } from '../model/desired.ts';
-import { withMinor } from '../model/facts/mac-itself.ts';
-import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
-import { macModel } from '../model/macs/mac-models.ts';
-import { nodeName } from '../model/node.ts';
-import { parseIpv4Network } from './links/ipv4.ts';
-import { parseLink, parseLinkEnd } from './links/link-text.ts';
+import { withMinor } from '../model/facts/mac.ts';
+import { macModel } from '../model/macs.ts';
+import { type Link, type LinkEnd, linkEndText, nodeName, parseLink, parseLinkEnd } from '../model/node.ts';
+import { isDayOver } from '../model/text/units.ts';
+import { parseIpv4Network } from './addresses.ts';
+import { memoryLabelBytes, sizeBytes } from './amounts.ts';
 import { resolveDoorman, resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
-import { resolveSecretSource, withHiddenVariables } from './secret-source.ts';
-import { memoryLabelBytes, sizeBytes } from './size.ts';
+import { resolveSecretSource, withHiddenVariables } from './secret-sources.ts';
+
+/** The fleet in which every hold of the file is marked of which the last day was over by this time. */
+export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFleet {
+  const nodes = fleet.nodes.map((node) => {
+    const { hold } = node;
+    const isOver = hold?.until !== undefined && isDayOver(hold.until, nowEpochMs);
+    return hold === undefined || !isOver ? node : { ...node, hold: { ...hold, isOver } };
+  });
+  return { ...fleet, nodes };
+}
 
 /**
  * The whole file with its defaults filled in. The spec must have passed the schema and the meaning rules: what they

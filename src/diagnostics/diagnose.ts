@@ -1,10 +1,25 @@
 import type { Prose } from '../model/text/prose.ts';
 import type { Code } from './code-entry.ts';
-import { codes, type DiagnosticCode } from './codes.ts';
+import { applyCodes } from './codes/codes-apply.ts';
+import { cliCodes } from './codes/codes-cli.ts';
+import { fileCodes } from './codes/codes-file.ts';
+import { fitCodes } from './codes/codes-placement.ts';
+import { simCodes } from './codes/codes-sim.ts';
+import { accessCodes, sshCodes } from './codes/codes-ssh.ts';
+import { exoCodes } from './codes/drivers/codes-exo.ts';
+import { llamaCodes } from './codes/drivers/codes-llama.ts';
+import { mlxCodes } from './codes/drivers/codes-mlx.ts';
+import { doctorCodes } from './codes/rack/codes-doctor.ts';
+import { factCodes } from './codes/rack/codes-fact.ts';
+import { meshCodes } from './codes/rack/codes-mesh.ts';
+import { planCodes } from './codes/rack/codes-plan.ts';
+import { proofCodes } from './codes/rack/codes-proof.ts';
+import { rollbackCodes } from './codes/rack/codes-rollback.ts';
+import { transactionCodes } from './codes/rack/codes-transaction.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 /** What a caller adds to a code; summary, severity and hint come from its definition unless given. */
-export type DiagnosticFields = { readonly detail: Prose } & Partial<
+type DiagnosticFields = { readonly detail: Prose } & Partial<
   Pick<Diagnostic, 'severity' | 'hint' | 'where' | 'label' | 'subject' | 'handsAt' | 'command' | 'related'>
 >;
 
@@ -14,3 +29,27 @@ export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields):
   const { severity, summary, hint, hands } = entry;
   return { code: entry.code, severity, summary, hint, related: [], ...(hands && { hands }), ...fields };
 }
+
+/** Every code there is, `area/slug`; never reused, each documented and provoked by a test. */
+export const codes = {
+  ...fileCodes,
+  ...sshCodes,
+  ...accessCodes,
+  ...factCodes,
+  ...doctorCodes,
+  ...applyCodes,
+  ...transactionCodes,
+  ...fitCodes,
+  ...llamaCodes,
+  ...meshCodes,
+  ...mlxCodes,
+  ...proofCodes,
+  ...exoCodes,
+  ...planCodes,
+  ...cliCodes,
+  ...rollbackCodes,
+  ...simCodes,
+};
+
+/** A code of the registry. */
+export type DiagnosticCode = keyof typeof codes;

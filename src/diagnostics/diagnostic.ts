@@ -1,7 +1,51 @@
-import type { Exit } from '../model/exit.ts';
+import type { Exit } from '../model/probe.ts';
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 import type { Severity } from './code-entry.ts';
+import { plainText } from './prose-text.ts';
+
+/** At least one of something. */
+export type NonEmpty<T> = readonly [T, ...T[]];
+
+/** What may accompany the diagnostics of a {@link FleetError}. */
+interface FleetErrorOptions extends ErrorOptions {
+  /** Texts of the files that the diagnostics point into, by file name, so that the marked lines can be shown. */
+  readonly sources?: Readonly<Record<string, string>>;
+}
+
+/** An expected failure of I/O, carried as diagnostics. Anything else that is thrown is a bug of meshwright. */
+export class FleetError extends Error {
+  readonly diagnostics: NonEmpty<Diagnostic>;
+  readonly sources: Readonly<Record<string, string>>;
+
+  constructor(diagnostics: NonEmpty<Diagnostic>, options?: FleetErrorOptions) {
+    super(diagnostics.map((one) => `${one.code}: ${plainText(one.detail)}`).join('\n'), options);
+    this.name = 'FleetError';
+    this.diagnostics = diagnostics;
+    this.sources = options?.sources ?? {};
+  }
+}
+
+/**
+ * Whether this is work for the hands at the rack or at a console (cables, the RDMA switch, a FileVault password), which no
+ * program can do. It makes up the work list, and exit code 3 when nothing else is wrong.
+ */
+export const isHandsWork = ({ hands }: Pick<Diagnostic, 'hands'>): boolean => hands === true;
+
+const order: readonly Severity[] = ['error', 'warning', 'notice'];
+
+/** Whether something is wrong enough to stop. */
+export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
+  diagnostics.some((one) => one.severity === 'error');
+
+/** `2 errors, 1 warning`: how many there are of each severity; `no problems` for none. */
+export function countText(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): string {
+  const parts = order.flatMap((severity) => {
+    const count = diagnostics.filter((one) => one.severity === severity).length;
+    return count === 0 ? [] : [`${count} ${severity}${count === 1 ? '' : 's'}`];
+  });
+  return parts.length === 0 ? 'no problems' : parts.join(', ');
+}
 
 /** A place in a file. Lines and columns count from 1; a column counts UTF-16 code units. */
 export interface SourceRange {
@@ -15,7 +59,7 @@ export interface SourceRange {
 }
 
 /** A command on a node that failed, kept whole so that nobody must match on a message. */
-export interface CommandFailure {
+interface CommandFailure {
   readonly argv: readonly string[];
   readonly exit: Exit;
   readonly durationMs: number;

@@ -1,6 +1,30 @@
+import type { UnknownReason } from '../model/known.ts';
 import { type Command, type CommandWord, traitsOf } from '../model/text/command.ts';
-import type { Part, Prose } from '../model/text/prose.ts';
+import { mapWords, type Part, type Prose, prose } from '../model/text/prose.ts';
 import { escapeText } from './escape.ts';
+
+/** Each reason in words that stand after the names of the facts. */
+export const reasonWords: Readonly<Record<UnknownReason, string>> = {
+  'tool-missing': 'the tool is not there',
+  'no-privilege': 'this user may not read it',
+  'timed-out': 'no answer in time',
+  failed: 'the tool failed',
+  empty: 'the tool printed nothing',
+  garbled: 'the answer makes no sense',
+  truncated: 'the answer was cut off',
+  busy: 'left alone while a program opens or holds RDMA',
+  'not-asked': 'not asked',
+  unreachable: 'the node was not reached',
+};
+
+/**
+ * A hint that ends in commands to copy: each has a line of its own that begins with two blanks, so that no layout ever
+ * breaks it. The sentence comes without its last sign, and every line is escaped.
+ */
+export const withCommands = (sentence: Prose, commands: readonly (string | Command)[], lead: ':' | '.' = ':'): Prose =>
+  prose`${mapWords(sentence, escapeText)}${{ kind: 'lines', lead, lines: commands.map(escaped) }}`;
+
+const escaped = (one: string | Command): string | Command => (typeof one === 'string' ? escapeText(one) : one);
 
 /** Where a text is read. */
 export interface Reader {

@@ -1,4 +1,4 @@
-import { exitWords } from '../model/facts/launchd-service.ts';
+import { exitWords } from '../model/facts/daemons.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FailureSignature } from './contract/driver.ts';
 

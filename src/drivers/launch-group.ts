@@ -1,10 +1,9 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { linkEndText } from '../model/link.ts';
-import type { NodeName } from '../model/node.ts';
-import { addressTowards, endTowards, rankAddresses } from './contract/link-address.ts';
-import type { SeenNames } from './contract/seen-names.ts';
+import { linkEndText, type NodeName } from '../model/node.ts';
+import { addressTowards, endTowards, rankAddresses } from './contract/addresses.ts';
+import type { SeenNames } from './contract/driver.ts';
 
 /** Which Macs form a group, and what they are called. */
 export interface LaunchWish {

@@ -1,5 +1,5 @@
 import type { Code } from '../diagnostics/code-entry.ts';
-import { codes as general } from '../diagnostics/codes.ts';
+import { codes as general } from '../diagnostics/diagnose.ts';
 import type { RuleCode } from '../rack/define-rule.ts';
 import { backgroundServices } from '../rack/settings/background-services.ts';
 import { settings } from '../rack/settings/settings.ts';

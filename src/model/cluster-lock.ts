@@ -1,6 +1,7 @@
 import type { DesiredRuntime, Ipv4Network, RuntimeSource } from './desired.ts';
 import type { Digest } from './digest.ts';
-import type { ModelShape } from './fit/model-shape.ts';
+import type { ModelShape } from './model-shape.ts';
+
 import type { TreeFile } from './node-script.ts';
 
 /** One host key, as a known_hosts line has it. */

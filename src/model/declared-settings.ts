@@ -1,13 +1,12 @@
 import type { DesiredModel, DesiredPlacement, DesiredRuntime } from './desired.ts';
 import { canonicalJson, shortDigest } from './digest.ts';
+import { tokensText } from './text/units.ts';
 
 /** The settings of a placement that people change, by key of the file, each as one short text. */
 type Declared = Readonly<Record<string, string>>;
 
 /** The word of the file for the ssh user. */
 const login = 'login';
-
-const tokensText = (tokens: number): string => (tokens % 1_024 === 0 ? `${tokens / 1_024}k` : String(tokens));
 
 /** What the settings of a placement come from. */
 interface DeclaredParts {

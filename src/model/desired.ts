@@ -1,8 +1,7 @@
 import type { Digest } from './digest.ts';
-import type { ModelShape } from './fit/model-shape.ts';
 import type { Known } from './known.ts';
-import type { Link, LinkEnd } from './link.ts';
-import type { NodeName } from './node.ts';
+import type { ModelShape } from './model-shape.ts';
+import type { Link, LinkEnd, NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
 import type { SecretSource } from './secret.ts';
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Json } from './json.ts';
 
 /** A SHA-256 as 64 lower-case hexadecimal digits. */
 export type Digest = string & { readonly brand: 'Digest' };
@@ -25,3 +24,6 @@ export function canonicalJson(value: Json | undefined): string {
 /** The SHA-256 of the canonical form of a value. */
 export const digestOf = (value: Json): Digest =>
   digest(createHash('sha256').update(canonicalJson(value)).digest('hex'));
+
+/** A value that JSON can carry: what plans, records and node scripts are made of. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

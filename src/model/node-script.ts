@@ -1,7 +1,7 @@
 import type { Digest } from './digest.ts';
+import type { GoldenRecord } from './endpoint-calls.ts';
 import type { StartOutcome } from './facts/node-records.ts';
-import type { GoldenRecord } from './golden.ts';
-import type { NodePath } from './node-path.ts';
+import type { NodePath } from './probe.ts';
 
 /** What a published tree is: one version of a runtime, or a model. */
 export type TreeKind = 'runtime' | 'model';

@@ -1,12 +1,21 @@
-import type { Addressed, AddressParts } from './address.ts';
-import type { DialogueCall } from './dialogue-call.ts';
-import type { Digest } from './digest.ts';
-import type { GoldenCheck } from './golden.ts';
-import type { Json } from './json.ts';
+import type { Digest, Json } from './digest.ts';
+import type { DialogueCall, GoldenCheck } from './endpoint-calls.ts';
 import type { Known } from './known.ts';
 import type { NodeName } from './node.ts';
-import type { NodePath } from './node-path.ts';
 import type { JobCall, NetworkCall, ScriptCall } from './node-script.ts';
+import type { NodePath } from './probe.ts';
+import type { Addressed, AddressParts } from './subject.ts';
+
+/** Neighbouring texts as one, without empty ones, so that equal words are equal values. */
+export function joinText(parts: Text): Text {
+  const joined: Text[number][] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part;
+    else if (part !== '') joined.push(part);
+  }
+  return joined;
+}
 
 /** Names a step within its plan: readable, unique, and the same for the same plan. */
 export type StepId = string & { readonly brand: 'StepId' };
@@ -24,7 +33,7 @@ export interface Patch extends Addressed {
 }
 
 /** The account that a run has logged in with on a node: only the run that sends it knows the name. */
-export interface LoginUser {
+interface LoginUser {
   readonly kind: 'login-user';
 }
 

@@ -1,4 +1,4 @@
-import type { NodePath } from '../model/node-path.ts';
+import type { NodePath } from '../model/probe.ts';
 
 /**
  * The first lines of a daemon of ours that launchd starts by its path: `R` follows from where the program lies, so that

@@ -11,8 +11,7 @@
  * An answer is given only when its line, both sizes and the separators on both sides of both files agree; else it is
  * missing. Separators carry the token, so that one broken answer does not cost the ones after it.
  */
-import type { Exit } from '../model/exit.ts';
-import type { Answer, Probe } from '../model/facts/probe.ts';
+import type { Answer, Exit, Probe } from '../model/probe.ts';
 
 /** What was asked; must equal the request of the script that printed the frames. */
 export interface FramesRequest {

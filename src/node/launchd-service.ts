@@ -1,6 +1,6 @@
-import type { NodePath } from '../model/node-path.ts';
+import type { NodePath } from '../model/probe.ts';
 import { pathWord, tool } from './paths/node-paths.ts';
-import { placementFolder, rankServiceLabel } from './paths/rank-paths.ts';
+import { placementFolder, rankServiceLabel } from './paths/own-paths.ts';
 
 /** The first `state` and `pid` at the first depth of `launchctl print`, one line each; a depth is a tab, or four blanks. */
 const stateAndPid = `!s && sub(/^(\\t|    )state = /, "") { s = $0 }

@@ -1,4 +1,4 @@
-import type { NodePath } from '../model/node-path.ts';
+import type { NodePath } from '../model/probe.ts';
 import { pathWord, rootLine, shellCommand, tool } from './paths/node-paths.ts';
 
 /** Bytes of a file of a node. */

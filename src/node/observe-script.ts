@@ -5,7 +5,7 @@
  * write is one private folder, gone when the script ends. Processes on the node: one per probe, and six in all for
  * mktemp, the watchdog, the watchdog's sleep, wc, cat and rm.
  */
-import type { Probe } from '../model/facts/probe.ts';
+import type { Probe } from '../model/probe.ts';
 import { below, pathWord, place, rootLine, scriptCommand, shellCommand, tool } from './paths/node-paths.ts';
 import { graceSeconds, type ProbeTiming, probeTiming, type TimingRequest, ticks } from './probe-timing.ts';
 

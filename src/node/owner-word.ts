@@ -1,6 +1,6 @@
 import { ownAccounts } from '../model/account.ts';
-import { accountHome, accountTemporary } from './paths/account-paths.ts';
 import { pathWord, place, tool } from './paths/node-paths.ts';
+import { accountHome, accountTemporary } from './paths/own-paths.ts';
 import { quote } from './quote.ts';
 import { sh } from './shell/scripts.generated.ts';
 

@@ -1,4 +1,4 @@
-import type { Probe } from '../model/facts/probe.ts';
+import type { Probe } from '../model/probe.ts';
 
 /**
  * A probe at its deadline gets ALRM and, this much later, KILL. It is ALRM, and not TERM, because the main shell has a

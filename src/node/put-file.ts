@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Digest, digest } from '../model/digest.ts';
-import type { NodePath } from '../model/node-path.ts';
+import type { NodePath } from '../model/probe.ts';
 import type { Text } from '../model/step.ts';
 import { below, pathWord, place, renderPath, tool } from './paths/node-paths.ts';
 import { posixCksum } from './posix-cksum.ts';

@@ -1,4 +1,4 @@
-import { type Exit, exitText } from '../model/exit.ts';
+import { type Exit, exitText } from '../model/probe.ts';
 import { leaseLostExit } from './root-script.ts';
 import { classifySudo } from './sudo-answer.ts';
 

@@ -1,4 +1,4 @@
-import type { Exit } from '../model/exit.ts';
+import type { Exit } from '../model/probe.ts';
 
 /**
  * What `sudo -n` answered. `needs-terminal` is the `requiretty` of a sudoers file, `broken` an sudo that cannot work
@@ -10,6 +10,7 @@ const needsTerminal = /^sudo: (?:sorry, )?you must have a tty to run sudo/mu;
 const needsPassword = /^sudo: (?:a (?:terminal|password) is required|no tty present)/mu;
 const denied =
   /is not in the sudoers file|^Sorry, user .* (?:is not allowed to (?:execute|run)|may not run sudo)|^sudo: .* is not allowed to (?:execute|run)/mu;
+
 const broken =
   /^sudo: (?:PERM_|unable to initialize policy plugin|no valid sudoers|parse error|.*must be owned by uid 0|error initializing audit plugin)/mu;
 

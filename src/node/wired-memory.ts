@@ -1,5 +1,5 @@
 import { pathWord, place, tool } from './paths/node-paths.ts';
-import { rebootMarkFile, wiredBaselineFile } from './paths/rank-paths.ts';
+import { rebootMarkFile, wiredBaselineFile } from './paths/own-paths.ts';
 
 /**
  * What wired memory moves by without anybody's fault: a tenth of the baseline, and at least so many bytes.

@@ -1,9 +1,9 @@
-import { type AddressPart, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import type { Facts } from '../model/facts/observation.ts';
-import type { Json } from '../model/json.ts';
+import type { Json } from '../model/digest.ts';
+import type { Facts } from '../model/facts/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { ScriptArgs, ScriptCall, ScriptName } from '../model/node-script.ts';
+import { type AddressPart, addressed } from '../model/subject.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
 import type { FactDefinition } from './fact.ts';

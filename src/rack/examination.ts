@@ -1,8 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import type { Facts } from '../model/facts/observation.ts';
-import type { LinkEnd } from '../model/link.ts';
-import type { NodeName } from '../model/node.ts';
+import type { Facts } from '../model/facts/fact-values.ts';
+import type { LinkEnd, NodeName } from '../model/node.ts';
 import { findMoves } from './cabling/find-moves.ts';
 import { type Cabling, judgeCabling } from './cabling/judge-cabling.ts';
 import type { MoveGroup } from './cabling/moves.ts';

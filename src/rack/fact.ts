@@ -1,6 +1,6 @@
-import type { Facts } from '../model/facts/observation.ts';
-import type { Answer, Asked, Probe } from '../model/facts/probe.ts';
+import type { Facts } from '../model/facts/fact-values.ts';
 import type { Known } from '../model/known.ts';
+import type { Answer, Asked, Probe } from '../model/probe.ts';
 
 /**
  * One observed property of a node: the probes that it reads and the pure function that judges their answers.

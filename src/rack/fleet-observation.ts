@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { NodeObservation } from '../model/facts/observation.ts';
+import type { NodeObservation } from '../model/facts/fact-values.ts';
 
 /** What one run found out about the whole fleet. A node that was not asked is in neither record. */
 export interface FleetObservation {

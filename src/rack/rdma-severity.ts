@@ -1,4 +1,4 @@
-import { needsRdma } from '../desired/needs-rdma.ts';
+import { needsRdma } from '../desired/layouts.ts';
 import type { Severity } from '../diagnostics/code-entry.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Examination } from './examination.ts';

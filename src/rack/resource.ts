@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Addressed } from '../model/address.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import type { Facts } from '../model/facts/observation.ts';
-import type { Json } from '../model/json.ts';
+import type { Json } from '../model/digest.ts';
+import type { Facts } from '../model/facts/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Change, Step } from '../model/step.ts';
+import type { Addressed } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 import type { Examination } from './examination.ts';
 import type { FleetObservation } from './fleet-observation.ts';

@@ -1,4 +1,4 @@
-import { reasonWords } from '../diagnostics/reason-words.ts';
+import { reasonWords } from '../diagnostics/prose-text.ts';
 import type { Known } from '../model/known.ts';
 
 /** A fact in another form; what is unknown stays so, for the same reason. */

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Client } from 'ssh2';
 import { diagnose } from '../diagnostics/diagnose.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { FleetError } from '../diagnostics/diagnostic.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { type ConnectError, type ConnectFailure, type ConnectPhase, parsePlaintext } from './connect-failure.ts';
 import { fingerprint } from './keys/host-key.ts';

@@ -7,7 +7,7 @@ import type {
   SigningRequestOptions,
 } from 'ssh2';
 import { diagnose } from '../diagnostics/diagnose.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { type AttemptRecord, attempt, checkAddress, outcome, reported } from './attempt.ts';

@@ -1,5 +1,5 @@
 import type { Client, ClientChannel } from 'ssh2';
-import type { Exit } from '../model/exit.ts';
+import type { Exit } from '../model/probe.ts';
 import { onAbort } from './on-abort.ts';
 import { type ExecLimits, type ExecResult, type UnknownExit, unknownExit } from './remote.ts';
 

@@ -1,6 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Exit } from '../model/exit.ts';
+import type { Exit } from '../model/probe.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { labelled, prose } from '../model/text/prose.ts';
 import type { LookUp } from './look-up-name.ts';

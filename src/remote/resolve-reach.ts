@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
 import { join, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, type Prose, prose } from '../model/text/prose.ts';

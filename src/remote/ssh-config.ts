@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve, resolve as resolvePath } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
-import { FleetError } from '../diagnostics/fleet-error.ts';
+import { FleetError } from '../diagnostics/diagnostic.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { quoteNodeText } from './connect-failure.ts';
 import { matchesPattern } from './keys/host-key.ts';

@@ -3,7 +3,7 @@ import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
 import type { CableWork } from '../engine/cables/cable-work.ts';
 import { rackGraph } from '../engine/graph/rack-graph.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { linkEndText } from '../model/link.ts';
+import { linkEndText } from '../model/node.ts';
 
 /** One cable, declared or seen, as programs read it. */
 interface CableJson {

@@ -5,7 +5,7 @@ import type { CableAct, CableWork } from '../engine/cables/cable-work.ts';
 import type { GraphCable, GraphCableState } from '../engine/graph/graph-cables.ts';
 import { type RackGraph, rackGraph } from '../engine/graph/rack-graph.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/node.ts';
 import { subjectName } from '../model/subject.ts';
 import { type Command, meshwright } from '../model/text/command.ts';
 import { speedText } from '../model/text/units.ts';

@@ -1,10 +1,18 @@
-import { bytesText, tokensText } from '../diagnostics/amount-words.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import { type FitVerdict, fitMarks, type NodeFit } from '../model/fit/memory-fit.ts';
-import { type FitModel, type FitShape, isFullMesh, type MeshFit } from '../model/fit/mesh-fit.ts';
-import { canRun, type ModelFit } from '../model/fit/model-fit.ts';
-import { type ModelShape, weightBytes } from '../model/fit/model-shape.ts';
-import { linkEndText } from '../model/link.ts';
+import {
+  canRun,
+  type FitModel,
+  type FitShape,
+  type FitVerdict,
+  fitMarks,
+  isFullMesh,
+  type MeshFit,
+  type ModelFit,
+  type NodeFit,
+} from '../model/fit.ts';
+import { type ModelShape, weightBytes } from '../model/model-shape.ts';
+import { linkEndText } from '../model/node.ts';
+import { bytesText, tokensText } from '../model/text/units.ts';
 import { nodesText } from './nodes-text.ts';
 import { counted, fitLines, hang, type Page, type Paint, padEnd, pageColumns, plainPaint, type Tone } from './page.ts';
 import { budgetWords } from './plan/memory-lines.ts';

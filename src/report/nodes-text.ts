@@ -1,4 +1,4 @@
-import type { sshCodes } from '../diagnostics/codes/run/codes-ssh.ts';
+import type { sshCodes } from '../diagnostics/codes/codes-ssh.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { NodeSurvey } from '../engine/diagnose/survey.ts';
 import type { Unreached } from '../engine/plan/unreached.ts';

@@ -1,4 +1,4 @@
-import { linkEndText } from '../model/link.ts';
+import { linkEndText } from '../model/node.ts';
 import type { ActiveFault } from './faults/faults.ts';
 import { type Cable, isSameEnd } from './model/cables.ts';
 import type { SimEvent } from './model/events.ts';

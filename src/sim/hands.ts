@@ -1,5 +1,5 @@
 import { plainText } from '../diagnostics/prose-text.ts';
-import { type LinkEnd, linkEndText } from '../model/link.ts';
+import { type LinkEnd, linkEndText } from '../model/node.ts';
 import { aimAtReceptacle } from './faults/fault.ts';
 import {
   type Cable,

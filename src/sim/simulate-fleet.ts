@@ -1,9 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { NonEmpty } from '../diagnostics/fleet-error.ts';
+import type { Diagnostic, NonEmpty } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
-import { nodeName } from '../model/node.ts';
+import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 import { linkSubject, nodeSubject } from '../model/subject.ts';
 import type { Cable } from './model/cables.ts';
 import { newDirectory } from './model/directory.ts';

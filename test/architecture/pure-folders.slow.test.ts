@@ -12,7 +12,7 @@ async function rulesBroken(file: string, text: string): Promise<readonly string[
 }
 
 // The first text makes the linter read the types of the whole project, which takes long on a busy machine.
-beforeAll(() => rulesBroken('src/model/exit.ts', ''), 180_000);
+beforeAll(() => rulesBroken('src/model/probe.ts', ''), 180_000);
 
 /** A line that reaches out of a pure folder, and the rule that must see it. */
 const reaches: readonly (readonly [line: string, rule: string])[] = [
@@ -45,11 +45,11 @@ const oneFilePerPureFolder = table.pure
 
 describe('the lint of pure folders', () => {
   it.each(reaches)('sees %s', async (line, rule) => {
-    expect(await rulesBroken('src/model/exit.ts', `${line}\n`)).toContain(rule);
+    expect(await rulesBroken('src/model/probe.ts', `${line}\n`)).toContain(rule);
   });
 
   it.each(harmless)('lets pass %s', async (line) => {
-    expect(await rulesBroken('src/model/exit.ts', `${line}\n`)).toEqual([]);
+    expect(await rulesBroken('src/model/probe.ts', `${line}\n`)).toEqual([]);
   });
 
   it.each(oneFilePerPureFolder)('is on for the folder of %s', async (file) => {
@@ -77,7 +77,7 @@ describe('the lint of paths on a node', () => {
     "export const a = ['/bin/sh', '-c'];\n",
   ])('refuses %s', async (text) => {
     expect(await rulesBroken('src/remote/remote.ts', text)).toContain('no-restricted-syntax');
-    expect(await rulesBroken('src/model/exit.ts', text)).toContain('no-restricted-syntax');
+    expect(await rulesBroken('src/model/probe.ts', text)).toContain('no-restricted-syntax');
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { type NodeWay, withRemote } from '../../src/apply/reach/with-remote.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { allProbes } from '../../src/engine/observe/facts.ts';
-import type { Answer, Asked } from '../../src/model/facts/probe.ts';
+import type { Answer, Asked } from '../../src/model/probe.ts';
 import { observeCommand } from '../../src/node/observe-script.ts';
 
 /** One real observation as it came over the wire. */

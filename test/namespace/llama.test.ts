@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rankPort } from '../../src/desired/rank-port.ts';
+import { rankPort } from '../../src/desired/endpoints.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';

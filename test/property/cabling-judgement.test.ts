@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ThunderboltReceptacle } from '../../src/model/facts/fact-values.ts';
-import type { NodeObservation } from '../../src/model/facts/observation.ts';
-import { linkEndText } from '../../src/model/link.ts';
-import { nodeName } from '../../src/model/node.ts';
+import type { NodeObservation, ThunderboltReceptacle } from '../../src/model/facts/fact-values.ts';
+import { linkEndText, nodeName } from '../../src/model/node.ts';
 import { thunderboltFact } from '../../src/rack/cables/fact.ts';
 import { findMoves } from '../../src/rack/cabling/find-moves.ts';
 import { judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LinkEnd, linkEndText } from '../../src/model/link.ts';
+import { type LinkEnd, linkEndText } from '../../src/model/node.ts';
 import { moveText } from '../../src/rack/cabling/cabling-text.ts';
 import { actCount, type Move, moveEnds } from '../../src/rack/cabling/moves.ts';
 import type { Cable } from '../../src/sim/model/cables.ts';

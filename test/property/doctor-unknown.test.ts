@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import type { FactName } from '../../src/engine/observe/facts.ts';
-import type { NodeObservation } from '../../src/model/facts/observation.ts';
+import type { NodeObservation } from '../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { subjectText } from '../../src/model/subject.ts';
 import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../rack/rack.ts';

@@ -5,8 +5,8 @@
  * that is put in leaves the very same value, or unknown. Nothing throws.
  */
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/model/facts/probe.ts';
 import type { Known } from '../../src/model/known.ts';
+import type { Answer } from '../../src/model/probe.ts';
 import { type FactCase, judge, loadFactCases, type Printed } from '../unit/facts/fact-cases.ts';
 import {
   cutAtCharacters,

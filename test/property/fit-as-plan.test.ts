@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlacementFinding } from '../../src/drivers/contract/placement-check.ts';
+import type { PlacementFinding } from '../../src/drivers/contract/driver.ts';
 import { judgeModelFit } from '../../src/drivers/judge-model-fit.ts';
 import type { DesiredFleet, DesiredPlacement, DesiredRuntime, DriverName } from '../../src/model/desired.ts';
 import { digestOf } from '../../src/model/digest.ts';
-import { canRun, type ModelFit } from '../../src/model/fit/model-fit.ts';
-import type { ModelShape } from '../../src/model/fit/model-shape.ts';
+import { canRun, type ModelFit } from '../../src/model/fit.ts';
+import type { ModelShape } from '../../src/model/model-shape.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { checkPlacement } from '../../src/rack/placement/check/placement-checks.ts';
 import { desiredFleet } from '../rack/rack.ts';

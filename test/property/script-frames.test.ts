@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/model/facts/probe.ts';
+import type { Answer } from '../../src/model/probe.ts';
 import { parseFrames } from '../../src/node/frames.ts';
 import { probesFor, type Ran, rightAnswer, stream, token } from '../unit/script/frame-stream.ts';
 

@@ -1,8 +1,8 @@
 /** Fleets with placements on the rack of four, and how their ranks and doors are seen. */
 
-import { linkText } from '../../src/desired/links/link-network.ts';
+import { linkText } from '../../src/desired/addresses.ts';
 import { configurePlacement } from '../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../src/drivers/contract/driver.ts';
 import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import type {
   CommandRuntime,
@@ -15,8 +15,8 @@ import type {
   MlxRuntime,
 } from '../../src/model/desired.ts';
 import { digest, digestOf } from '../../src/model/digest.ts';
+import type { LaunchdService } from '../../src/model/facts/daemons.ts';
 import type { PlacementMember, TokenSight } from '../../src/model/facts/fact-values.ts';
-import type { LaunchdService } from '../../src/model/facts/launchd-service.ts';
 import type { DoormanSight, DoorSight } from '../../src/model/gateway.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';

@@ -1,25 +1,24 @@
 /** Plans of tests: put together by hand, or made for the rack of four and for its placement `kimi` with a fallback and doors. */
 
-import { onFallback } from '../../src/desired/fallback.ts';
+import { onFallback } from '../../src/desired/layouts.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { configurePlacement } from '../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../src/drivers/contract/driver.ts';
 import type { Goal } from '../../src/engine/goals/goal.ts';
 import type { FactValues } from '../../src/engine/observe/facts.ts';
 import { makePlan as make } from '../../src/engine/plan/make-plan.ts';
 import type { Plan, Reason, Waiting } from '../../src/engine/plan/plan.ts';
-import type { AddressParts } from '../../src/model/address.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../src/model/desired.ts';
 import { type Digest, digest, digestOf, shortDigest } from '../../src/model/digest.ts';
+import type { LaunchdService } from '../../src/model/facts/daemons.ts';
 import type { KeptFile, KeptTree } from '../../src/model/facts/fact-values.ts';
-import type { LaunchdService } from '../../src/model/facts/launchd-service.ts';
 import type { NodeHold } from '../../src/model/facts/node-records.ts';
 import type { DoormanSight } from '../../src/model/gateway.ts';
 import { type Known, unknown } from '../../src/model/known.ts';
 import { type NodeName, nodeName } from '../../src/model/node.ts';
 import { type Act, type Change, type Step, stepId } from '../../src/model/step.ts';
-import { subjectText } from '../../src/model/subject.ts';
-import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../src/node/paths/gateway-paths.ts';
+import { type AddressParts, subjectText } from '../../src/model/subject.ts';
+import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../src/node/put-file.ts';
 import { doormanFiles, doormenOn, type WantedDoorman } from '../../src/rack/placement/doors/gateways.ts';
 import type { Blocker } from '../../src/rack/resource.ts';

@@ -1,15 +1,19 @@
 /** The rack of four Mac Studios that tests speak of, as values: as a file wants it, as it is seen, and as it is simulated. */
 
-import { endAddresses } from '../../src/desired/links/link-addresses.ts';
+import { endAddresses } from '../../src/desired/addresses.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../src/model/account.ts';
 import type { DesiredFleet, DesiredNode, Ipv4Network } from '../../src/model/desired.ts';
-import type { NetworkInterface, ThunderboltPeer, ThunderboltReceptacle } from '../../src/model/facts/fact-values.ts';
-import type { Facts, NodeObservation } from '../../src/model/facts/observation.ts';
+import type {
+  Facts,
+  NetworkInterface,
+  NodeObservation,
+  ThunderboltPeer,
+  ThunderboltReceptacle,
+} from '../../src/model/facts/fact-values.ts';
 import { known, type UnknownReason, unknown } from '../../src/model/known.ts';
-import type { Link, LinkEnd } from '../../src/model/link.ts';
-import { nodeName } from '../../src/model/node.ts';
+import { type Link, type LinkEnd, nodeName } from '../../src/model/node.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { type ActiveFault, applyFaults } from '../../src/sim/faults/faults.ts';
 import type { SimulatedFleet } from '../../src/sim/model/fleet.ts';

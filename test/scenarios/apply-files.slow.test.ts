@@ -8,7 +8,7 @@ import { jobFolder } from '../../src/engine/scripts/launch-job.ts';
 import { type Digest, digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import { type Step, stepId } from '../../src/model/step.ts';
-import { stagedFile } from '../../src/node/paths/tree-paths.ts';
+import { stagedFile } from '../../src/node/paths/own-paths.ts';
 import { aStep } from '../rack/plans.ts';
 import { asText } from '../unit/as-text.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
-import { FleetError } from '../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../src/diagnostics/diagnostic.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { onSent } from '../on-sent.ts';

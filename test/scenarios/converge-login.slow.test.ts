@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { subjectText } from '../../src/model/subject.ts';
-import { serviceFile } from '../../src/node/paths/rank-paths.ts';
+import { serviceFile } from '../../src/node/paths/own-paths.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withoutNode } from '../../src/desired/settle/lock-nodes.ts';
+import { withoutNode } from '../../src/desired/settle/settle.ts';
 import { patternOf } from './converge-drifting.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type KeyEdit, withoutSecond } from './converge-keys.ts';

@@ -1,9 +1,8 @@
 import { folderSource } from '../../src/cli/sources/byte-source.ts';
 import { readShape } from '../../src/cli/sources/read-shapes.ts';
 import { readArchive, readFolder } from '../../src/cli/sources/read-sources.ts';
-import { type SettledFleet, settleFleet } from '../../src/desired/settle/settle.ts';
-import { settleShapes } from '../../src/desired/settle/settle-shapes.ts';
-import { type SourcePlace, sourcesToRead } from '../../src/desired/settle/source-facts.ts';
+import { type SettledFleet, settleFleet, settleShapes } from '../../src/desired/settle/settle.ts';
+import { type SourcePlace, sourcesToRead } from '../../src/desired/settle/settle-trees.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';

@@ -4,9 +4,9 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Talk, TalkRequest } from '../../src/drivers/contract/talk.ts';
-import { beginDialogue } from '../../src/drivers/dialogues.ts';
-import type { ExoPlacement } from '../../src/model/dialogue-call.ts';
+import type { Talk, TalkRequest } from '../../src/drivers/contract/driver.ts';
+import { beginDialogue } from '../../src/drivers/registry.ts';
+import type { ExoPlacement } from '../../src/model/endpoint-calls.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { createPortClaims, type PortClaims } from '../../src/sim/hosts/link-table.ts';

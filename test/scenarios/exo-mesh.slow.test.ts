@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Act } from '../../src/model/step.ts';
-import { mostLogBytes } from '../../src/node/paths/rank-log-size.ts';
+import { mostLogBytes } from '../../src/node/paths/own-paths.ts';
 import { writeExoBuild, writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { llamaBytes } from '../../src/desired/fit/llama-units.ts';
-import { observe } from '../../src/drivers/llamacpp/observe.ts';
-import type { ModelShape } from '../../src/model/fit/model-shape.ts';
+import { llamaBytes } from '../../src/desired/fit/fit-need.ts';
+import { observe } from '../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import type { ModelShape } from '../../src/model/model-shape.ts';
+
 import { ggufHeader } from '../../src/rack/artifacts/shapes/gguf.ts';
 import { ggufShape } from '../../src/rack/artifacts/shapes/gguf-shape.ts';
 import { type TinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';

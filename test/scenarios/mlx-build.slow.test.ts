@@ -12,7 +12,7 @@ import {
   stagedTree,
   stagingFolder,
   treeFolder,
-} from '../../src/node/paths/tree-paths.ts';
+} from '../../src/node/paths/own-paths.ts';
 import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/doubles.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { rulesTool } from '../unit/script/directory-tool.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RunListener } from '../../src/apply/run-options.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
-import { accountChecked } from '../../src/node/paths/account-paths.ts';
+import { accountChecked } from '../../src/node/paths/own-paths.ts';
 import { textOf } from '../architecture/sources.ts';
 import { sampleOf } from '../sample.ts';
 import { asText } from '../unit/as-text.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rankProgram } from '../../src/drivers/mlx/rank-program.ts';
+import { rankProgram } from '../../src/drivers/mlx/configure.ts';
 import { writeRequirements, writeUvArchive } from '../../src/sim/doubles/doubles.ts';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { createPortClaims } from '../../src/sim/hosts/link-table.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { exitText } from '../../src/model/exit.ts';
+import { exitText } from '../../src/model/probe.ts';
 import { type FaultExec, type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
 

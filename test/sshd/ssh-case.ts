@@ -1,8 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
-import { FleetError } from '../../src/diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../../src/diagnostics/diagnostic.ts';
 import { connect } from '../../src/remote/connect.ts';
 import { type HostKeyTrust, trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import type { ConnectLimits, ExecLimits, Remote, Target } from '../../src/remote/remote.ts';

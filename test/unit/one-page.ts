@@ -1,7 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
-import type { Addressed } from '../../src/model/address.ts';
-import { type Subject, subjectText } from '../../src/model/subject.ts';
+import { type Addressed, type Subject, subjectText } from '../../src/model/subject.ts';
 import type { Prose } from '../../src/model/text/prose.ts';
 
 /** What was said in a test file. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
 import { namedSubject } from '../../model/subject.ts';
 

@@ -1,7 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
 import { type LeaseClaim, releaseLeaseScript, stealLeaseScript, takeLeaseScript } from '../../engine/scripts/lease.ts';
 import { readLeaseAnswer, type SeenLease } from '../../engine/scripts/lease-answer.ts';
 import type { NodeName } from '../../model/node.ts';

@@ -1,13 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import { allProbes, type FactName, quietProbes, tokenProbes, unaskingProbes } from '../../engine/observe/facts.ts';
 import { factsWithoutAnswer, parseFacts } from '../../engine/observe/parse-facts.ts';
 import { probesOf } from '../../engine/observe/probes-of.ts';
-import { exitText } from '../../model/exit.ts';
-import type { NodeObservation } from '../../model/facts/observation.ts';
-import type { Probe } from '../../model/facts/probe.ts';
+import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
+import { exitText, type Probe } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { parseFrames } from '../../node/frames.ts';

@@ -1,5 +1,4 @@
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';

@@ -1,12 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { Asking, Heard, Talk } from '../../drivers/contract/talk.ts';
-import { beginDialogue, unendedCode } from '../../drivers/dialogues.ts';
-import type { Exit } from '../../model/exit.ts';
+import type { Asking, Heard, Talk } from '../../drivers/contract/driver.ts';
+import { beginDialogue, unendedCode } from '../../drivers/registry.ts';
+import type { Exit } from '../../model/probe.ts';
 import { placementSubject, type Subject } from '../../model/subject.ts';
-import { parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
-import { talkCommand } from '../../node/endpoint/talk-endpoint.ts';
+import { parseAskAnswer, talkCommand } from '../../node/endpoint/ask-endpoint.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';

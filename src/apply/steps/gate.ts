@@ -1,17 +1,16 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { seenProperties } from '../../engine/plan/properties.ts';
-import { canonicalJson } from '../../model/digest.ts';
-import { exitText } from '../../model/exit.ts';
-import type { Json } from '../../model/json.ts';
+import { canonicalJson, type Json } from '../../model/digest.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
+import { exitText } from '../../model/probe.ts';
 import type { Patch, Patience, Step } from '../../model/step.ts';
 import { nodeSubject, placementSubject, type Subject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
-import { judgeToken } from '../../node/endpoint/judge-token.ts';
+import { judgeToken } from '../../node/endpoint/judge-answer.ts';
 import { insideOf } from '../../rack/placement/doors/doors.ts';
 import {
   parseRankProgress,

@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto';
-import { layoutOn } from '../../desired/fallback.ts';
+import { layoutOn } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
 import { digest } from '../../model/digest.ts';
-import { exitText } from '../../model/exit.ts';
-import type { GoldenRecord } from '../../model/golden.ts';
+import type { GoldenRecord } from '../../model/endpoint-calls.ts';
+import { exitText } from '../../model/probe.ts';
 import { placementSubject, type Subject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { askCommand, parseTimedAnswer, type TimedAnswer } from '../../node/endpoint/ask-endpoint.ts';
-import { type GoldenSpeed, goldenSpeed, judgeGolden } from '../../node/endpoint/judge-golden.ts';
-import { judgeToken } from '../../node/endpoint/judge-token.ts';
-import { notAskedStatus } from '../../node/endpoint/turn-at-endpoint.ts';
+import {
+  type GoldenSpeed,
+  goldenSpeed,
+  judgeGolden,
+  judgeToken,
+  notAskedStatus,
+} from '../../node/endpoint/judge-answer.ts';
 import { slowWords } from '../../rack/placement/state/slow-words.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';

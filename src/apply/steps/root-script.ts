@@ -1,12 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { Exit } from '../../model/exit.ts';
+import type { Exit } from '../../model/probe.ts';
 import type { Step } from '../../model/step.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { mutatingScript, type Sending } from '../../node/mutating-script.ts';
-import { doormanLog } from '../../node/paths/gateway-paths.ts';
+import { doormanLog } from '../../node/paths/own-paths.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
 import { readScriptResult, type ScriptEnd } from '../../node/script-result.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';

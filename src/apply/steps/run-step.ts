@@ -1,5 +1,5 @@
-import { layoutOn } from '../../desired/fallback.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { layoutOn } from '../../desired/layouts.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
-import { exitText, isSuccess } from '../../model/exit.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { exitText, isSuccess } from '../../model/probe.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import {

@@ -1,6 +1,6 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
-import { everyNode } from '../../desired/fallback.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import { fleetForGoal } from '../../engine/goals/fleet-for-goal.ts';
 import type { Goal } from '../../engine/goals/goal.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';

@@ -5,9 +5,8 @@ import type { PlaybookReport, PlaybookWork, ShownPlan } from '../../apply/playbo
 import type { RunEvent, RunListener, RunOptions } from '../../apply/run-options.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
 import { type RunView as Drawing, showRun } from '../../apply/show-run.ts';
-import { nodesToSee } from '../../desired/nodes-to-see.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { nodesToSee } from '../../desired/layouts.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';

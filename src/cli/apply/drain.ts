@@ -1,6 +1,6 @@
-import { leadersOf } from '../../desired/fallback.ts';
+import { leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';

@@ -1,5 +1,5 @@
 import { listText } from '../../desired/did-you-mean.ts';
-import { withoutNode } from '../../desired/settle/lock-nodes.ts';
+import { withoutNode } from '../../desired/settle/settle.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import { changeLock, type LockPlace, simLockName, simLockPath } from '../cluster/lock-file.ts';
 import { openCluster, readLock } from '../cluster/open-cluster.ts';

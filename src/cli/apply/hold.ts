@@ -1,5 +1,5 @@
 import { thisController } from '../../apply/lease/controller.ts';
-import { dayOf, isDayOver } from '../../model/facts/hold-day.ts';
+import { dayOf, isDayOver } from '../../model/text/units.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';

@@ -1,8 +1,8 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
-import { everyNode } from '../../desired/fallback.ts';
-import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/runtime-keys.ts';
+import { everyNode } from '../../desired/layouts.ts';
+import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';

@@ -1,6 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
-import { hasErrors } from '../../diagnostics/severity.ts';
+import { FleetError, hasErrors } from '../../diagnostics/diagnostic.ts';
 import { needsTargets, type PlayScope, playNodes } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';

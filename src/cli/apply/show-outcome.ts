@@ -1,8 +1,7 @@
 import { leaseHeld } from '../../apply/lease/take-lease.ts';
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import type { StepReport } from '../../apply/run-report.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { isHandsWork } from '../../diagnostics/manual-work.ts';
+import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { NodeName } from '../../model/node.ts';

@@ -1,7 +1,7 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
-import { everyNode } from '../../desired/fallback.ts';
-import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/lock-nodes.ts';
+import { everyNode } from '../../desired/layouts.ts';
+import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
 import { fleetWithout } from '../../engine/goals/fleet-without.ts';
 import type { Goal } from '../../engine/goals/goal.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';

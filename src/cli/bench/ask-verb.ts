@@ -1,5 +1,5 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
-import { askedPort } from '../../desired/rank-port.ts';
+import { askedPort } from '../../desired/endpoints.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
@@ -9,9 +9,8 @@ import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, Desired
 import { placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { type AnswerParts, answerParts } from '../../node/endpoint/answer-parts.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
-import { judgeToken } from '../../node/endpoint/judge-token.ts';
+import { type AnswerParts, answerParts, judgeToken } from '../../node/endpoint/judge-answer.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';

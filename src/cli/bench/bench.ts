@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openSession, type Session } from '../../apply/reach/session.ts';
-import { askedPort } from '../../desired/rank-port.ts';
+import { askedPort } from '../../desired/endpoints.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { renderLock, withPin } from '../../config/lock-text.ts';
-import { withOtherMac, withoutWithdrawal } from '../../desired/settle/lock-nodes.ts';
+import { withOtherMac, withoutWithdrawal } from '../../desired/settle/settle.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, HostKey, HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
 import type { Digest } from '../../model/digest.ts';
 import { namedSubject } from '../../model/subject.ts';

@@ -1,12 +1,10 @@
 import type { LoadedCluster } from '../../config/load-cluster.ts';
 import { emptyLock, parseLock } from '../../config/lock.ts';
-import { judgeHolds } from '../../desired/judge-holds.ts';
+import { judgeHolds } from '../../desired/resolve.ts';
 import { selectNodes } from '../../desired/select.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { countText, type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
-import { countText } from '../../diagnostics/severity.ts';
 import { loadCluster } from '../../engine/load-cluster.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';

@@ -1,5 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 import type { Run } from '../verb.ts';
 import type { SettledCluster } from './settle-cluster.ts';

@@ -1,12 +1,11 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { networkText } from '../../desired/links/link-network.ts';
-import { keptKeys, keysOf } from '../../desired/settle/runtime-keys.ts';
-import { settleFleet } from '../../desired/settle/settle.ts';
+import { networkText } from '../../desired/addresses.ts';
+import { settleFleet, settleShapes } from '../../desired/settle/settle.ts';
 import { withGivenNetworks } from '../../desired/settle/settle-links.ts';
-import { settleShapes } from '../../desired/settle/settle-shapes.ts';
-import { type SourceFacts, sourcesToRead } from '../../desired/settle/source-facts.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { keptKeys, keysOf } from '../../desired/settle/settle-runtime.ts';
+import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { shownPath } from '../files/read-file.ts';

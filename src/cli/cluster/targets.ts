@@ -1,7 +1,6 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

@@ -7,8 +7,7 @@ import {
   installAccess,
 } from '../../apply/enroll-node.ts';
 import { type LogIn, sharedLogin, type Way } from '../../apply/reach/with-remote.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Secret, SecretSource } from '../../model/secret.ts';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { nodeName } from '../../model/node.ts';

@@ -1,9 +1,8 @@
 import { lookAtHostKey, type ShownKey } from '../../apply/enroll-node.ts';
 import { interruption, type LogIn } from '../../apply/reach/with-remote.ts';
-import { networkText } from '../../desired/links/link-network.ts';
+import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import { nodeSubject } from '../../model/subject.ts';

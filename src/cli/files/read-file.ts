@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { newRunId } from '../../apply/journal/journal.ts';
 import { safeJson } from '../../diagnostics/escape.ts';
 import { secretForms, secretMark, withoutSecrets } from '../../diagnostics/hide-secrets.ts';
-import type { Json } from '../../model/json.ts';
+import type { Json } from '../../model/digest.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
 import { cannotWrite } from './write-file.ts';
 

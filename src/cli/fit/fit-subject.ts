@@ -1,12 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
-import { absolutePath } from '../../desired/settle/source-facts.ts';
+import { absolutePath } from '../../desired/settle/settle-trees.ts';
 import { isTreePath } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
-import type { ModelShape, ShapeFact } from '../../model/fit/model-shape.ts';
+import type { ModelShape, ShapeFact } from '../../model/model-shape.ts';
+
 import { modelSubject } from '../../model/subject.ts';
 import { membersOf } from '../../rack/artifacts/shapes/config-fields.ts';
 import { jsonEntries } from '../../rack/artifacts/shapes/safetensors.ts';

@@ -1,7 +1,7 @@
 import { type CommandFor, type CommandOutcome, runCommand } from '../../apply/reach/session.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredNode } from '../../model/desired.ts';
-import { isSuccess } from '../../model/exit.ts';
+import { isSuccess } from '../../model/probe.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';
 import type { NodeVerdict } from '../exit-codes.ts';

@@ -1,10 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { clearTextWords } from '../../desired/clear-text.ts';
-import { record } from '../../desired/draft/draft-values.ts';
-import { layoutsOf } from '../../desired/fallback.ts';
-import { takesPrompt } from '../../desired/prompt-path.ts';
-import { askedPort } from '../../desired/rank-port.ts';
+import { record } from '../../desired/draft-placements.ts';
+import { askedPort, clearTextWords, takesPrompt } from '../../desired/endpoints.ts';
+import { layoutsOf } from '../../desired/layouts.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';

@@ -1,4 +1,4 @@
-import { nodesToSee } from '../../desired/nodes-to-see.ts';
+import { nodesToSee } from '../../desired/layouts.ts';
 import type { Goal } from '../../engine/goals/goal.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';

@@ -1,8 +1,7 @@
-import { linkText } from '../../desired/links/link-network.ts';
+import { linkText } from '../../desired/addresses.ts';
 import { settleLinks, withGivenNetworks } from '../../desired/settle/settle-links.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Link } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { Link, NodeName } from '../../model/node.ts';
 import { areNetworksSeen, officeNetworks } from '../../rack/addresses/office-networks.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';

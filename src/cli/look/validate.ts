@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
-import { pointerTo } from '../../config/document/pointer.ts';
+import { pointerTo } from '../../config/source-map.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
-import { type SourceFacts, sourcesToRead } from '../../desired/settle/source-facts.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { hasErrors } from '../../diagnostics/severity.ts';
-import type { PlacementFinding } from '../../drivers/contract/placement-check.ts';
+import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
+import type { PlacementFinding } from '../../drivers/contract/driver.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { EffectTotal, Plan } from '../../engine/plan/plan.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { EffectKind } from '../../model/step.ts';

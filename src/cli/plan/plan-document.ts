@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { jsonText } from '../../diagnostics/escape.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { planJson } from '../../engine/plan/plan-json.ts';
 import type { StepScript } from '../../engine/scripts/step-scripts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { canonicalJson } from '../../model/digest.ts';
-import type { Json } from '../../model/json.ts';
+import { canonicalJson, type Json } from '../../model/digest.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';

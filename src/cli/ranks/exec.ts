@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines, jsonText } from '../../diagnostics/escape.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { exitText, isSuccess } from '../../model/exit.ts';
+import { exitText, isSuccess } from '../../model/probe.ts';
 import { meshwright, withTail } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { quote } from '../../node/quote.ts';

@@ -1,10 +1,9 @@
 import type { Session } from '../../apply/reach/session.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { LaunchGroup } from '../../drivers/launch-group.ts';
-import { type Exit, exitText } from '../../model/exit.ts';
-import type { NodePath } from '../../model/node-path.ts';
+import { type Exit, exitText, type NodePath } from '../../model/probe.ts';
 import { renderPath } from '../../node/paths/node-paths.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
 import { type LaunchAccount, launchRankCommand, launchRankScript } from '../../rack/placement/start/launch-rank.ts';

@@ -1,6 +1,6 @@
-import { everyNode } from '../../desired/fallback.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
-import type { NodeObservation } from '../../model/facts/observation.ts';
+import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
 import { placementNamed } from '../cluster/targets.ts';

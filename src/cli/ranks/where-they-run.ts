@@ -1,7 +1,7 @@
-import { everyNode, withFallbacks } from '../../desired/fallback.ts';
+import { everyNode, withFallbacks } from '../../desired/layouts.ts';
 import type { FactName } from '../../engine/observe/facts.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
-import type { NodeObservation } from '../../model/facts/observation.ts';
+import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { askControl, type ControlRequest } from '../../sim/hosts/control/control.ts';
 import { type RunFile, readRun } from '../../sim/hosts/control/run-folder.ts';

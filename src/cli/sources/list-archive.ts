@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { basename, dirname } from 'node:path';
-import { pointerTo } from '../../config/document/pointer.ts';
 import type { LoadedCluster } from '../../config/load-cluster.ts';
+import { pointerTo } from '../../config/source-map.ts';
 import { nearestProgram, programsOf } from '../../desired/drivers/runtime-programs.ts';
-import { absolutePath } from '../../desired/settle/source-facts.ts';
+import { absolutePath } from '../../desired/settle/settle-trees.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';

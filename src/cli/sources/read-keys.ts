@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { everyNode } from '../../desired/fallback.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import { doormanFile } from '../../desired/resolve-placements.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { forEachLimited } from '../../apply/for-each-limited.ts';
 import { type NodeWay, type UseLimits, withRemote } from '../../apply/reach/with-remote.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
-import type { ShapeFacts } from '../../desired/settle/settle-shapes.ts';
+import type { ShapeFacts } from '../../desired/settle/settle.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';
-import { exitText, isSuccess } from '../../model/exit.ts';
-import type { ShapeFact } from '../../model/fit/model-shape.ts';
+import type { ShapeFact } from '../../model/model-shape.ts';
+
 import type { TreeFile } from '../../model/node-script.ts';
+import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
 import { isReader } from '../../rack/artifacts/model-resource.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pointerTo } from '../../config/document/pointer.ts';
+import { pointerTo } from '../../config/source-map.ts';
 import { requirementsName } from '../../desired/resolve-placements.ts';
 import type {
   ArchiveFact,
@@ -9,7 +9,7 @@ import type {
   SourceFacts,
   SourceFailure,
   SourcePlace,
-} from '../../desired/settle/source-facts.ts';
+} from '../../desired/settle/settle-trees.ts';
 import { mostTreeFiles } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';

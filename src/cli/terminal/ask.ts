@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Run } from '../verb.ts';
 
 /**

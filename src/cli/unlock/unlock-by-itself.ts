@@ -12,8 +12,7 @@ import {
   unlockNode,
 } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';

@@ -1,5 +1,5 @@
 import type { DesiredFleet, DriverName } from '../../model/desired.ts';
-import type { FitFleet, FitPlacement, FitVerdict, NodeFit } from '../../model/fit/memory-fit.ts';
+import type { FitFleet, FitPlacement, FitVerdict, NodeFit } from '../../model/fit.ts';
 import type { NodeName } from '../../model/node.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
 import { tensorProblems } from './tensor-limits.ts';

@@ -2,8 +2,16 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
-import { firstAddress, ipv4Number, ipv4Text, isInside, networkSize, parseIpv4Network } from '../links/ipv4.ts';
-import { linkText, networkText } from '../links/link-network.ts';
+import {
+  firstAddress,
+  ipv4Number,
+  ipv4Text,
+  isInside,
+  linkText,
+  networkSize,
+  networkText,
+  parseIpv4Network,
+} from '../addresses.ts';
 
 /** The links of a fleet with their networks, and the sections of the lock that say so. */
 export interface SettledLinks {

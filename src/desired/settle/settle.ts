@@ -1,24 +1,76 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { ClusterLock } from '../../model/cluster-lock.ts';
+import type { ClusterLock, LockedShape } from '../../model/cluster-lock.ts';
 import type {
   DesiredDoorman,
   DesiredFleet,
+  DesiredModel,
   DesiredNode,
   DesiredPlacement,
   DesiredRuntime,
 } from '../../model/desired.ts';
+import type { Digest } from '../../model/digest.ts';
+import type { ShapeFact } from '../../model/model-shape.ts';
+
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { lockedKeys, withKeptKeys } from './runtime-keys.ts';
+import { settlePackages, settleWheels } from './python-packages.ts';
 import { settleLinks } from './settle-links.ts';
-import { settlePackages } from './settle-packages.ts';
-import { type SettledRuntime, settleRuntime } from './settle-runtime.ts';
-import { settleShapes } from './settle-shapes.ts';
-import { settleModel } from './settle-trees.ts';
-import { settleWheels } from './settle-wheels.ts';
-import type { SourceFacts } from './source-facts.ts';
+import { lockedKeys, type SettledRuntime, settleRuntime, withKeptKeys } from './settle-runtime.ts';
+import { type SourceFacts, settleModel } from './settle-trees.ts';
+
+/** A lock that knows these nodes too; a node stays in it until it is forgotten. */
+export const withNodes = (lock: ClusterLock, names: readonly string[]): ClusterLock => ({
+  ...lock,
+  nodes: [...new Set([...lock.nodes, ...names])].sort(),
+});
+
+/** A lock that also says which Mac these nodes are; of a node that it knows already nothing changes. */
+export const withIdentities = (lock: ClusterLock, seen: Readonly<Record<string, Digest>>): ClusterLock =>
+  Object.keys(seen).length === 0 ? lock : { ...lock, identities: { ...seen, ...lock.identities } };
+
+/** A lock by which this node is another Mac than before. */
+export const withOtherMac = (lock: ClusterLock, name: string, identity: Digest): ClusterLock => ({
+  ...withoutWithdrawal(lock, [name]),
+  identities: { ...lock.identities, [name]: identity },
+});
+
+/** A lock by which the way into a node is being taken away. */
+export const withWithdrawal = (lock: ClusterLock, name: string): ClusterLock => ({
+  ...lock,
+  withdrawing: [...new Set([...(lock.withdrawing ?? []), name])].sort(),
+});
+
+/** A lock for nodes that somebody got into again. */
+export const withoutWithdrawal = (
+  { withdrawing = [], ...lock }: ClusterLock,
+  names: readonly string[],
+): ClusterLock => {
+  const kept = withdrawing.filter((name) => !names.includes(name));
+  return { ...lock, ...(kept.length === 0 ? {} : { withdrawing: kept }) };
+};
+
+/** A lock that has forgotten a node. */
+export const withoutNode = (known: ClusterLock, name: string): ClusterLock => {
+  const { identities, ...lock } = withoutWithdrawal(known, [name]);
+  const kept = Object.entries(identities ?? {}).filter(([other]) => other !== name);
+  return {
+    ...lock,
+    nodes: lock.nodes.filter((other) => other !== name),
+    ...(kept.length === 0 ? {} : { identities: Object.fromEntries(kept) }),
+  };
+};
+
+/**
+ * A lock without these former networks: whoever has seen that no node has an address of them any more says so here.
+ *
+ * @param networks as `10.77.0.4/30`
+ */
+export function withoutFormerNetworks(lock: ClusterLock, networks: readonly string[]): ClusterLock {
+  const kept = Object.entries(lock.formerNetworks).filter(([network]) => !networks.includes(network));
+  return { ...lock, formerNetworks: Object.fromEntries(kept) };
+}
 
 /** A fleet to which nothing is left to be resolved, and the lock that says how it was. */
 export interface SettledFleet {
@@ -154,4 +206,40 @@ function tooLarge({ models }: ClusterLock): readonly Diagnostic[] {
   if (characters <= mostListCharacters) return [];
   const detail = `All models together have ${all.length} files in the lock, with ${characters} characters.`;
   return [diagnose('model/too-many-files', { detail })];
+}
+
+/** What was read of the headers of models, by name. */
+export type ShapeFacts = Readonly<Record<string, ShapeFact>>;
+
+/** Models with their shapes, and what the lock keeps of them. */
+interface SettledShapes {
+  readonly models: readonly DesiredModel[];
+  /** Absent when no shape is known. */
+  readonly shapes?: Readonly<Record<string, LockedShape>>;
+}
+
+const own = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(map, name) ? map[name] : undefined;
+
+/**
+ * Adds to models the shapes that were read, else those that the lock has of the very same files. A shape follows from
+ * the files, so that nobody has to agree to it.
+ */
+export function settleShapes(
+  models: readonly DesiredModel[],
+  { shapes = {} }: Pick<ClusterLock, 'shapes'>,
+  read: ShapeFacts = {},
+): SettledShapes {
+  const settled = models.map((model) => withShape(model, own(shapes, model.name), own(read, model.name)));
+  const kept = settled.flatMap(({ name, digest, shape }) =>
+    digest === undefined || shape === undefined ? [] : [[name, { of: digest, shape }] as const],
+  );
+  return { models: settled, ...(kept.length === 0 ? {} : { shapes: Object.fromEntries(kept) }) };
+}
+
+function withShape(model: DesiredModel, locked: LockedShape | undefined, read: ShapeFact | undefined): DesiredModel {
+  const { shapeUnknown: _, ...rest } = model;
+  if (read?.kind === 'known') return { ...rest, shape: read.shape };
+  if (locked !== undefined && locked.of === model.digest) return { ...rest, shape: locked.shape };
+  return read === undefined ? model : { ...rest, shapeUnknown: read.why };
 }

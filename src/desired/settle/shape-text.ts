@@ -1,4 +1,4 @@
-import type { AttentionShape, LayerShape, ModelShape } from '../../model/fit/model-shape.ts';
+import type { AttentionShape, LayerShape, ModelShape } from '../../model/model-shape.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

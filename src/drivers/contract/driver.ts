@@ -1,15 +1,63 @@
 import type { DriverKeys } from '../../desired/drivers/driver-keys.ts';
-import type { DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
-import type { StartDialogue, StopDialogue } from '../../model/dialogue-call.ts';
-import type { GoldenCheck } from '../../model/golden.ts';
-import type { Json } from '../../model/json.ts';
-import type { NodeName } from '../../model/node.ts';
-import type { NodePath } from '../../model/node-path.ts';
+import type { Severity } from '../../diagnostics/code-entry.ts';
+import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import type { Json } from '../../model/digest.ts';
+import type { GoldenCheck, StartDialogue, StopDialogue } from '../../model/endpoint-calls.ts';
+import type { ForeignDaemon } from '../../model/facts/daemons.ts';
+import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { Known } from '../../model/known.ts';
+import type { LinkEnd, NodeName } from '../../model/node.ts';
 import type { GpuQuestion } from '../../model/node-script.ts';
+import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
-import type { CabledFleet } from './link-address.ts';
-import type { PlacementCheck, PlacementFinding } from './placement-check.ts';
+import type { CabledFleet } from './addresses.ts';
+
+/** One request of a dialogue, made on a node to its own loopback address. */
+export interface TalkRequest {
+  readonly node: NodeName;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly port: number;
+  /** With its leading slash, its query included. */
+  readonly path: string;
+  /** JSON as text. */
+  readonly body?: string;
+  /** How long it is waited for, in milliseconds; absent: as long as any. */
+  readonly limitMs?: number;
+}
+
+/** What came back. */
+export interface Heard {
+  /** 0 when there was no answer at all. */
+  readonly status: number;
+  /** Set where nobody knows whether it was asked at all: its node was not reached, or the answer came back cut. */
+  readonly isUnasked?: true;
+  /** Set where nobody listens at its port: it was refused at once, whatever time that took. */
+  readonly isRefused?: true;
+  readonly body: string;
+  /** Since the dialogue began, in milliseconds. */
+  readonly atMs: number;
+}
+
+/** The next thing to ask, and what follows from each answer. */
+export interface Asking {
+  readonly kind: 'ask';
+  readonly request: TalkRequest;
+  /** How long to wait before it is asked. */
+  readonly afterMs: number;
+  /** How far it has come, in a few words. */
+  readonly about: string;
+  readonly hear: (heard: Heard) => Talk;
+}
+
+/**
+ * Where a dialogue stands. It knows no clock and reaches nothing: somebody else asks, and hands over what was heard.
+ */
+export type Talk =
+  | Asking
+  | { readonly kind: 'done'; readonly note: string }
+  | { readonly kind: 'failed'; readonly code: DiagnosticCode; readonly reason: string; readonly hint?: Prose };
 
 /** One value for each pair of ranks: row r, column c is what rank r has towards rank c; null for itself and without a cable. */
 export type RankMatrix = readonly (readonly (string | null)[])[];
@@ -94,7 +142,7 @@ export interface StartPhase {
 export type StopOrder = 'leader-first' | 'together';
 
 /** What a start takes from the last observation, since macOS may name it otherwise tomorrow. */
-export type SeenName = 'devices' | 'lan';
+type SeenName = 'devices' | 'lan';
 
 /** What to do about a failure that a log tells of. */
 export type FailureAction =
@@ -188,3 +236,55 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   /** What those lines show, oldest first. */
   observe(said: readonly string[]): RuntimeSight;
 }
+
+/** What checks ask of a Mac. Facts are defined above the drivers, so their values are handed in. */
+export interface CheckedMac {
+  readonly trees: Known<readonly KeptTree[]>;
+  readonly foreignDaemons: Known<readonly ForeignDaemon[]>;
+  readonly firewall: Known<'off' | 'on' | 'blocks-all'>;
+}
+
+/** One node of a placement that is checked. */
+export interface CheckedNode {
+  readonly node: NodeName;
+  readonly desired?: DesiredNode;
+  /** Absent for a node that was not observed: then only the file can be checked. */
+  readonly mac?: CheckedMac | undefined;
+}
+
+/** A placement before anything of it is started, with all that speaks for or against it. */
+export interface PlacementCheck<R extends DesiredRuntime = DesiredRuntime> {
+  readonly placement: DesiredPlacement;
+  readonly runtime: R;
+  /** With its shape, where that is known. */
+  readonly model: DesiredModel;
+  /** In rank order. */
+  readonly nodes: readonly CheckedNode[];
+  readonly fleet: DesiredFleet;
+  /** What was seen of its nodes; absent where nobody looked. */
+  readonly names?: SeenNames;
+}
+
+/** What speaks against a placement: an error keeps it from being started, the rest is told. */
+export interface PlacementFinding {
+  readonly code: DiagnosticCode;
+  readonly severity: Severity;
+  /** Full sentences. */
+  readonly detail: string;
+  /** What to do; that of the code when absent. */
+  readonly hint?: Prose;
+}
+
+/** What macOS calls things in the observation that a start is planned from; undefined where nobody could see it. */
+export interface SeenNames {
+  /** The RDMA device of a receptacle, such as `rdma_en5`. */
+  readonly device: (end: LinkEnd) => string | undefined;
+  /** The address of a node in the office network. */
+  readonly lan: (node: NodeName) => string | undefined;
+}
+
+/** Names that are the same after every restart of a Mac: what a placement is does not change with them. */
+export const lastingNames: SeenNames = {
+  device: ({ receptacle }) => `receptacle-${receptacle}`,
+  lan: (node) => `lan-${node}`,
+};

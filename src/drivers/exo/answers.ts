@@ -1,4 +1,4 @@
-import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
+import { asList, asObject, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 
 /** An instance as exo describes it: judged by its own tags, since the labels beside it can say something else. */
 export interface ExoInstance {

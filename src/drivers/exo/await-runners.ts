@@ -1,9 +1,8 @@
-import type { ExoPlacement } from '../../model/dialogue-call.ts';
-import type { Asking, Heard, Talk, TalkRequest } from '../contract/talk.ts';
-import { type ExoInstance, type ExoState, parseState } from './answers.ts';
+import { ipv4Number } from '../../desired/addresses.ts';
+import type { ExoPlacement } from '../../model/endpoint-calls.ts';
+import type { Asking, Heard, Talk, TalkRequest } from '../contract/driver.ts';
+import { type ExoInstance, type ExoState, parseState, type RunnerState } from './answers.ts';
 import { signatureIn } from './classify.ts';
-import { unknownWays } from './ring-hosts.ts';
-import { type Progress, progressOf } from './runner-progress.ts';
 
 /** A placement with what exo calls its nodes in this start. */
 export interface Placing {
@@ -194,4 +193,79 @@ function readyNote({ wish, ids }: Placing, { identities }: ExoState): string {
   const ghosts = identities.filter((id) => !ids.includes(id)).length;
   const made = `${wish.sharding} over ${wish.meta} on ${wish.nodes.length} node${wish.nodes.length === 1 ? '' : 's'}`;
   return ghosts === 0 ? made : `${made}; exo still names ${ghosts} that are gone`;
+}
+
+/** How far the runners of an instance have come; the slowest one counts. */
+type Progress =
+  | { readonly kind: 'connecting'; readonly text: string }
+  | { readonly kind: 'loading'; readonly text: string }
+  | { readonly kind: 'warming'; readonly text: string }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/**
+ * Judges the runners that an instance names, and no others: those of instances of old stay in the state (issue 1732).
+ * One that is not there yet, or was ended to be made again, counts as connecting.
+ */
+function progressOf(instance: ExoInstance, runners: Readonly<Record<string, RunnerState>>): Progress {
+  const states = Object.values(instance.runnerByNode).map(
+    (id): RunnerState => (Object.hasOwn(runners, id) ? runners[id] : undefined) ?? { kind: 'connecting' },
+  );
+  for (const state of states) if (state.kind === 'failed') return { kind: 'failed', message: state.message };
+  const early = states.filter(({ kind }) => kind === 'connecting' || kind === 'ended');
+  const text = (count: number, words: string): string => `${count} of ${states.length} runners ${words}`;
+  if (early.length > 0) return { kind: 'connecting', text: text(states.length - early.length, 'are connected') };
+  const loading = states.flatMap((state) => (state.kind === 'loading' ? [state] : []));
+  if (loading.length > 0) {
+    const layers = loading.map((state) => `${state.layers} of ${state.of}`).join(', ');
+    return { kind: 'loading', text: `layers loaded: ${layers}` };
+  }
+  const warming = states.filter(({ kind }) => kind === 'warming');
+  if (warming.length > 0) return { kind: 'warming', text: text(states.length - warming.length, 'are warm') };
+  return { kind: 'ready' };
+}
+
+/** A connection of a ring beside the cables: `off` is at no address of the declared ones, though there is one. */
+interface RingWay {
+  readonly verdict: 'on' | 'off' | 'unknown';
+  /** `studio-1 to studio-2 at 192.0.2.12`. */
+  readonly text: string;
+  /** Of the other node, on every declared cable between the two. */
+  readonly cabled: readonly string[];
+}
+
+/** Where macOS itself gives an interface an address, nothing says which interface has it. */
+const isJudged = (ip: string): boolean => ipv4Number(ip) !== undefined && !ip.startsWith('169.254.');
+
+function waysOf(
+  { ring }: ExoInstance,
+  { nodes, cables = [] }: ExoPlacement,
+  ids: readonly string[],
+): readonly RingWay[] {
+  return ring.map(({ from, to, ip }) => {
+    const [source = from, sink = to] = [from, to].map((id) => nodes[ids.indexOf(id)]);
+    const cabled = cables.find((cable) => cable.from === source && cable.to === sink)?.addresses ?? [];
+    const elsewhere = cabled.length > 0 && isJudged(ip) ? 'off' : 'unknown';
+    return { verdict: cabled.includes(ip) ? 'on' : elsewhere, text: `${source} to ${sink} at ${ip}`, cabled };
+  });
+}
+
+/**
+ * Why a ring over TCP is not on the declared cables: exo takes the best way that it has found itself, which can be Wi-Fi or
+ * the office network. `undefined` where nothing is known to be wrong.
+ *
+ * @see exo: find_ip_prioritised and get_mlx_ring_hosts_by_node in master/placement_utils.py
+ */
+export function ringOffCables(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string | undefined {
+  const off = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'off');
+  if (off.length === 0) return undefined;
+  const ways = off.map(({ text, cabled }) => `${text} (the cable: ${cabled.join(', ')})`);
+  return `its ring connects ${ways.join(', ')}`;
+}
+
+/** The connections of a ring over TCP that nothing known here tells apart. */
+function unknownWays(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string {
+  if (wish.cables === undefined) return '';
+  const found = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'unknown');
+  return found.length === 0 ? '' : `; unknown whether over a cable: ${found.map(({ text }) => text).join(', ')}`;
 }

@@ -1,7 +1,7 @@
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
-import { gpuSignatures, jacclSignatures } from '../contract/jaccl-signatures.ts';
+import { gpuSignatures, jacclSignatures } from '../contract/signatures.ts';
 
 /** Of RDMA, as the libraries below exo say it. Captured by users in the threads named. */
 const ofRdma: readonly FailureSignature[] = [

@@ -3,7 +3,169 @@ import { digestOf, shortDigest } from '../../model/digest.ts';
 import type { Text } from '../../model/step.ts';
 import { below, programFolders, tool } from '../../node/paths/node-paths.ts';
 import type { EnvValue, RankCommand, RankPlace } from '../contract/driver.ts';
-import { quietProgram, quietProgramName } from './quiet-program.ts';
+import { signatures } from './classify.ts';
+
+/**
+ * What exo says of itself at its usual verbosity and what holds nothing of a request: regular expressions of whole
+ * messages, as perl and JavaScript read them alike. Everything else may hold a prompt or an answer: exo prints its
+ * commands, its tasks and, in the release, every rendered prompt as it is.
+ *
+ * @see exo: every `logger` call of src/exo at fd707de3 (1.0.71) and b5375f8c (main)
+ */
+export const plainRecords: readonly string[] = [
+  '=+',
+  'Starting EXO \\| pid=[0-9]+',
+  'pid = [0-9]+',
+  'EXO_(?:LIBP2P|ZENOH)_NAMESPACE: [A-Za-z0-9._-]+',
+  'Continuous batching disabled \\(--no-batch\\)',
+  'FAST_SYNCH forced (?:ON|OFF)',
+  'Running in OFFLINE mode \\W+ no internet checks, local models only',
+  'Starting (?:node [A-Za-z0-9-]{16,128}|Master|Worker|Election|API|initialization for rank [0-9]+|distributed init)',
+  'Starting (?:prefill|decode)',
+  'Stopping (?:Master|Worker)',
+  'Node elected Master(?: - (?:promoting|maintaining) self)?',
+  'Node [A-Za-z0-9-]{16,128} elected master(?: - demoting self)?',
+  'Cancelling other campaign',
+  'Waiting for other campaign to finish',
+  'Election shutdown',
+  'Resetting API State',
+  'Unpausing API',
+  '(?:Uns|S)ubscribed to [a-z_]+',
+  'Nack attempt [0-9]+: Requesting Event Log from [0-9]+',
+  'Manually removing node [A-Za-z0-9-]{16,128} due to inactivity',
+  'Error in command processor',
+  'Worker plan: [A-Za-z]+',
+  'Instance [0-9a-f-]{36} exceeded [0-9]+ retries, requesting deletion',
+  '(?:DownloadCoordinator: )?Model [A-Za-z0-9][A-Za-z0-9._/-]{0,127} found at (?:/(?:Application Support|[A-Za-z0-9._-]{1,64})){1,20}',
+  'Fast synch flag: [01]',
+  '(?:hello|bye) from the runner',
+  'runner (?:created|connecting|connected|loading|loaded|warming up|ready|running|shutting down)',
+  'runner initialized in [0-9.]+ seconds',
+  "Checking runner's status",
+  'Runner was found to be alive, (?:attempting to join|stopping) process',
+  'Runner (?:terminated|exited) with (?:exit code |exitcode=|signal=)(?:None|-?[0-9]+)(?: \\([A-Z][a-z]+(?: [a-z]+)*: [0-9]+\\))?',
+  'Runner communication closed unexpectedly',
+  'Runner supervisor shutting down',
+  "(?:Runner|Child) process didn't (?:shutdown succesfully|shut down successfully), terminating",
+  "(?:Runner|Child) process didn't respond to SIGTERM, killing",
+  'Runner process (?:succesfully terminated|successfully terminated: (?:None|-?[0-9]+))',
+  'Group size: [0-9]+, group rank: [0-9]+',
+  'Rank [0-9]+ mlx distributed initialization complete',
+  'rank [0-9]+ MLX_JACCL_COORDINATOR: [0-9a-fA-F.:]+',
+  'Time taken to (?:shard and )?load model: [0-9.]+s',
+  'Generating warmup tokens',
+  'warmed up by generating [0-9]+ tokens',
+  'KV cache (?:added|updated \\(index [0-9]+\\)): [0-9]+ tokens',
+  'EXO terminated due to unhandled exception',
+  'EXO Shutdown complete',
+];
+
+/** What the file of the program is called beside the other files of a rank. */
+const quietProgramName = 'quiet.pl';
+
+/** What is kept of a line that tells of a failure: the words of its signature, and nothing of what stands between them. */
+const failureForms = signatures.map(({ pattern }) => pattern.source.replaceAll('.*', '(.*)'));
+
+/**
+ * What exo is started through, in the perl of macOS: it becomes exo, and leaves a process behind which reads what exo and
+ * its runners print, and hands on what is known to hold no word of a request. exo has no setting for that: at its usual
+ * verbosity it prints commands, tasks and prompts, and `-q` prints more. So nothing passes unless it is known: records of
+ * the list, and of other lines the words by which a failure is classified. What comes before exo has a node is handed on
+ * as it is, since nobody can have asked anything: that is where argparse and Python say why it does not start.
+ *
+ * `quiet.pl HOME WORD...`: exo is the process that launchd started, so that signals and the exit status are its own. The
+ * reader has a group of its own, takes no signal but KILL, and ends when nobody is left who could print. It also keeps the
+ * home: exo's log and those of its runners lose their names once they are open, and what has a name is taken away at
+ * the end. The event log has to stay as long as exo reads it: it opens that file by its name again and again.
+ *
+ * @see exo: shared/logging.py, utils/disk_event_log.py; loguru, `FileSink`: it opens its file again only to rotate it,
+ * which exo lets it do once, at the first record
+ */
+export const quietProgram = `# Starts exo and keeps prompts and answers out of its log. Written by meshwright.
+use strict;
+use warnings;
+
+# Whoever makes another home later has another folder than this one.
+my $is_home = opendir my $home, shift @ARGV;
+pipe my $said, my $out or die "meshwright: pipe: $!\\n";
+my $reader = fork;
+die "meshwright: fork: $!\\n" unless defined $reader;
+if ($reader) {
+  close $said;
+  open STDOUT, '>&', $out or die "meshwright: $!\\n";
+  open STDERR, '>&', $out or die "meshwright: $!\\n";
+  no warnings 'exec';
+  exec { $ARGV[0] } @ARGV or die "meshwright: $ARGV[0]: $!\\n";
+}
+close $out;
+$| = 1;
+$SIG{$_} = 'IGNORE' for qw(HUP INT QUIT TERM PIPE);
+setpgrp;
+$is_home &&= chdir $home;
+
+my $plain = join '|', split /\\n/, <<'END';
+${plainRecords.join('\n')}
+END
+my @failures = split /\\n/, <<'END';
+${failureForms.join('\n')}
+END
+
+sub failure_in {
+  my ($text) = @_;
+  for my $form (@failures) {
+    next unless $text =~ /$form/;
+    my ($from, $words) = ($-[0], substr $text, $-[0], $+[0] - $-[0]);
+    substr $words, $-[1] - $from, $+[1] - $-[1], ' ... ' if defined $1;
+    return $words;
+  }
+  return undef;
+}
+
+my $is_open = 1;
+
+sub kept_of {
+  my ($line) = @_;
+  my ($head, $level, $text) =
+    $line =~ /^(\\[ [0-9][0-9:. -]*(?:[AP]M)? \\| ([A-Z]+) *(?:\\| [\\w.<>]+:[\\w<>]+:[0-9]+ )?\\] )(.*)$/;
+  return $is_open ? $line : failure_in($line) unless defined $head;
+  my $is_plain = $text =~ /^(?:$plain)$/;
+  $is_open = 0 if !$is_plain || $text =~ /^Starting node /;
+  return $line if $is_plain;
+  # A request stands in records of no consequence; what runners print themselves comes in one as well.
+  return undef if $level !~ /^(?:WARNING|ERROR|CRITICAL)$/ && $text !~ /^Runner std(?:out|err): /;
+  my $words = failure_in($text);
+  my ($runner) = $text =~ /^(Runner [0-9a-f-]{36} crashed with critical exception) /;
+  return $head . ($words // "$runner (in words that are not kept)") if defined $words || defined $runner;
+  return undef;
+}
+
+sub names_in {
+  my ($folder) = @_;
+  opendir my $names, $folder or return;
+  return map { "$folder/$_" } grep { !/^\\.\\.?$/ } readdir $names;
+}
+
+my $logs = '.exo/exo_log';
+
+# loguru has opened its file for good once the empty one of before was packed.
+sub unname {
+  return unless $is_home;
+  my @logs = names_in($logs);
+  unlink "$logs/exo.log" if grep { /\\.zst$/ } @logs and !grep { m{/exo\\.[^/]+\\.log$} } @logs;
+  unlink names_in("$logs/runner_log");
+}
+
+while (defined(my $line = <$said>)) {
+  unname();
+  $line =~ s/\\e\\[[0-9;]*m//g;
+  $line =~ s/[\\r\\n]+$//;
+  my $kept = kept_of($line);
+  print "$kept\\n" if defined $kept;
+}
+if ($is_home) {
+  unlink names_in($_) for "$logs/runner_log", $logs, map { $_, names_in($_) } '.exo/event_log';
+}
+`;
 
 type Place = RankPlace<ExoRuntime>;
 

@@ -1,13 +1,25 @@
 import type { ExoRuntime } from '../../model/desired.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import type { RuntimeDriver } from '../contract/driver.ts';
-import { check } from './check.ts';
+import type { RuntimeDriver, StartPhase } from '../contract/driver.ts';
+import { check, openApi } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
 import { configure } from './configure.ts';
 import { dialogue } from './dialogue.ts';
-import { openApi } from './open-api.ts';
-import { phases } from './phases.ts';
-import { requestPattern } from './request-pattern.ts';
+
+/**
+ * Lines in which exo prints a request, as an extended regular expression for awk and for JavaScript. What it is started
+ * through lets none of them into a log; logs of an older meshwright have them.
+ *
+ * @see exo: master/main.py, worker/runner/runner.py, worker/runner/supervisor.py, llm_inference/model_output_parsers.py
+ */
+export const requestPattern =
+  'Executing command: |received chat request: |Starting task |Skipping invalid task |Task .* dropped, runner closed|tool_call_text_parts=|tool call parsing failed|yielding tool call: ';
+
+/** The forced master first: one that came later would take over from another and everything would begin again. */
+const phases: readonly StartPhase[] = [
+  { ranks: 'leader', until: 'joined' },
+  { ranks: 'followers', until: 'joined' },
+];
 
 /** exo: one on every node, a mesh of its own for each placement, which is talked over with it after every start. */
 export const exo: RuntimeDriver<ExoRuntime> = {

@@ -1,10 +1,9 @@
 import { llamaPromptCacheMegabytes } from '../../desired/fit/fit-need.ts';
 import type { LlamaRuntime } from '../../model/desired.ts';
+import type { TreeFile } from '../../model/node-script.ts';
 import type { Text } from '../../model/step.ts';
 import { below, tool } from '../../node/paths/node-paths.ts';
 import type { RankCommand, RankPlace } from '../contract/driver.ts';
-import { cacheFolderName, cacheProgram, cacheProgramName } from './cache-program.ts';
-import { modelFile } from './model-file.ts';
 
 const loopback = '127.0.0.1';
 
@@ -106,3 +105,132 @@ const environment = ({ placement }: RankPlace<LlamaRuntime>): RankCommand['env']
   ...placement.env,
   ...(placement.transport === 'tcp' ? { GGML_RPC_NO_RDMA: '1' } : {}),
 });
+
+/** The file that llama-server is given, or why there is none. */
+type ModelFile =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'several'; readonly paths: readonly string[] };
+
+const isWeights = (path: string): boolean => path.endsWith('.gguf') && !/(^|\/)mmproj[^/]*$/i.test(path);
+const laterPart = /-(?!00001)\d{5}-of-\d{5}\.gguf$/;
+
+/** The GGUF among the files of a model; of one in several parts the first, beside which the others are looked for. */
+export function modelFile(files: readonly Pick<TreeFile, 'path'>[]): ModelFile {
+  const paths = files.map(({ path }) => path).filter((path) => isWeights(path) && !laterPart.test(path));
+  const [path, ...others] = paths;
+  if (path === undefined) return { kind: 'none' };
+  return others.length === 0 ? { kind: 'file', path } : { kind: 'several', paths };
+}
+
+/** What a hash of 64 bits starts from, in two halves. */
+const fnvOffset = { high: 0xcbf29ce4, low: 0x84222325 } as const;
+
+/** What it is multiplied by after each byte. */
+const fnvPrime = { high: 0x100, low: 0x1b3 } as const;
+
+const half = 2 ** 32;
+
+/** The bits of a number of 64 bits that is above what a number here holds. */
+interface Halves {
+  readonly high: number;
+  readonly low: number;
+}
+
+/**
+ * The hash by which llama.cpp's workers name what they cache: FNV-1a for 64 bits over the bytes of a tensor, as 16
+ * digits. Numbers of 64 bits are kept as two halves: no bigint is made for a byte.
+ *
+ * @see http://www.isthe.com/chongo/tech/comp/fnv/, and `fnv_hash` in ggml/src/ggml-rpc/ggml-rpc.cpp
+ */
+export function fnv1a64(bytes: Uint8Array): string {
+  let { high, low }: Halves = fnvOffset;
+  for (const byte of bytes) {
+    const mixed = (low ^ byte) >>> 0;
+    // At most 435 times 32 bits: exact.
+    const product = mixed * fnvPrime.low;
+    high = (Math.imul(high, fnvPrime.low) + Math.imul(mixed, fnvPrime.high) + Math.floor(product / half)) >>> 0;
+    low = product >>> 0;
+  }
+  return [high, low].map((one) => one.toString(16).padStart(8, '0')).join('');
+}
+
+/** What the file of the program is called beside the other files of a rank. */
+const cacheProgramName = 'verify-cache.pl';
+
+/** What the folder is called in which a worker caches tensors. */
+const cacheFolderName = 'cache';
+
+const hex = ({ high, low }: typeof fnvOffset | typeof fnvPrime): string => `(${high} << 32 | ${low})`;
+
+/**
+ * What a worker with a cache is started through, in the perl of macOS: it compares every cached tensor with its name,
+ * which is the FNV-1a of its bytes, takes away those that are something else, says so, and becomes the worker. A worker
+ * would load a changed tensor without a word, and every answer would be another one.
+ *
+ * `verify-cache.pl FOLDER MODEL WORD...`: tensors of another model than the one of this digest are taken away unread.
+ * Eight processes share the work, since a hash of this kind has to look at one byte after the other; they say so every
+ * 256 MiB, because a start whose log grows is waited for.
+ *
+ * @see `rpc_server::set_tensor` and `get_cached_file` in ggml/src/ggml-rpc/ggml-rpc.cpp: the cache is LLAMA_CACHE/rpc
+ */
+export const cacheProgram = `# Verifies the cached tensors of a llama.cpp worker, then becomes it. Written by meshwright.
+use strict;
+use warnings;
+$| = 1;
+
+my ($folder, $model) = splice @ARGV, 0, 2;
+my $cache = "$folder/rpc";
+
+sub hash_of {
+  my ($path) = @_;
+  open my $file, '<:raw', $path or return 'unreadable';
+  my ($hash, $seen) = (0, 0);
+  {
+    use integer;
+    $hash = ${hex(fnvOffset)};
+    while (read $file, my $bytes, 65536) {
+      $hash = ($hash ^ $_) * ${hex(fnvPrime)} for unpack 'C*', $bytes;
+      print "meshwright: verifying cached tensor $_[1]\\n" unless ++$seen % 4096;
+    }
+  }
+  return sprintf '%016x', $hash;
+}
+
+sub tensors {
+  opendir my $names, $cache or return;
+  return sort grep { $_ ne '.' && $_ ne '..' } readdir $names;
+}
+
+my $mark = "$folder/model";
+my $was = '';
+if (open my $file, '<', $mark) { $was = <$file> // '' }
+if ($was ne $model) {
+  unlink "$cache/$_" for tensors();
+  open my $file, '>', $mark or die "meshwright: $mark: $!\\n";
+  print $file $model;
+  close $file or die "meshwright: $mark: $!\\n";
+}
+
+my @names = tensors();
+my $share = 8;
+for my $number (0 .. $share - 1) {
+  my $child = fork;
+  die "meshwright: fork: $!\\n" unless defined $child;
+  next if $child;
+  for my $index (grep { $_ % $share == $number } 0 .. $#names) {
+    my $name = $names[$index];
+    if (hash_of("$cache/$name", $name) eq $name) {
+      print "meshwright: cached tensor $name is what its name says\\n";
+      next;
+    }
+    print "meshwright: cached tensor $name was not what its name says\\n";
+    unlink "$cache/$name" or exit 1;
+  }
+  exit 0;
+}
+my $failed = 0;
+while (wait != -1) { $failed = 1 if $? }
+die "meshwright: the cached tensors could not be verified\\n" if $failed;
+exec { $ARGV[0] } @ARGV or die "meshwright: $ARGV[0]: $!\\n";
+`;

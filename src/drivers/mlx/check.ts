@@ -1,14 +1,12 @@
+import { linkText } from '../../desired/addresses.ts';
 import type { MlxRuntime } from '../../model/desired.ts';
-import type { RankMatrix } from '../contract/driver.ts';
-import { endTowards, linksBetween } from '../contract/link-address.ts';
-import type { PlacementCheck, PlacementFinding } from '../contract/placement-check.ts';
-import { reservedFindings } from '../contract/reserved-words.ts';
-import { sameLibraries } from '../contract/same-libraries.ts';
-import { type Backend, backendOf, isFullMesh, isRing, usedPerHop } from './backend.ts';
-import { leftOut } from './left-out.ts';
-import { oldestVersion } from './model-classes.ts';
-import { reserved } from './reserved.ts';
-import { type SplitProblem, splitProblems, tooOld } from './shards.ts';
+import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
+import type { Prose } from '../../model/text/prose.ts';
+import { endTowards, linksBetween } from '../contract/addresses.ts';
+import { type ReservedWord, type ReservedWords, reservedFindings, sameLibraries } from '../contract/checks.ts';
+import type { PlacementCheck, PlacementFinding, RankMatrix } from '../contract/driver.ts';
+import { type Backend, backendOf, isFullMesh, isRing, usedPerHop } from './configure.ts';
+import { oldestVersion, type SplitProblem, splitProblems, tooOld } from './shards.ts';
 
 type Check = PlacementCheck<MlxRuntime>;
 
@@ -162,4 +160,75 @@ function firewallFindings({ placement, nodes, fleet: { system } }: Check): reado
   if (closed.length === 0) return [];
   const detail = `The firewall of ${closed.map(({ node }) => node).join(' and ')} blocks everything that other ranks send.`;
   return [{ code: 'mlx/firewall-blocks', severity: 'error', detail }];
+}
+
+const ownGroup = 'Every start makes the group anew, from the cables and the nodes of the placement.';
+const ownModel = 'The model is that of `model`, from the folder that apply brought.';
+const ownPackages = 'Put it into the requirements of the runtime.';
+
+const ownFiles = 'What apply has not brought is neither checked nor counted.';
+
+const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
+  words.map((word) => ({ word, use }));
+
+/** What the driver sets of mlx and of mlx_lm.server by itself. */
+export const reserved: ReservedWords = {
+  reading: 'abbreviated',
+  env: [
+    ...reserve(ownGroup, 'MLX_RANK', 'MLX_IBV_DEVICES', 'MLX_JACCL_COORDINATOR', 'MLX_HOSTFILE'),
+    ...reserve(ownGroup, 'JACCL_RANK', 'JACCL_IBV_DEVICES', 'JACCL_COORDINATOR'),
+    ...reserve('Use `backend: jaccl-ring`.', 'MLX_JACCL_RING', 'JACCL_RING'),
+    ...reserve(ownModel, 'HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE', 'HF_HOME'),
+    ...reserve(ownPackages, 'PYTHONPATH', 'PYTHONNOUSERSITE'),
+    ...reserve('Use `python` of the runtime.', 'PYTHONHOME'),
+    ...reserve('The tree of a runtime is sealed.', 'PYTHONDONTWRITEBYTECODE'),
+  ],
+  args: [
+    ...reserve(ownModel, '--model'),
+    ...reserve('The server listens on 127.0.0.1; `endpoint.port` is its port.', '--host', '--port'),
+    ...reserve('Use `sharding: pipeline`.', '--pipeline'),
+    ...reserve('Use `parallel`.', '--decode-concurrency', '--prompt-concurrency'),
+    ...reserve('The memory of a placement is counted with it.', '--prompt-cache-bytes'),
+    ...reserve(ownFiles, '--adapter-path', '--draft-model').map((one) => ({
+      ...one,
+      because: 'adds files to the model, which mlx-lm refuses over several nodes and no plan has counted on one',
+    })),
+    {
+      word: '--log-level',
+      because: 'writes every prompt and answer into the log with DEBUG',
+      use: 'INFO is the usual one; WARNING, ERROR and CRITICAL are taken too.',
+      unless: ['INFO', 'WARNING', 'ERROR', 'CRITICAL'],
+    },
+    ...reserve('Use `models.<name>.trustRemoteCode`.', '--trust-remote-code'),
+  ],
+};
+
+/** The cables of each hop of a ring in rank order; the one hop between two ranks once. */
+const hopsOf = ({ placement: { nodes }, fleet: { thunderbolt } }: Check): readonly (readonly Link[])[] =>
+  nodes.slice(0, nodes.length === 2 ? 1 : nodes.length).flatMap((node, rank) => {
+    const next = nodes[(rank + 1) % nodes.length];
+    return next === undefined ? [] : [linksBetween(thunderbolt, node, next)];
+  });
+
+/**
+ * Further cables that a start of a ring of JACCL leaves out because nobody saw the device of an end. Without the first
+ * cable of a hop nothing is started, and a node without facts is waited for: both are told elsewhere.
+ */
+function leftOut(check: Check): readonly PlacementFinding[] {
+  const { nodes, names } = check;
+  if (names === undefined) return [];
+  const hops = hopsOf(check);
+  const isUnseen = (end: LinkEnd): boolean =>
+    names.device(end) === undefined && nodes.some(({ node, mac }) => node === end.node && mac !== undefined);
+  const seen = hops.map((links) => links.filter(({ ends }) => !ends.some(isUnseen)));
+  const [declared, used] = [hops, seen].map((all) => usedPerHop(all.map(({ length }) => length)));
+  if (declared === undefined || used === undefined || used >= declared || used === 0) return [];
+  // A hop that has enough without it misses nothing.
+  const short = hops.filter((_, hop) => (seen[hop]?.length ?? 0) < declared);
+  const lost = short.flatMap((links) => links.slice(1).filter(({ ends }) => ends.some(isUnseen)));
+  const ends = lost.flatMap((link) => link.ends.filter(isUnseen));
+  if (ends.length === 0) return [];
+  const words = `The RDMA device of ${ends.map(linkEndText).join(', ')} was not seen, so a start leaves out ${lost.map((link) => linkText(link.ends)).join(', ')}`;
+  const detail = `${words}; every hop of the ring uses ${used} of ${declared} cables.`;
+  return [{ code: 'mlx/cable-left-out', severity: 'notice', detail }];
 }

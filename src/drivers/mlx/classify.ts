@@ -1,8 +1,8 @@
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
-import { gpuSignatures, jacclSignatures } from '../contract/jaccl-signatures.ts';
-import { oldestVersion } from './model-classes.ts';
+import { gpuSignatures, jacclSignatures } from '../contract/signatures.ts';
+import { oldestVersion } from './shards.ts';
 
 /** What else keeps a group from coming together. */
 const ofTheGroup: readonly FailureSignature[] = [

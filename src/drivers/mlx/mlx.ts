@@ -1,12 +1,44 @@
-import type { MlxRuntime } from '../../model/desired.ts';
+import type { DesiredPlacement, MlxRuntime } from '../../model/desired.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import type { RuntimeDriver } from '../contract/driver.ts';
+import type { RuntimeDriver, RuntimeSight, StartPhase } from '../contract/driver.ts';
 import { check } from './check.ts';
 import { signatures } from './classify.ts';
 import { configure, mlxPython } from './configure.ts';
-import { logPattern, observe } from './observe.ts';
-import { phases } from './phases.ts';
+
+/**
+ * Over JACCL the leader first, until it listens where the ranks meet: the others try four times within fifteen seconds,
+ * so they are started only then, all at once. That it listens is looked up on its own node, since a connection to that
+ * port counts as a rank. Over sockets each rank listens for one neighbour and tries the other for half a minute, and
+ * nobody is first.
+ *
+ * @see TCPAllGather in mlx/distributed/jaccl/lib/jaccl/rdma.cpp and RingGroup in mlx/distributed/ring/ring.cpp
+ */
+export function phases({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'transport'>): readonly StartPhase[] {
+  if (transport === 'tcp' || nodes.length === 1) return [{ ranks: 'all', until: 'joined' }];
+  return [
+    { ranks: 'leader', until: 'meeting' },
+    { ranks: 'followers', until: 'joined' },
+  ];
+}
+
+/**
+ * Lines that the rank program writes about its group, and those that tell of a failure, for awk.
+ *
+ * @see signatures, each of which is met by it, but for those that only say to wait
+ */
+export const logPattern =
+  '^meshwright: group of [0-9]+ ranks over |[[](jaccl|ring)[]] [^C]|queue pair|completion queue|rotection domain|create_qp|failed with err|Couldn.t (connect|bind) |Could not (find|open) device|Register memory region|IPv4-mapped GID|Address already in use|OutOfMemory|metal::malloc|GPU Timeout|Segmentation fault|ibv_reg_mr|does not support |MLX converted models|Model type .* not supported|unrecognized arguments|No module named ';
+
+const groupLine = /^meshwright: group of (\d{1,4}) ranks over (jaccl|ring|none)$/;
+
+/** How many ranks joined, and over what: the last such line counts. */
+export function observe(said: readonly string[]): RuntimeSight {
+  const [, size, backend] = said.flatMap((line) => groupLine.exec(line) ?? []).slice(-3);
+  if (size === undefined) return {};
+  if (backend === 'none') return { size: Number(size) };
+  return { size: Number(size), transport: backend === 'jaccl' ? 'rdma' : 'tcp' };
+}
 
 /** mlx-lm, one rank per node: over RDMA by JACCL, in a full mesh or a ring, or over sockets. */
 export const mlx: RuntimeDriver<MlxRuntime> = {

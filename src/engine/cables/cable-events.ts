@@ -1,4 +1,4 @@
-import { type Link, type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { placeAt } from '../../rack/cables/receptacle-place.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
 import { isSameEnd, type ReceptacleView } from '../../rack/cabling/receptacle-view.ts';

@@ -1,4 +1,4 @@
-import { needsFastLink } from '../../desired/needs-rdma.ts';
+import { needsFastLink } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { JudgedLink } from '../../rack/cabling/judge-link.ts';
 

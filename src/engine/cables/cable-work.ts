@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { type Link, type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { subjectEnds } from '../../model/subject.ts';
 import { appliedBefore, bridgesBefore } from '../../rack/cables/before-cables.ts';
 import { placeAt } from '../../rack/cables/receptacle-place.ts';

@@ -1,6 +1,6 @@
-import { needsRdma } from '../../desired/needs-rdma.ts';
+import { needsRdma } from '../../desired/layouts.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
-import { macModel, neverHasRdma } from '../../model/macs/mac-models.ts';
+import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { aside, type Command, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { placeWords } from '../../rack/cabling/case-places.ts';

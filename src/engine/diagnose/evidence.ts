@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
-import type { Word } from '../../model/node-path.ts';
+import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
+import type { Word } from '../../model/probe.ts';
 import { subjectEnds, subjectNodes } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import type { Prose } from '../../model/text/prose.ts';

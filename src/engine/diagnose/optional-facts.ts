@@ -1,4 +1,4 @@
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../../rack/fact.ts';
 import { hasRdmaInSettings } from '../../rack/macos/macos.ts';
 import { rdmaDevicesFact } from '../../rack/rdma/devices-fact.ts';

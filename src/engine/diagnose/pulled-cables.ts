@@ -1,5 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { LinkEnd, NodeName } from '../../model/node.ts';
 import type { Cabling } from '../../rack/cabling/judge-cabling.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
 import type { RunningPlacement } from '../../rack/placement/members/running-members.ts';

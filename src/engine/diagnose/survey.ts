@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Link } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { Link, NodeName } from '../../model/node.ts';
 import { type BridgeState, bridgeState } from '../../rack/bridge/bridge-layers.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { linkEndText } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import { linkEndText, type NodeName } from '../../model/node.ts';
 import { isPlacement, type Subject, subjectEnds, subjectNodes } from '../../model/subject.ts';
 import type { Command } from '../../model/text/command.ts';
 import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';

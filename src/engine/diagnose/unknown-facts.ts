@@ -1,8 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
-import { reasonWords } from '../../diagnostics/reason-words.ts';
-import { groupBy } from '../../model/group-by.ts';
+import { reasonWords, withCommands } from '../../diagnostics/prose-text.ts';
 import type { UnknownReason } from '../../model/known.ts';
+import { groupBy } from '../../model/lists.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';

@@ -1,4 +1,4 @@
-import { withFallbacks } from '../../desired/fallback.ts';
+import { withFallbacks } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { whereTheyRanLast, whereTheyRun } from '../../rack/placement/state/layouts.ts';

@@ -1,8 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { addressed } from '../../model/address.ts';
 import { type Step, stepId } from '../../model/step.ts';
-import { nodeSubject } from '../../model/subject.ts';
+import { addressed, nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { bootSessionFact } from '../../rack/boot/boot-session-fact.ts';

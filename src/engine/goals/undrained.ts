@@ -1,4 +1,4 @@
-import { everyNode } from '../../desired/fallback.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type DoorLook, doorNodes } from '../../rack/endpoint/door-nodes.ts';
 import type { Plan } from '../plan/plan.ts';

@@ -1,4 +1,4 @@
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { type Cabling, linkAt, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
 import type { JudgedLink } from '../../rack/cabling/judge-link.ts';
 import { compareEnds, isSameEnd, orderedPair } from '../../rack/cabling/receptacle-view.ts';

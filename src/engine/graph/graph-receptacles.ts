@@ -1,6 +1,5 @@
-import type { LinkEnd } from '../../model/link.ts';
-import type { CasePlace } from '../../model/macs/mac-model.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { CasePlace } from '../../model/macs.ts';
+import type { LinkEnd, NodeName } from '../../model/node.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
 import { type Cabling, linkAt } from '../../rack/cabling/judge-cabling.ts';
 import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-sight.ts';

@@ -1,7 +1,6 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { LinkEnd } from '../../model/link.ts';
-import { macModel } from '../../model/macs/mac-models.ts';
-import type { NodeName } from '../../model/node.ts';
+import { macModel } from '../../model/macs.ts';
+import type { LinkEnd, NodeName } from '../../model/node.ts';
 import { modelAt, placeAt } from '../../rack/cables/receptacle-place.ts';
 import { listWords } from '../../rack/cabling/cabling-text.ts';
 import { caseFaces, facesWords } from '../../rack/cabling/case-places.ts';

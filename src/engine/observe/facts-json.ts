@@ -1,8 +1,7 @@
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import type { UnknownReason } from '../../model/known.ts';
 import { factNamed } from '../../rack/fact.ts';
-import type { FactName, FactValues } from './facts.ts';
-import { factNames } from './facts.ts';
+import { type FactName, type FactValues, factNames } from './facts.ts';
 
 /** One fact in `facts --json`. */
 export type FactJson<T> = { readonly value: T } | { readonly unknown: UnknownReason; readonly detail: string };

@@ -1,6 +1,6 @@
-import type { Facts } from '../../model/facts/observation.ts';
-import type { Probe } from '../../model/facts/probe.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
+import type { Probe } from '../../model/probe.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
 import { keptRecords, keptRecordsWith, placementMembers, unaskedMembers } from '../../node/probes/ours.ts';
 import { softwareUpdateList, sudo as sudoShell } from '../../node/probes/system.ts';

@@ -1,5 +1,5 @@
-import type { Answer, Asked } from '../../model/facts/probe.ts';
 import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
+import type { Answer, Asked } from '../../model/probe.ts';
 import { type EveryFact, type FactName, factNames, registry } from './facts.ts';
 
 /** All facts of one node from the answers of one observation; a probe without an answer makes its facts unknown. */

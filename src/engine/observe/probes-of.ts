@@ -1,6 +1,5 @@
-import type { Probe } from '../../model/facts/probe.ts';
-import type { FactName } from './facts.ts';
-import { registry, unaskingProbes } from './facts.ts';
+import type { Probe } from '../../model/probe.ts';
+import { type FactName, registry, unaskingProbes } from './facts.ts';
 
 /**
  * Only what these facts read, and no endpoint is asked for a token. Every other fact of such a look is unknown, since

@@ -1,5 +1,5 @@
+import { compareText } from '../../model/lists.ts';
 import type { Effect, EffectKind, Step } from '../../model/step.ts';
-import { compareText } from '../../model/text/compare-text.ts';
 import type { EffectTotal } from './plan.ts';
 
 /** In the order in which they disturb. */

@@ -1,6 +1,5 @@
-import { needsRdma } from '../../desired/needs-rdma.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { isHandsWork } from '../../diagnostics/manual-work.ts';
+import { needsRdma } from '../../desired/layouts.ts';
+import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { NodeName } from '../../model/node.ts';
 import { subjectNodes } from '../../model/subject.ts';

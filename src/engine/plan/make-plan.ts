@@ -1,6 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import { type Digest, digestOf } from '../../model/digest.ts';
-import type { Json } from '../../model/json.ts';
+import { type Digest, digestOf, type Json } from '../../model/digest.ts';
 import type { NodeName } from '../../model/node.ts';
 import { changeOf } from '../../rack/change.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';

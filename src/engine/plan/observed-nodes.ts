@@ -1,5 +1,4 @@
-import { digestOf } from '../../model/digest.ts';
-import type { Json } from '../../model/json.ts';
+import { digestOf, type Json } from '../../model/digest.ts';
 import { bootSessionFact } from '../../rack/boot/boot-session-fact.ts';
 import { read } from '../../rack/fact.ts';
 import type { ObservedTarget, Property, View } from '../../rack/resource.ts';

@@ -1,7 +1,7 @@
-import { nodeFitJson } from '../../desired/fit/fit-json.ts';
+import { nodeFitJson } from '../../desired/fit/fit-text.ts';
 import { diagnosticJson } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
-import type { Json } from '../../model/json.ts';
+import type { Json } from '../../model/digest.ts';
 import type { Act, Change, Patch, Step } from '../../model/step.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Plan, Waiting } from './plan.ts';

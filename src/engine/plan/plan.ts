@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { AddressParts } from '../../model/address.ts';
 import type { Digest } from '../../model/digest.ts';
-import type { NodeFit } from '../../model/fit/memory-fit.ts';
+import type { NodeFit } from '../../model/fit.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, EffectKind, Step } from '../../model/step.ts';
+import type { AddressParts } from '../../model/subject.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Unreached } from './unreached.ts';
 

@@ -1,5 +1,5 @@
-import type { AddressParts } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { AddressParts } from '../../model/subject.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { factsWithoutAnswer } from '../observe/parse-facts.ts';

@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Json } from '../../model/json.ts';
+import type { Json } from '../../model/digest.ts';
 import type { Known } from '../../model/known.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { propertyKey } from '../../rack/property-key.ts';

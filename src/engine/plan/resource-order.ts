@@ -1,5 +1,5 @@
-import type { Addressed } from '../../model/address.ts';
-import { compareText } from '../../model/text/compare-text.ts';
+import { compareText } from '../../model/lists.ts';
+import type { Addressed } from '../../model/subject.ts';
 import type { Resource } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { resources } from './resources.ts';

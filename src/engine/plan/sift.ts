@@ -1,4 +1,4 @@
-import { reasonWords } from '../../diagnostics/reason-words.ts';
+import { reasonWords } from '../../diagnostics/prose-text.ts';
 import { judgeProperty } from '../../rack/change.ts';
 import type { Blocker, Property, Resource, View } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';

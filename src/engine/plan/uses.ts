@@ -1,6 +1,6 @@
-import type { Addressed, AddressParts } from '../../model/address.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import type { Addressed, AddressParts } from '../../model/subject.ts';
 import { doormenOn } from '../../rack/placement/doors/gateways.ts';
 
 /** Something that may stand in the way of later properties, and where. */

@@ -1,4 +1,4 @@
-import { everyNode } from '../../desired/fallback.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { subjectNames } from '../../model/subject.ts';
 import { aside, type Command, commandKey } from '../../model/text/command.ts';

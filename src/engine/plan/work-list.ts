@@ -1,5 +1,5 @@
 import { plainText } from '../../diagnostics/prose-text.ts';
-import { compareText } from '../../model/text/compare-text.ts';
+import { compareText } from '../../model/lists.ts';
 import { propertyKey } from '../../rack/property-key.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Goal } from '../goals/goal.ts';

@@ -1,4 +1,4 @@
-import { everyNode } from '../../desired/fallback.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';

@@ -1,8 +1,7 @@
-import { type ReadDocument, readDocument } from '../../config/document/read-document.ts';
 import { diagnosticsOf, type Problem } from '../../config/problem.ts';
-import { schemaProblems } from '../../config/schema/schema-problems.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { hasErrors } from '../../diagnostics/severity.ts';
+import { type ReadDocument, readDocument } from '../../config/read-document.ts';
+import { schemaProblems } from '../../config/schema-problems.ts';
+import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { nodeName } from '../../model/node.ts';
 import type { BatchSize, NodeChoice, Play, Playbook } from './playbook.ts';

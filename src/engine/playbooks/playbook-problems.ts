@@ -1,11 +1,10 @@
-import { pointerTo } from '../../config/document/pointer.ts';
-import { quoted } from '../../config/document/quoted.ts';
-import type { ReadDocument } from '../../config/document/read-document.ts';
-import { spanOf } from '../../config/document/source-map.ts';
-import type { Problem } from '../../config/problem.ts';
+import { type Problem, quoted } from '../../config/problem.ts';
+
+import type { ReadDocument } from '../../config/read-document.ts';
+import { pointerTo, spanOf } from '../../config/source-map.ts';
 import { listText, suggesterAmong } from '../../desired/did-you-mean.ts';
 import { selectNodes } from '../../desired/select.ts';
-import type { DiagnosticCode } from '../../diagnostics/codes.ts';
+import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { fieldsIn } from './fields.ts';
 import { type FieldText, isTaskKind, tasks } from './tasks.ts';

@@ -1,6 +1,6 @@
 import { listText, suggesterAmong } from '../../desired/did-you-mean.ts';
-import { typedKind } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { typedKind } from '../../model/subject.ts';
 import { kindsByFile, propertiesByFile } from '../plan/properties-by-file.ts';
 import { resources } from '../plan/resources.ts';
 

@@ -2,7 +2,7 @@ import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { JobCall } from '../../model/node-script.ts';
 import { jobPrologue } from '../../node/job-prologue.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
-import { stagedTree, treeFolder, verifiedMark } from '../../node/paths/tree-paths.ts';
+import { stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
 import { quote } from '../../node/quote.ts';
 import { sh as shared } from '../../node/shell/scripts.generated.ts';
 import { sh } from '../../rack/artifacts/scripts.generated.ts';

@@ -1,7 +1,18 @@
 import type { Digest } from '../digest.ts';
-import type { GoldenRecord } from '../golden.ts';
+import type { GoldenRecord } from '../endpoint-calls.ts';
+import type { Known } from '../known.ts';
+import type { NodeName } from '../node.ts';
 import type { RankRecord, TreeKind } from '../node-script.ts';
 import type { StartOutcome } from './node-records.ts';
+
+/** All facts of one node at one instant by name; every fact is there, known or unknown. Read one through its definition. */
+export type Facts = Readonly<Record<string, Known<unknown>>>;
+
+/** What one observation found out about one node. */
+export interface NodeObservation {
+  readonly node: NodeName;
+  readonly facts: Facts;
+}
 
 /** Another Mac seen at the far end of a cable. */
 export interface ThunderboltPeer {

@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../link.ts';
+import type { LinkEnd } from '../node.ts';
 import { type Command, type CommandWord, commandKey, traitsOf } from './command.ts';
 
 /** The name of a node in a text. Texts that differ in nothing else are told once, with all the names. */

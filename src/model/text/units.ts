@@ -1,3 +1,62 @@
+import type { DesiredPlacement } from '../desired.ts';
+
+/** `735.2 GB`: a count of bytes as people read it, in decimal units. */
+export function bytesText(bytes: number): string {
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  return power === 0 ? `${bytes} bytes` : `${(bytes / 1_000 ** power).toFixed(1)} ${units[power - 1]}`;
+}
+
+/** `131072` as `128k`: tokens as the file has them. */
+export const tokensText = (tokens: number): string => (tokens % 1_024 === 0 ? `${tokens / 1_024}k` : String(tokens));
+
+const dayMs = 86_400_000;
+
+/**
+ * Whether a day such as `2026-12-01`, in UTC, has ended by this time; false for a text that is no day.
+ *
+ * @example
+ * isDayOver('2026-12-01', Date.UTC(2026, 11, 1, 23, 59)) // false
+ */
+export function isDayOver(day: string, nowEpochMs: number): boolean {
+  const begin = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  return nowEpochMs >= begin + dayMs;
+}
+
+/** The day of a time, in UTC: `2026-12-01`. */
+export const dayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
+
+/** `studio-1, studio-2, context 64k`: where a placement runs, and with how much context. */
+export const layoutText = ({ nodes, contextTokens }: Pick<DesiredPlacement, 'nodes' | 'contextTokens'>): string =>
+  `${nodes.join(', ')}, context ${tokensText(contextTokens)}`;
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/**
+ * `2026-09-26 06:12:40 UTC`. Worked out from the number alone (Gregorian calendar, eras of 400 years), so that the
+ * text depends on nothing of the machine that prints it.
+ */
+export function utcText(epochSeconds: number): string {
+  if (!Number.isSafeInteger(epochSeconds)) {
+    return 'at no known time';
+  }
+  const days = Math.floor(epochSeconds / 86_400);
+  const second = epochSeconds - days * 86_400;
+  // Counted from 1 March of year 0, so that the leap day is the last of its year.
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const leaps = Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
+  const yearOfEra = Math.floor((dayOfEra - leaps) / 365);
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  const time = [Math.floor(second / 3_600), Math.floor(second / 60) % 60, second % 60].map(two).join(':');
+  return `${year}-${two(month)}-${two(day)} ${time} UTC`;
+}
+
 const gibibyte = 2 ** 30;
 
 const decimals = (value: number): string => String(Number(value.toFixed(value < 10 ? 1 : 0)));

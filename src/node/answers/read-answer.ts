@@ -1,10 +1,30 @@
+import { type Known, known, type UnknownReason, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
+
+/** Narrowing of parsed JSON: each gives the value or `undefined`, never throws. */
+
+/** A JSON object. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The value as an object, unless it is an array or no object at all. */
+export function asObject(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}
+
+/** The value as a list. */
+export const asList = (value: unknown): readonly unknown[] | undefined =>
+  Array.isArray(value) ? (value as readonly unknown[]) : undefined;
+
+/** The object's own text under a key. */
+export function textOf(object: JsonObject, key: string): string | undefined {
+  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** The rules that hold for every answer before a fact reads it: exit, stdout and stderr are judged together. */
 
-import type { Answer } from '../../model/facts/probe.ts';
-import { type Known, known, type UnknownReason, unknown } from '../../model/known.ts';
-
 /** How a tool differs from the rest. */
-export interface ReadOptions {
+interface ReadOptions {
   /** Exit codes after which stdout still counts; only 0 unless given. */
   readonly exits?: readonly number[];
   /** True where the text shows by itself that it is whole, as JSON does; else it must end with a line end. */

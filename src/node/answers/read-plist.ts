@@ -1,7 +1,7 @@
 /** Property lists in Apple's XML form, as `plutil -extract KEYPATH xml1` prints them. @see plutil(1), plist(5) */
 
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { garbled, readJson, readText } from './read-answer.ts';
 
 /** A value that was read. `data` and dates are null: values that are there, and that JSON has no form for. */

@@ -1,5 +1,3 @@
-import { type Found, isFound, numberOf, textOf } from './json-fields.ts';
-
 /** A piece of output, and when it arrived; on any clock, as long as it is the same for all pieces. */
 export interface TimedPiece {
   readonly atMs: number;
@@ -154,4 +152,23 @@ const speed = (value: number | undefined): number | undefined => (value !== unde
 function perSecond(count: number | undefined, ms: number | undefined): number | undefined {
   if (count === undefined || ms === undefined || count <= 0 || ms <= 0) return undefined;
   return (count * 1_000) / ms;
+}
+
+/** A JSON object whose keys nobody has judged yet, or nothing. */
+type Found = Readonly<Record<string, unknown>> | undefined;
+
+/** Whether a value is a JSON object. */
+const isFound = (value: unknown): value is NonNullable<Found> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A number of an object; undefined when there is none there. */
+function numberOf(found: Found, key: string): number | undefined {
+  const value = found?.[key];
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** A text of an object; empty when there is none there. */
+function textOf(found: Found, key: string): string {
+  const value = found?.[key];
+  return typeof value === 'string' ? value : '';
 }

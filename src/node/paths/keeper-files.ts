@@ -1,4 +1,4 @@
-import type { NodePath } from '../../model/node-path.ts';
+import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
 import { below, place, tool } from './node-paths.ts';
 

@@ -1,4 +1,4 @@
-import type { NodePath, Word } from '../../model/node-path.ts';
+import type { NodePath, Word } from '../../model/probe.ts';
 import { quote } from '../quote.ts';
 
 /** Brands a path as one on a node. Outside of this table no literal may begin with a folder of macOS. */

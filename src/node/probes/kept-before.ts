@@ -1,7 +1,6 @@
 /** The records of the probe `kept-records` that are about the node as it was before, and as it will be without us. */
 import type { Baseline, BaselineRecord, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
-import { keyOfBaselineHead, labelOfForeignHead } from '../answers/kept-heads.ts';
-import { type NodeRecord, readFields } from '../answers/records.ts';
+import { keyOfBaselineHead, labelOfForeignHead, type NodeRecord, readFields } from '../answers/records.ts';
 
 /** What these records say, and the records that are about something else. */
 export interface KeptBefore {

@@ -1,5 +1,5 @@
 import { pathWord, place, tool } from '../paths/node-paths.ts';
-import { sealName } from '../paths/tree-paths.ts';
+import { sealName } from '../paths/own-paths.ts';
 import { readRecordsFunctions } from '../read-records.ts';
 
 /**

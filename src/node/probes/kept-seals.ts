@@ -1,8 +1,7 @@
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import { exitOfListHead } from '../answers/kept-heads.ts';
+import type { Answer } from '../../model/probe.ts';
 import { garbled } from '../answers/read-answer.ts';
-import { type NodeRecord, readFields, readRecords } from '../answers/records.ts';
+import { exitOfListHead, type NodeRecord, readFields, readRecords } from '../answers/records.ts';
 
 /** A seal that was found on the node: its id or folder, and the fields of its file. */
 export interface FoundSeal {

@@ -1,16 +1,17 @@
 import type { Baseline, NodeRollback, Traces } from '../../model/facts/node-records.ts';
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
+import { garbled } from '../answers/read-answer.ts';
 import {
   exitOfListHead,
   isHoldHead,
   isKeeperHead,
   isLeaseHead,
   keyOfJobHead,
+  readFields,
+  readRecords,
   stateOfRollbackHead,
-} from '../answers/kept-heads.ts';
-import { garbled } from '../answers/read-answer.ts';
-import { readFields, readRecords } from '../answers/records.ts';
+} from '../answers/records.ts';
 import { readKeptBefore } from './kept-before.ts';
 
 /** A process that ps found under the number of a job. */

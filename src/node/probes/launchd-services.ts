@@ -1,6 +1,5 @@
-import { doormanLabel, doormanStatusStart, doormanStatusUrl } from '../paths/gateway-paths.ts';
 import { pathWord, place, tool } from '../paths/node-paths.ts';
-import { rankServiceLabel } from '../paths/rank-paths.ts';
+import { doormanLabel, doormanStatusStart, doormanStatusUrl, rankServiceLabel } from '../paths/own-paths.ts';
 
 /** More than a doorman says of a hundred placements. */
 const mostStatusBytes = 65_536;

@@ -1,4 +1,4 @@
-import type { Probe } from '../../model/facts/probe.ts';
+import type { Probe } from '../../model/probe.ts';
 import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { dhcpPacketsScript } from './dhcp-packets.ts';
 import { awaitKernel, rdmaKernelScript } from './rdma-kernel.ts';

@@ -1,5 +1,5 @@
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { garbled } from '../answers/read-answer.ts';
 import { readRecords } from '../answers/records.ts';
 

@@ -1,5 +1,5 @@
-import { knownDaemons } from '../../model/facts/known-daemons.ts';
-import type { Probe } from '../../model/facts/probe.ts';
+import { knownDaemons } from '../../model/facts/daemons.ts';
+import type { Probe } from '../../model/probe.ts';
 import { tool } from '../paths/node-paths.ts';
 import { accountsScript } from './accounts.ts';
 import { foreignDaemonsScript } from './foreign-daemons.ts';

@@ -1,6 +1,7 @@
-import { notAskedStatus, turnFunctions, turnLock } from '../endpoint/turn-at-endpoint.ts';
+import { turnFunctions, turnLock } from '../endpoint/ask-endpoint.ts';
+import { notAskedStatus } from '../endpoint/judge-answer.ts';
 import { pathWord, place, tool } from '../paths/node-paths.ts';
-import { rdmaStartsFile, rebootMarkFile } from '../paths/rank-paths.ts';
+import { rdmaStartsFile, rebootMarkFile } from '../paths/own-paths.ts';
 import { readRecordsFunctions } from '../read-records.ts';
 import { printWired } from '../wired-memory.ts';
 

@@ -1,4 +1,4 @@
-import type { Probe } from '../../model/facts/probe.ts';
+import type { Probe } from '../../model/probe.ts';
 import { place, tool } from '../paths/node-paths.ts';
 import { nodeSettingsScript } from './node-settings.ts';
 import { panicReportsScript } from './panic-reports.ts';

@@ -1,4 +1,4 @@
-import type { Word } from '../../model/node-path.ts';
+import type { Word } from '../../model/probe.ts';
 import { scriptWord } from '../paths/node-paths.ts';
 
 /** A flag is `1` or empty. */

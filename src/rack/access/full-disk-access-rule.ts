@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { mapWords, named, prose } from '../../model/text/prose.ts';

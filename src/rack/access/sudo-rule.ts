@@ -1,5 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { read } from '../fact.ts';

@@ -1,7 +1,7 @@
 import { ownNumbers as numbers } from '../../model/account.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { accountBegun, accountChecked, accountFile, accountFolder } from '../../node/paths/account-paths.ts';
 import { directoryGroups, directoryUsers, pathWord, place, tool } from '../../node/paths/node-paths.ts';
+import { accountBegun, accountChecked, accountFile, accountFolder } from '../../node/paths/own-paths.ts';
 import { accountKeys } from '../../node/probes/accounts.ts';
 import { quote } from '../../node/quote.ts';
 

@@ -1,8 +1,8 @@
-import { accountsOn } from '../../desired/run-as.ts';
-import { isHandsWork } from '../../diagnostics/manual-work.ts';
+import { accountsOn } from '../../desired/layouts.ts';
+import { isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
-import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
 import { loginFact } from '../access/login-fact.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';

@@ -1,7 +1,7 @@
-import { accountsOn } from '../../desired/run-as.ts';
+import { accountsOn } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';

@@ -1,8 +1,8 @@
-import { endAddresses } from '../../desired/links/link-addresses.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { endAddresses } from '../../desired/addresses.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Facts } from '../../model/facts/observation.ts';
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import { read } from '../fact.ts';

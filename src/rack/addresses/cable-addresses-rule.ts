@@ -1,9 +1,8 @@
-import { endAddresses } from '../../desired/links/link-addresses.ts';
+import { endAddresses } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { DhcpAnswer, Ipv4Address } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { DhcpAnswer, Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
 import { nodeSubject, receptacleSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';

@@ -1,8 +1,8 @@
-import { needsRdma } from '../../desired/needs-rdma.ts';
-import { type Addressed, addressed } from '../../model/address.ts';
+import { needsRdma } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { known } from '../../model/known.ts';
 import type { Patch } from '../../model/step.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
 import { read } from '../fact.ts';
 import { rdmaPortsFact } from '../rdma/ports-fact.ts';
 import type { ObservedTarget, Sight, View } from '../resource.ts';

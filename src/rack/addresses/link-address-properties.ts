@@ -1,12 +1,9 @@
-import { isInside } from '../../desired/links/ipv4.ts';
-import { endAddresses } from '../../desired/links/link-addresses.ts';
-import { linkText } from '../../desired/links/link-network.ts';
-import { type Addressed, addressed } from '../../model/address.ts';
+import { endAddresses, isInside, linkText } from '../../desired/addresses.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
-import type { Ipv4Address } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
 import { bridgeLayers, madeBridges } from '../bridge/bridge-layers.ts';
 import { read } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';

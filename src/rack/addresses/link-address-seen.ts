@@ -1,5 +1,4 @@
-import type { Ipv4Address, NetworkService } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts, Ipv4Address, NetworkService } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { read } from '../fact.ts';
 import { hardwarePortsFact } from '../network/hardware-ports-fact.ts';

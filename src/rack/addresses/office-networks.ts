@@ -1,6 +1,6 @@
-import { isInside } from '../../desired/links/ipv4.ts';
+import { isInside } from '../../desired/addresses.ts';
 import type { Ipv4Network } from '../../model/desired.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { read, readValue } from '../fact.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { routesFact } from '../network/routes-fact.ts';

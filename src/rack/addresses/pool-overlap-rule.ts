@@ -1,8 +1,8 @@
-import { linkText } from '../../desired/links/link-network.ts';
+import { linkText } from '../../desired/addresses.ts';
 import { isPoolLeft } from '../../desired/settle/settle-links.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
-import { groupBy } from '../../model/group-by.ts';
+import { groupBy } from '../../model/lists.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import type { Rule } from '../rule.ts';
 import { networkText, overlaps } from './ipv4.ts';

@@ -1,4 +1,4 @@
-import { layoutsOf } from '../../desired/fallback.ts';
+import { layoutsOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';

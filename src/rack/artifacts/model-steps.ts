@@ -1,7 +1,7 @@
 import type { DesiredModel } from '../../model/desired.ts';
 import type { FetchSource, TreeFile } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
-import { stagedFile } from '../../node/paths/tree-paths.ts';
+import { stagedFile } from '../../node/paths/own-paths.ts';
 import { buildStep, gateStep } from '../build-step.ts';
 import { patchesOf } from '../change.ts';
 import { jobAct, prepareStep, publishStep, type TreeWork, transferDeadlineMs } from '../records/trees.ts';

@@ -1,12 +1,12 @@
 import { isReleaseLayout, programsOf } from '../../desired/drivers/runtime-programs.ts';
 import { doormanTree } from '../../desired/resolve-placements.ts';
-import { addressed } from '../../model/address.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
+import { compareText } from '../../model/lists.ts';
 import type { JobArgs, JobCall, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
-import { compareText } from '../../model/text/compare-text.ts';
-import { stagedArchive, stagedExtra } from '../../node/paths/tree-paths.ts';
+import { addressed } from '../../model/subject.ts';
+import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
 import { buildStep, gateStep, scriptStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
 import { read } from '../fact.ts';

@@ -1,5 +1,5 @@
 import type { KeptTree } from '../../model/facts/fact-values.ts';
-import { compareText } from '../../model/text/compare-text.ts';
+import { compareText } from '../../model/lists.ts';
 
 /**
  * The versions of one runtime that nobody needs any more: all but the current one, the wanted one, and one older.

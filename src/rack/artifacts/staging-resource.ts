@@ -1,10 +1,10 @@
-import { addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import type { NodeJob } from '../../model/facts/node-records.ts';
 import { type Known, known } from '../../model/known.ts';
+import { compareText } from '../../model/lists.ts';
 import type { TreeId } from '../../model/node-script.ts';
-import { compareText } from '../../model/text/compare-text.ts';
+import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';

@@ -1,7 +1,7 @@
 import type { JobArgs, ScriptArgs, TreeFile, TreeId } from '../../model/node-script.ts';
 import { refusalValues } from '../../node/owner-word.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
-import { stagedArchive, stagingFolder, stagingName, treeFolder, versionsFolder } from '../../node/paths/tree-paths.ts';
+import { stagedArchive, stagingFolder, stagingName, treeFolder, versionsFolder } from '../../node/paths/own-paths.ts';
 import { sh } from './scripts.generated.ts';
 
 /** @throws Error when it is none, which is our own value: a folder of its name is deleted */

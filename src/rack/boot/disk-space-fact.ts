@@ -1,4 +1,4 @@
-import type { DiskSpace } from '../../model/facts/mac-itself.ts';
+import type { DiskSpace } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';

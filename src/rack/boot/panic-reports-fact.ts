@@ -1,4 +1,4 @@
-import type { PanicReport } from '../../model/facts/strange-records.ts';
+import type { PanicReport } from '../../model/facts/daemons.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';

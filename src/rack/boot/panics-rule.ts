@@ -1,8 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import type { PanicReport } from '../../model/facts/daemons.ts';
 import { mostPanicReports } from '../../model/facts/node-records.ts';
-import type { PanicReport } from '../../model/facts/strange-records.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';

@@ -1,6 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { NetworkService } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts, NetworkService } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import { isLeftToKeeper } from '../network/left-to-keeper.ts';
 import { networkServicesFact } from '../network/network-services-fact.ts';

@@ -1,5 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { linkSubject } from '../../model/subject.ts';
 import type { SeenCable } from '../cabling/judge-cabling.ts';
 import type { Examination } from '../examination.ts';

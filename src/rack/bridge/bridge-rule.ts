@@ -1,8 +1,7 @@
-import type { DiagnosticCode } from '../../diagnostics/codes.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

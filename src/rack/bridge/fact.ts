@@ -1,9 +1,8 @@
 import type { BridgePreference } from '../../model/facts/fact-values.ts';
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { isInterface } from '../../node/answers/grammar.ts';
-import { asList, asObject, textOf } from '../../node/answers/json-value.ts';
-import { garbled, readJson } from '../../node/answers/read-answer.ts';
+import { asList, asObject, garbled, readJson, textOf } from '../../node/answers/read-answer.ts';
 import { bridgeKey } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';
 

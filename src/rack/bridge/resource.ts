@@ -1,10 +1,10 @@
-import { addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import { compareText } from '../../model/lists.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
-import { compareText } from '../../model/text/compare-text.ts';
+import { addressed } from '../../model/subject.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
 import { type FactDefinition, read } from '../fact.ts';

@@ -1,4 +1,4 @@
-import type { Link, LinkEnd } from '../../model/link.ts';
+import type { Link, LinkEnd } from '../../model/node.ts';
 import { type FirstPart, type Prose, prose } from '../../model/text/prose.ts';
 import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/bridge-layers.ts';
 import { listWords } from '../cabling/cabling-text.ts';

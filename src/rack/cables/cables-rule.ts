@@ -1,9 +1,8 @@
-import { needsFastLink } from '../../desired/needs-rdma.ts';
+import { needsFastLink } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type Link, type LinkEnd, linkEndText } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import { type Link, type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { linkSubject } from '../../model/subject.ts';
 import { joinProse, named, namedEnd, type Prose, prose } from '../../model/text/prose.ts';
 import { speedText } from '../../model/text/units.ts';

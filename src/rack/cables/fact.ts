@@ -1,9 +1,8 @@
 import type { ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
-import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
-import { garbled, readJson } from '../../node/answers/read-answer.ts';
+import { asList, asObject, garbled, type JsonObject, readJson, textOf } from '../../node/answers/read-answer.ts';
 import { thunderboltProfile } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';
 import { type Attached, attachedTo } from './thunderbolt-items.ts';

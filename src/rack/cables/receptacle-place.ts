@@ -1,5 +1,5 @@
-import type { LinkEnd } from '../../model/link.ts';
-import type { CasePlace, CaseSide } from '../../model/macs/mac-model.ts';
+import type { CasePlace, CaseSide } from '../../model/macs.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { caseFaces, casePlaces } from '../cabling/case-places.ts';
 import type { Examination } from '../examination.ts';
 import { read } from '../fact.ts';

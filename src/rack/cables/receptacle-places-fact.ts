@@ -1,7 +1,7 @@
-import type { ReceptaclePlace } from '../../model/facts/mac-itself.ts';
+import type { ReceptaclePlace } from '../../model/facts/mac.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/registry-nodes.ts';
 import { receptacleLocations } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';
 

@@ -1,6 +1,6 @@
-import { linkText } from '../../desired/links/link-network.ts';
-import { needsFastLink } from '../../desired/needs-rdma.ts';
-import { compareText } from '../../model/text/compare-text.ts';
+import { linkText } from '../../desired/addresses.ts';
+import { needsFastLink } from '../../desired/layouts.ts';
+import { compareText } from '../../model/lists.ts';
 import type { Gap, Resource, View } from '../resource.ts';
 import { verifyOnly } from '../verify-only.ts';
 

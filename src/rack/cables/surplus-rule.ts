@@ -1,8 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
-import { avoidReason, macModel } from '../../model/macs/mac-models.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
+import { avoidReason, macModel } from '../../model/macs.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { linkSubject, receptacleSubject } from '../../model/subject.ts';
 import { namedEnd, prose } from '../../model/text/prose.ts';
 import { endWords, viewText } from '../cabling/cabling-text.ts';

@@ -1,6 +1,6 @@
 import type { ThunderboltDevice, ThunderboltPeer } from '../../model/facts/fact-values.ts';
 import { isName, isUuid } from '../../node/answers/grammar.ts';
-import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
+import { asList, asObject, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 
 /** What hangs on one bus. */
 export interface Attached {

@@ -1,5 +1,5 @@
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { type Move, moveEnds } from './moves.ts';
 import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 

@@ -1,5 +1,4 @@
-import type { CaseFace, CasePlace } from '../../model/macs/mac-model.ts';
-import { macModel } from '../../model/macs/mac-models.ts';
+import { type CaseFace, type CasePlace, macModel } from '../../model/macs.ts';
 
 /** How many Thunderbolt receptacles each face of a model has; undefined where that is unknown. */
 export function caseFaces(model: string): readonly CaseFace[] | undefined {

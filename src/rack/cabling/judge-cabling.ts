@@ -1,6 +1,4 @@
-import type { Link, LinkEnd } from '../../model/link.ts';
-import { linkEndText } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import { type Link, type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { type JudgedLink, judgeLink } from './judge-link.ts';
 import { compareEnds, isSameEnd, orderedPair } from './receptacle-view.ts';
 import { type ObservedNodes, type SeenRack, seeReceptacles, viewAt } from './see-receptacles.ts';

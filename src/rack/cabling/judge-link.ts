@@ -1,5 +1,4 @@
-import type { Link, LinkEnd } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { Link, LinkEnd, NodeName } from '../../model/node.ts';
 import { isSameEnd, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
 /** Slower than this a cable carries IP but no RDMA: a Thunderbolt 4 cable or receptacle gives 40 Gb/s. */

@@ -1,4 +1,4 @@
-import { type Link, type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { type Cabling, isLimited } from './judge-cabling.ts';
 import { compareEnds, isSameEnd, orderedPair, type ReceptacleView } from './receptacle-view.ts';
 import { viewAt } from './see-receptacles.ts';

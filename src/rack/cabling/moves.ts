@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import type { Mismatch } from './mismatch.ts';
 
 /** Where a cable comes from that is to be used again: the receptacles of the fleet that it was taken out of. */

@@ -1,4 +1,4 @@
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import type { Mismatch, WantedLink } from './mismatch.ts';
 import type { Move } from './moves.ts';
 import { compareEnds, isSameEnd } from './receptacle-view.ts';

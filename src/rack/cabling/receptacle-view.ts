@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 
 /** Whose bus answers at the far end of a cable, seen from one receptacle. */
 export type SeenPeer =

@@ -1,4 +1,4 @@
-import { linkEndText } from '../../model/link.ts';
+import { linkEndText } from '../../model/node.ts';
 import type { Mismatch, WantedLink } from './mismatch.ts';
 import { isSameEnd } from './receptacle-view.ts';
 import type { WrongCable } from './wrong-cables.ts';

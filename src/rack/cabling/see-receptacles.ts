@@ -1,7 +1,5 @@
-import type { ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
-import type { NodeObservation } from '../../model/facts/observation.ts';
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { NodeObservation, ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
+import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { read } from '../fact.ts';
 import { compareEnds, isSameEnd, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';

@@ -1,4 +1,4 @@
-import { linkEndText } from '../../model/link.ts';
+import { linkEndText } from '../../model/node.ts';
 import type { Mismatch } from './mismatch.ts';
 import type { Move, MoveGroup, Spare } from './moves.ts';
 

@@ -1,6 +1,5 @@
-import type { ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
-import { neverHasRdma } from '../../model/macs/mac-models.ts';
+import type { Facts, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
+import { neverHasRdma } from '../../model/macs.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { read } from '../fact.ts';
 import { hardwareFact } from '../identity/hardware-fact.ts';

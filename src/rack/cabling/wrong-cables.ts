@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { type Cabling, isLimited, undeclaredCables } from './judge-cabling.ts';
 import { minimumLinkBitsPerSecond } from './judge-link.ts';
 import type { ReceptacleView } from './receptacle-view.ts';

@@ -1,4 +1,4 @@
-import type { ClockOffset } from '../../model/facts/mac-settings.ts';
+import type { ClockOffset } from '../../model/facts/mac.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { clockFact } from './fact.ts';

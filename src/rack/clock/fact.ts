@@ -1,4 +1,4 @@
-import type { ClockOffset } from '../../model/facts/mac-settings.ts';
+import type { ClockOffset } from '../../model/facts/mac.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';

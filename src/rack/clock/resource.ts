@@ -1,6 +1,6 @@
-import { addressed } from '../../model/address.ts';
-import type { ClockOffset } from '../../model/facts/mac-settings.ts';
+import type { ClockOffset } from '../../model/facts/mac.ts';
 import type { Step } from '../../model/step.ts';
+import { addressed } from '../../model/subject.ts';
 import { durationText } from '../../model/text/units.ts';
 import { gateStep, scriptStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';

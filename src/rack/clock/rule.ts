@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';

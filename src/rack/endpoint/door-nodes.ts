@@ -1,14 +1,13 @@
-import { leadersOf } from '../../desired/fallback.ts';
+import { leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
-import { nodeSubject } from '../../model/subject.ts';
+import { type Addressed, addressed, nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { doormanPort } from '../../node/paths/gateway-paths.ts';
+import { doormanPort } from '../../node/paths/own-paths.ts';
 import { read } from '../fact.ts';
 import type { FleetObservation } from '../fleet-observation.ts';
 import { insideAddress } from '../placement/doors/doors.ts';

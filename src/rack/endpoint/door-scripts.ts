@@ -1,6 +1,6 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { closedFile, doormanLabel } from '../../node/paths/gateway-paths.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { closedFile, doormanLabel } from '../../node/paths/own-paths.ts';
 import { fileSeal } from '../../node/put-file.ts';
 
 /** Milliseconds between two looks at who is still inside. */

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Step } from '../../model/step.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { closedFile } from '../../node/paths/gateway-paths.ts';
+import { closedFile } from '../../node/paths/own-paths.ts';
 import { buildStep, gateStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
 import { doorsOn, insideSeen, missingDoor } from '../placement/doors/door-sights.ts';

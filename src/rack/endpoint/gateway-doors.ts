@@ -1,5 +1,5 @@
 import { unknown } from '../../model/known.ts';
-import { oncePer } from '../../model/once-per.ts';
+import { oncePer } from '../../model/lists.ts';
 import { isClosed } from '../placement/doors/door-sights.ts';
 import { doorAddress } from '../placement/doors/doors.ts';
 import type { WantedDoorman } from '../placement/doors/gateways.ts';

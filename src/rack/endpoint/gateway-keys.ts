@@ -1,10 +1,10 @@
-import { type Addressed, addressed } from '../../model/address.ts';
 import { shortDigest } from '../../model/digest.ts';
 import type { KeptFile } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
-import { doormanKeysFile, keysFolder } from '../../node/paths/gateway-paths.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
+import { doormanKeysFile, keysFolder } from '../../node/paths/own-paths.ts';
 import { textDigest } from '../../node/put-file.ts';
 import { buildStep } from '../build-step.ts';
 import { type PublishedPlacement, type WantedDoorman, wantedKeys } from '../placement/doors/gateways.ts';

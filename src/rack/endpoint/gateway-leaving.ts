@@ -1,6 +1,6 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Step } from '../../model/step.ts';
-import { closedFile } from '../../node/paths/gateway-paths.ts';
+import { closedFile } from '../../node/paths/own-paths.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { doorAddress, drainMs } from '../placement/doors/doors.ts';
 import { closedText } from '../placement/doors/gateway-files.ts';

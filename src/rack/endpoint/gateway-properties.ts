@@ -1,10 +1,10 @@
-import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { LaunchdService } from '../../model/facts/daemons.ts';
 import type { KeptFile } from '../../model/facts/fact-values.ts';
-import type { LaunchdService } from '../../model/facts/launchd-service.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import type { NodePath } from '../../model/node-path.ts';
+import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
 import {
   closedFolder,
   doormanConfig,
@@ -12,7 +12,7 @@ import {
   doormanPlist,
   doormanPort,
   doormenFolder,
-} from '../../node/paths/gateway-paths.ts';
+} from '../../node/paths/own-paths.ts';
 import { textDigest } from '../../node/put-file.ts';
 import { read } from '../fact.ts';
 import { doormanFiles, doormenOn, type WantedDoorman } from '../placement/doors/gateways.ts';

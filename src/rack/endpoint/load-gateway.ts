@@ -1,6 +1,7 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { bootstrapped, doormanEndSeconds, serviceFunctions } from '../../node/launchd-service.ts';
 import { ownerWord, ownLogFunction, refuseRoot } from '../../node/owner-word.ts';
+import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import {
   closedFolder,
   countsFolder,
@@ -10,8 +11,7 @@ import {
   doormanPlist,
   doormanStatusStart,
   doormanStatusUrl,
-} from '../../node/paths/gateway-paths.ts';
-import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
+} from '../../node/paths/own-paths.ts';
 import { fileSeal } from '../../node/put-file.ts';
 
 /** Looks for its process, ten in a second. */

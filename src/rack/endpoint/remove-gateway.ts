@@ -1,5 +1,6 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { doormanEndSeconds, forgotten, serviceFunctions } from '../../node/launchd-service.ts';
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import {
   closedFile,
   doormanConfig,
@@ -8,8 +9,7 @@ import {
   doormanLabel,
   doormanPlist,
   doormenFolder,
-} from '../../node/paths/gateway-paths.ts';
-import { pathWord, tool } from '../../node/paths/node-paths.ts';
+} from '../../node/paths/own-paths.ts';
 import { fileSeal } from '../../node/put-file.ts';
 
 /** Makes launchd forget a gateway, which ends it in order, and takes its files and their seals away. */

@@ -1,12 +1,11 @@
-import { clearTextWords } from '../../desired/clear-text.ts';
-import { gatewayUser } from '../../desired/run-as.ts';
+import { clearTextWords } from '../../desired/endpoints.ts';
+import { gatewayUser } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { NodePath } from '../../model/node-path.ts';
+import type { NodePath } from '../../model/probe.ts';
 import type { Effect, Step, Text } from '../../model/step.ts';
-import { placementSubject } from '../../model/subject.ts';
-import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../node/paths/gateway-paths.ts';
+import { type Addressed, placementSubject } from '../../model/subject.ts';
+import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../node/paths/own-paths.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
 import { readValue } from '../fact.ts';

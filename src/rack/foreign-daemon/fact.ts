@@ -1,7 +1,6 @@
-import { knownDaemons } from '../../model/facts/known-daemons.ts';
-import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
+import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import { isLoaded, overrideOf } from '../../node/answers/launchd-answers.ts';
+import { isLoaded, overrideOf } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
 import { foreignDaemonList } from '../../node/probes/ours.ts';

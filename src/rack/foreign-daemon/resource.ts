@@ -1,7 +1,6 @@
-import { addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { knownDaemons } from '../../model/facts/known-daemons.ts';
-import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
+import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
+import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';

@@ -1,9 +1,7 @@
-import type { DiagnosticCode } from '../../diagnostics/codes.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { knownDaemons } from '../../model/facts/known-daemons.ts';
-import type { ForeignDaemon } from '../../model/facts/strange-records.ts';
+import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { ExaminedNode } from '../examination.ts';

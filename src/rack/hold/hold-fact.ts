@@ -1,6 +1,6 @@
-import { isDayOver } from '../../model/facts/hold-day.ts';
 import type { NodeHold } from '../../model/facts/node-records.ts';
 import { type Known, known } from '../../model/known.ts';
+import { isDayOver } from '../../model/text/units.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';

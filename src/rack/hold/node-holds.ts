@@ -1,6 +1,6 @@
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredNode } from '../../model/desired.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';

@@ -1,8 +1,8 @@
-import { addressed } from '../../model/address.ts';
 import type { NodeHold } from '../../model/facts/node-records.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
+import { addressed } from '../../model/subject.ts';
 import { prose } from '../../model/text/prose.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';

@@ -1,9 +1,8 @@
-import type { Identity } from '../../model/facts/mac-itself.ts';
-import type { Answer } from '../../model/facts/probe.ts';
+import type { Identity } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { isUuid } from '../../node/answers/grammar.ts';
-import { asList, asObject, textOf } from '../../node/answers/json-value.ts';
-import { garbled, readJson, readLines } from '../../node/answers/read-answer.ts';
+import { asList, asObject, garbled, readJson, readLines, textOf } from '../../node/answers/read-answer.ts';
 import { hardwareProfile, platformDevice } from '../../node/probes/system.ts';
 import { defineFact } from '../fact.ts';
 

@@ -1,5 +1,5 @@
-import { identityDigest } from '../../model/facts/mac-identity.ts';
-import { groupBy } from '../../model/group-by.ts';
+import { identityDigest } from '../../model/facts/mac.ts';
+import { groupBy } from '../../model/lists.ts';
 import { memoryText } from '../../model/text/units.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';

@@ -1,5 +1,5 @@
-import { layoutsOf } from '../../desired/fallback.ts';
-import { paceOf } from '../../desired/fit/pace.ts';
+import { paceOf } from '../../desired/fit/fit-macs.ts';
+import { layoutsOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { read } from '../fact.ts';

@@ -1,5 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { macModel, macModelsDate } from '../../model/macs/mac-models.ts';
+import { macModel, macModelsDate } from '../../model/macs.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { read } from '../fact.ts';
 import type { Rule } from '../rule.ts';

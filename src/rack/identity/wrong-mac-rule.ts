@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredNode } from '../../model/desired.ts';
-import { identityDigest } from '../../model/facts/mac-identity.ts';
+import { identityDigest } from '../../model/facts/mac.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';

@@ -1,5 +1,4 @@
-import type { KeeperSight } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts, KeeperSight } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
 import { readKept } from '../../node/probes/kept.ts';

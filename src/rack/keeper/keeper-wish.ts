@@ -1,4 +1,4 @@
-import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/wired-megabytes.ts';
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/fit-placements.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Kept } from '../../node/paths/keeper-files.ts';

@@ -5,7 +5,7 @@
 import { daemonPrologue } from '../../node/daemon-prologue.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from '../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
-import { mostLogBytes } from '../../node/paths/rank-log-size.ts';
+import { mostLogBytes } from '../../node/paths/own-paths.ts';
 
 /** How many bytes the log may have before it is cut, and how many of its lines then stay. */
 const logLimit = { bytes: 65_536, lines: 200 } as const;

@@ -1,4 +1,4 @@
-import type { NodePath } from '../../model/node-path.ts';
+import type { NodePath } from '../../model/probe.ts';
 import { forgotten, serviceFunctions } from '../../node/launchd-service.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram, refusedMark } from '../../node/paths/keeper-files.ts';
 import { place } from '../../node/paths/node-paths.ts';

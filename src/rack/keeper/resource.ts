@@ -1,9 +1,9 @@
-import { addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { KeeperSight } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
-import type { NodePath } from '../../model/node-path.ts';
+import type { NodePath } from '../../model/probe.ts';
 import type { Step, Text } from '../../model/step.ts';
+import { addressed } from '../../model/subject.ts';
 import {
   type Kept,
   keeperData,

@@ -2,7 +2,7 @@ import { isAboveRange } from '../../desired/version-range.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { MacosVersion } from '../../model/facts/mac-itself.ts';
+import type { MacosVersion } from '../../model/facts/mac.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { mapWords, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { ExaminedNode } from '../examination.ts';

@@ -1,5 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { groupBy } from '../../model/group-by.ts';
+import { groupBy } from '../../model/lists.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, namedList, prose } from '../../model/text/prose.ts';
 import type { ExaminedNode } from '../examination.ts';

@@ -1,4 +1,4 @@
-import { type MacosVersion, withMinor } from '../../model/facts/mac-itself.ts';
+import { type MacosVersion, withMinor } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { swVers } from '../../node/probes/system.ts';

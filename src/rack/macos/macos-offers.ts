@@ -1,7 +1,7 @@
 import { acceptsVersion } from '../../desired/version-range.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { MacosUpdate } from '../../model/facts/mac-itself.ts';
-import { groupBy } from '../../model/group-by.ts';
+import type { MacosUpdate } from '../../model/facts/mac.ts';
+import { groupBy } from '../../model/lists.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';

@@ -1,7 +1,7 @@
 import { acceptsVersion } from '../../desired/version-range.ts';
-import type { MacosVersion } from '../../model/facts/mac-itself.ts';
-import type { Facts } from '../../model/facts/observation.ts';
-import { groupBy } from '../../model/group-by.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
+import type { MacosVersion } from '../../model/facts/mac.ts';
+import { groupBy } from '../../model/lists.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { macosVersionFact } from './fact.ts';

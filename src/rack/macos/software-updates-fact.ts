@@ -1,6 +1,6 @@
-import { type MacosUpdate, withMinor } from '../../model/facts/mac-itself.ts';
-import type { Answer } from '../../model/facts/probe.ts';
+import { type MacosUpdate, withMinor } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { softwareUpdateList } from '../../node/probes/system.ts';

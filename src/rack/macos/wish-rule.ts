@@ -1,7 +1,7 @@
 import { acceptsVersion } from '../../desired/version-range.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { groupBy } from '../../model/group-by.ts';
+import { groupBy } from '../../model/lists.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { mapWords, prose } from '../../model/text/prose.ts';
 import type { Rule } from '../rule.ts';

@@ -1,8 +1,8 @@
-import type { WiredLimit } from '../../model/facts/mac-settings.ts';
+import type { WiredLimit } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
+import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { sysctlValues } from '../../node/answers/sysctl-values.ts';
 import { sysctl } from '../../node/probes/system.ts';
 import { defineFact } from '../fact.ts';
 

@@ -1,6 +1,6 @@
-import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/wired-megabytes.ts';
-import { addressed } from '../../model/address.ts';
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/fit-placements.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';

@@ -1,7 +1,7 @@
-import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/wired-megabytes.ts';
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/fit-placements.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredWiredLimit } from '../../model/desired.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

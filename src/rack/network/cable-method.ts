@@ -1,6 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { ServiceAddress } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts, ServiceAddress } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import { isLeftToKeeper } from './left-to-keeper.ts';
 import { networkServicesFact } from './network-services-fact.ts';

@@ -1,6 +1,6 @@
 import type { HardwarePort } from '../../model/facts/fact-values.ts';
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { isBsdName, isMac, isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { hardwarePortList } from '../../node/probes/network.ts';

@@ -1,8 +1,7 @@
 import type { Ipv4Address, NetworkInterface } from '../../model/facts/fact-values.ts';
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import { ipv6Groups, isInterface, isIpv4, isMac, wholeNumber } from '../../node/answers/grammar.ts';
-import { prefixOfMask } from '../../node/answers/ipv4-mask.ts';
+import type { Answer } from '../../model/probe.ts';
+import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { ifconfig, sshConnection } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';

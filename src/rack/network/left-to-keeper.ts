@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import { keeperFact } from '../keeper/fact.ts';
 

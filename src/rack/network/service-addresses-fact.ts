@@ -1,9 +1,7 @@
 import type { Ipv4Address, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
-import { isBsdName, isIpv4, isName, isUuid } from '../../node/answers/grammar.ts';
-import { prefixOfMask } from '../../node/answers/ipv4-mask.ts';
-import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
-import { garbled } from '../../node/answers/read-answer.ts';
+import { isBsdName, isIpv4, isName, isUuid, prefixOfMask } from '../../node/answers/grammar.ts';
+import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readPlist } from '../../node/answers/read-plist.ts';
 import { networkServicesKey, serviceOrder } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';

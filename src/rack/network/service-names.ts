@@ -1,4 +1,4 @@
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import { networkServicesFact } from './network-services-fact.ts';
 

@@ -1,6 +1,6 @@
-import { addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { known } from '../../model/known.ts';
+import { addressed } from '../../model/subject.ts';
 import { transactionStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';

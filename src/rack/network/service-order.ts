@@ -1,5 +1,4 @@
-import type { NetworkService } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts, NetworkService } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { read } from '../fact.ts';
 import { hardwarePortsFact } from './hardware-ports-fact.ts';

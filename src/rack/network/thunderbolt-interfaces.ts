@@ -1,5 +1,4 @@
-import type { NetworkInterface } from '../../model/facts/fact-values.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts, NetworkInterface } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import { hardwarePortsFact } from './hardware-ports-fact.ts';
 import { interfacesFact } from './interfaces-fact.ts';

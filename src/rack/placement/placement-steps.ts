@@ -1,10 +1,10 @@
-import { layoutsOf } from '../../desired/fallback.ts';
-import { askedPort } from '../../desired/rank-port.ts';
+import { askedPort } from '../../desired/endpoints.ts';
+import { layoutsOf } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
-import type { StartDialogue } from '../../model/dialogue-call.ts';
 import type { Digest } from '../../model/digest.ts';
+import type { StartDialogue } from '../../model/endpoint-calls.ts';
 import { known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';

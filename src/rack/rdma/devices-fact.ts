@@ -1,4 +1,4 @@
-import type { RdmaDevice } from '../../model/facts/rdma-values.ts';
+import type { RdmaDevice } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';

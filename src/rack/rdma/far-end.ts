@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Examination } from '../examination.ts';

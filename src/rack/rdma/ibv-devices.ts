@@ -1,6 +1,6 @@
-import type { Answer } from '../../model/facts/probe.ts';
-import type { RdmaDevice } from '../../model/facts/rdma-values.ts';
+import type { RdmaDevice } from '../../model/facts/rdma.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { leftAlone } from './left-alone.ts';
 

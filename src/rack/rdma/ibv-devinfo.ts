@@ -1,6 +1,6 @@
-import type { Answer } from '../../model/facts/probe.ts';
-import type { Gid, RdmaPort } from '../../model/facts/rdma-values.ts';
+import type { Gid, RdmaPort } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { ipv6Groups, mappedIpv4, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
 import { leftAlone } from './left-alone.ts';

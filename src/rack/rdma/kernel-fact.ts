@@ -1,6 +1,6 @@
-import type { Answer } from '../../model/facts/probe.ts';
-import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma-values.ts';
+import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { rdmaKernel } from '../../node/probes/network.ts';

@@ -1,6 +1,6 @@
-import { rankPlacement } from '../../model/facts/launchd-service.ts';
-import type { Facts } from '../../model/facts/observation.ts';
-import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma-values.ts';
+import { rankPlacement } from '../../model/facts/daemons.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
+import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { read } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';

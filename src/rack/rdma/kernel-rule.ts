@@ -1,10 +1,10 @@
-import { layoutsOf } from '../../desired/fallback.ts';
+import { layoutsOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
-import { rankPlacement } from '../../model/facts/launchd-service.ts';
-import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma-values.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
+import { rankPlacement } from '../../model/facts/daemons.ts';
+import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright, withTail } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';

@@ -1,5 +1,5 @@
-import type { Facts } from '../../model/facts/observation.ts';
-import type { RdmaObject, RdmaPort } from '../../model/facts/rdma-values.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
+import type { RdmaObject, RdmaPort } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { bootSessionFact } from '../boot/boot-session-fact.ts';
 import { read, readValue } from '../fact.ts';

@@ -1,5 +1,5 @@
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { leftAloneExit, notReturnedWords, unseenTool } from '../../node/probes/rdma-kernel.ts';
 import { startingWords } from '../../node/probes/rdma-ports.ts';
 

@@ -1,8 +1,8 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
-import { macModel, neverHasRdma } from '../../model/macs/mac-models.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
+import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';

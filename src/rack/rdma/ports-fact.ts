@@ -1,4 +1,4 @@
-import type { RdmaPort } from '../../model/facts/rdma-values.ts';
+import type { RdmaPort } from '../../model/facts/rdma.ts';
 import { type Known, known } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';

@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { nodeRdma } from './rdma-node.ts';

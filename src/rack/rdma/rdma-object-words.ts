@@ -1,4 +1,4 @@
-import type { RdmaObjects } from '../../model/facts/rdma-values.ts';
+import type { RdmaObjects } from '../../model/facts/rdma.ts';
 
 const counted = (count: number, noun: string): readonly string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];

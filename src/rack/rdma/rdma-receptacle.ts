@@ -1,5 +1,5 @@
-import type { Facts } from '../../model/facts/observation.ts';
-import type { LinkEnd } from '../../model/link.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { isBridged } from '../bridge/bridge-layers.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';

@@ -1,8 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
-import { groupBy } from '../../model/group-by.ts';
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
+import { groupBy } from '../../model/lists.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';

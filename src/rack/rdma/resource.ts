@@ -1,5 +1,5 @@
-import { needsRdma } from '../../desired/needs-rdma.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import { needsRdma } from '../../desired/layouts.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import type { Gap, Resource, View } from '../resource.ts';
 import { verifyOnly } from '../verify-only.ts';

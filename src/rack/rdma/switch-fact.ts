@@ -1,5 +1,5 @@
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
 import { rdmaVariable } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';

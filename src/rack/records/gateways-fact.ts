@@ -1,9 +1,8 @@
 import type { DoormanCounts, DoormanSight, DoorSight } from '../../model/gateway.ts';
 import { type Known, known } from '../../model/known.ts';
-import { asList, asObject, type JsonObject, textOf } from '../../node/answers/json-value.ts';
-import { garbled } from '../../node/answers/read-answer.ts';
+import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
-import { doormanPort } from '../../node/paths/gateway-paths.ts';
+import { doormanPort } from '../../node/paths/own-paths.ts';
 import { launchdServices } from '../../node/probes/ours.ts';
 import { defineFact } from '../fact.ts';
 

@@ -1,9 +1,9 @@
 import type { NodeJob } from '../../model/facts/node-records.ts';
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { isUuid } from '../../node/answers/grammar.ts';
+import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { sysctlValues } from '../../node/answers/sysctl-values.ts';
 import { type JobProcess, readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
 import { sysctl } from '../../node/probes/system.ts';

@@ -1,6 +1,6 @@
-import type { LaunchdService } from '../../model/facts/launchd-service.ts';
+import type { LaunchdService } from '../../model/facts/daemons.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import { parseLaunchctlPrint } from '../../node/answers/launchctl-print.ts';
+import { parseLaunchctlPrint } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { launchdServices } from '../../node/probes/ours.ts';

@@ -1,13 +1,13 @@
-import { everyNode } from '../../desired/fallback.ts';
-import { codes, type DiagnosticCode } from '../../diagnostics/codes.ts';
+import { everyNode } from '../../desired/layouts.ts';
+import { codes, type DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet, DesiredPlacement, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
 import type { JobCall, JobName, TreeId } from '../../model/node-script.ts';
 import type { Act, Step } from '../../model/step.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
 import { mapWords, prose } from '../../model/text/prose.ts';
 import { scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';

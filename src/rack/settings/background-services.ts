@@ -1,8 +1,8 @@
 /** What works in the background and uses the disk while models are loaded: Spotlight, Time Machine, analysis of photos. */
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { PhotosAgent, SpotlightVolume } from '../../model/facts/mac-settings.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
+import type { PhotosAgent, SpotlightVolume } from '../../model/facts/mac.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

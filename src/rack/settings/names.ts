@@ -1,13 +1,11 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { AddressPart } from '../../model/address.ts';
-import type { MacNames } from '../../model/facts/mac-settings.ts';
+import type { MacNames } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { nodeSubject } from '../../model/subject.ts';
+import { type AddressPart, nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { asObject } from '../../node/answers/json-value.ts';
-import { garbled } from '../../node/answers/read-answer.ts';
+import { asObject, garbled } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';

@@ -1,10 +1,10 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { withCommands } from '../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { PowerSettings } from '../../model/facts/mac-settings.ts';
-import type { Answer } from '../../model/facts/probe.ts';
+import type { PowerSettings } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
+import type { Answer } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';

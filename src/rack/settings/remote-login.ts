@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Known, known } from '../../model/known.ts';
 import { nodeSubject } from '../../model/subject.ts';
-import { isLoaded } from '../../node/answers/launchd-answers.ts';
+import { isLoaded } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';

@@ -5,7 +5,7 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { isLoaded, overrideOf } from '../../node/answers/launchd-answers.ts';
+import { isLoaded, overrideOf } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { serviceFunctions } from '../../node/launchd-service.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';

@@ -1,11 +1,16 @@
 /** The network of a node beside its baseline: what `uninstall --restore` puts back, and what is different at all. */
 
-import type { BridgePreference, Ipv4Address, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
+import type {
+  BridgePreference,
+  Facts,
+  Ipv4Address,
+  NetworkService,
+  ServiceAddress,
+} from '../../model/facts/fact-values.ts';
 import type { Baseline } from '../../model/facts/node-records.ts';
-import type { Facts } from '../../model/facts/observation.ts';
-import type { Answer } from '../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
+import type { Answer } from '../../model/probe.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
 import { bridgePreferencesFact } from '../bridge/fact.ts';
 import { read } from '../fact.ts';

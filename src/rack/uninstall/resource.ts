@@ -1,5 +1,5 @@
-import type { Addressed } from '../../model/address.ts';
 import type { Effect, Step } from '../../model/step.ts';
+import type { Addressed } from '../../model/subject.ts';
 import { isOwnAddress } from '../addresses/link-address-properties.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
 import { gateStep, scriptStep, transactionStep } from '../build-step.ts';

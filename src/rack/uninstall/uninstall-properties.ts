@@ -1,12 +1,11 @@
-import { type Addressed, addressed } from '../../model/address.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { Json } from '../../model/digest.ts';
+import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import type { StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
-import type { Facts } from '../../model/facts/observation.ts';
-import type { Json } from '../../model/json.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
-import { rankServiceLabel } from '../../node/paths/rank-paths.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
+import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { accountsFact } from '../accounts/fact.ts';
 import { isOwnAddress } from '../addresses/link-address-properties.ts';
 import { read } from '../fact.ts';

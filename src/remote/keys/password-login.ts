@@ -1,8 +1,7 @@
 import type { AuthHandlerMiddleware, KeyboardInteractiveAuthMethod } from 'ssh2';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
-import type { Exit } from '../../model/exit.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import type { Exit } from '../../model/probe.ts';
 import { concealed, type Secret } from '../../model/secret.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, prose } from '../../model/text/prose.ts';

@@ -1,12 +1,10 @@
-import { reasonWords } from '../../diagnostics/reason-words.ts';
+import { reasonWords } from '../../diagnostics/prose-text.ts';
 import { type FactName, type FactValues, registry } from '../../engine/observe/facts.ts';
 import type { CheckedAccount, MacAccount } from '../../model/account.ts';
-import type { KeptFile } from '../../model/facts/fact-values.ts';
-import type { LaunchdService } from '../../model/facts/launchd-service.ts';
-import type { PowerSettings } from '../../model/facts/mac-settings.ts';
-import type { Facts } from '../../model/facts/observation.ts';
-import { diskText, durationText, memoryText } from '../../model/text/units.ts';
-import { utcText } from '../../model/text/utc-text.ts';
+import type { LaunchdService } from '../../model/facts/daemons.ts';
+import type { Facts, KeptFile } from '../../model/facts/fact-values.ts';
+import type { PowerSettings } from '../../model/facts/mac.ts';
+import { diskText, durationText, memoryText, utcText } from '../../model/text/units.ts';
 import { factNamed } from '../../rack/fact.ts';
 import { updateText } from '../../rack/macos/macos-offers.ts';
 import { rdmaObjectWords } from '../../rack/rdma/rdma-object-words.ts';

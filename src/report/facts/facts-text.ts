@@ -1,7 +1,7 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { FactName } from '../../engine/observe/facts.ts';
-import type { Facts } from '../../model/facts/observation.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { factNamed } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { fitLines, flow, type Page, type Paint, padEnd, pageOf } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../model/facts/rdma-values.ts';
+import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../model/facts/rdma.ts';
 
 const stateWords: Readonly<Record<RdmaProcess['state'], string>> = {
   runs: '',

@@ -2,7 +2,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import type { GraphCable } from '../../engine/graph/graph-cables.ts';
 import type { GraphStray } from '../../engine/graph/graph-receptacles.ts';
 import type { GraphNode } from '../../engine/graph/rack-graph.ts';
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { fitLines } from '../page.ts';
 import { socketSign } from './graph-body.ts';
 import {

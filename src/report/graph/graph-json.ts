@@ -1,4 +1,4 @@
-import { linkEndText } from '../../model/link.ts';
+import { linkEndText } from '../../model/node.ts';
 import type { GraphPicture, PlacementLabel } from './graph-words.ts';
 
 /** `graph --json` (`schemas/graph.schema.json`). */

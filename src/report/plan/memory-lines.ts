@@ -1,6 +1,6 @@
-import { bytesText } from '../../diagnostics/amount-words.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
-import type { MemoryBudget, NodeFit } from '../../model/fit/memory-fit.ts';
+import type { MemoryBudget, NodeFit } from '../../model/fit.ts';
+import { bytesText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { hang, type Page, padEnd, type Tone } from '../page.ts';
 

@@ -3,8 +3,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
 import type { Unreached } from '../../engine/plan/unreached.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
-import { durationText } from '../../model/text/units.ts';
-import { utcText } from '../../model/text/utc-text.ts';
+import { durationText, utcText } from '../../model/text/units.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from '../page.ts';
 

@@ -1,13 +1,12 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type DiagnosticJson, diagnosticJson } from '../../diagnostics/json.ts';
-import { reasonWords } from '../../diagnostics/reason-words.ts';
+import { reasonWords } from '../../diagnostics/prose-text.ts';
 import { type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { DoorSight } from '../../model/gateway.ts';
-import { linkEndText } from '../../model/link.ts';
-import { durationText } from '../../model/text/units.ts';
-import { utcText } from '../../model/text/utc-text.ts';
+import { linkEndText } from '../../model/node.ts';
+import { durationText, utcText } from '../../model/text/units.ts';
 import type { ClientCounts } from '../../rack/endpoint/client-counts.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import type { PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';

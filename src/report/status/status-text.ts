@@ -1,13 +1,10 @@
-import { bytesText } from '../../diagnostics/amount-words.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { countText, type Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { countText } from '../../diagnostics/severity.ts';
 import { type FleetSurvey, type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { type Link, linkEndText } from '../../model/link.ts';
-import { layoutText } from '../../model/text/layout-text.ts';
-import { speedText } from '../../model/text/units.ts';
+import { type Link, linkEndText } from '../../model/node.ts';
+import { bytesText, layoutText, speedText } from '../../model/text/units.ts';
 import type { ClientCounts } from '../../rack/endpoint/client-counts.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
-import type { RdmaPort } from '../../model/facts/rdma-values.ts';
+import type { RdmaPort } from '../../model/facts/rdma.ts';
 import { speedText } from '../../model/text/units.ts';
 
 /** The first group of a domain UUID tells buses apart; the whole of it is in the JSON form. */

@@ -1,4 +1,4 @@
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import {
   type Cable,
   cableAt,

@@ -1,4 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
+import type { LinkEnd } from '../../model/node.ts';
 import { type MacState, macNamed, peerAt, type ReceptacleState, type SimulatedFleet, withMac } from '../model/fleet.ts';
 import { liveAddress } from '../model/interfaces.ts';
 import { type NetworkService, servicesIn, withService } from '../model/network-preferences.ts';

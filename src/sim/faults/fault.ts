@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { cableAt, isFree } from '../model/cables.ts';
 import { type MacState, macNamed, receptacleOf, type SimulatedFleet, withMac } from '../model/fleet.ts';

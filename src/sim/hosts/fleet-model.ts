@@ -1,5 +1,4 @@
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { Ailments, ConnectionState } from '../model/fleet.ts';
 import type { NodeFile } from '../model/node-files.ts';
 import type { Reach, Wiring } from '../model/wiring.ts';

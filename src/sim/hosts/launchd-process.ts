@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import type { Exit } from '../../model/exit.ts';
+import type { Exit } from '../../model/probe.ts';
 import type { JobDefinition } from '../launchd/job-definition.ts';
 import type { JobSignal, LaunchdAct, LaunchdEvent } from '../launchd/launchd-state.ts';
 import { accountVariable, rootMarkVariable } from './base-tools/system.ts';

@@ -1,6 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { FleetError, type NonEmpty } from '../../diagnostics/fleet-error.ts';
+import { type Diagnostic, FleetError, type NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
-import type { Exit } from '../../model/exit.ts';
+import type { Exit } from '../../model/probe.ts';
 import { hostTool } from './base-tools/all-base-tools.ts';
 
 /** What a started program is. */

@@ -1,4 +1,4 @@
-import type { Exit } from '../../model/exit.ts';
+import type { Exit } from '../../model/probe.ts';
 
 /** Something that a node did and that cannot be seen from its answers alone. */
 export type EffectAct =

@@ -1,4 +1,4 @@
-import type { Exit } from '../../model/exit.ts';
+import type { Exit } from '../../model/probe.ts';
 import { readPlist } from '../model/plist.ts';
 import { type JobSignal, type Phase, pidOf, type Service } from './launchd-state.ts';
 

@@ -1,4 +1,4 @@
-import { type Exit, isSuccess } from '../../model/exit.ts';
+import { type Exit, isSuccess } from '../../model/probe.ts';
 import type { JobDefinition } from './job-definition.ts';
 
 /** A signal that launchctl can be told to send. */

@@ -1,4 +1,4 @@
-import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 
 /** A dock or hub on the way of a cable. */
 export interface Dock {

@@ -1,5 +1,4 @@
-import type { LinkEnd } from '../../model/link.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { LinkEnd, NodeName } from '../../model/node.ts';
 import { type Cable, farEnd, type HangingCable } from './cables.ts';
 import type { Directory } from './directory.ts';
 import type { MacModel, NetworkPort } from './hardware.ts';

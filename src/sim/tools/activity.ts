@@ -1,4 +1,4 @@
-import type { NodePath } from '../../model/node-path.ts';
+import type { NodePath } from '../../model/probe.ts';
 import { type MacState, wiredByMacos } from '../model/fleet.ts';
 import { modelProcesses } from '../model/rdma.ts';
 import {

@@ -1,4 +1,4 @@
-import type { NodePath } from '../../model/node-path.ts';
+import type { NodePath } from '../../model/probe.ts';
 import type { MacState } from '../model/fleet.ts';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { isDict, type PlistDict, type PlistValue, plistText } from '../model/plist.ts';

@@ -1,4 +1,4 @@
-import type { Word } from '../../model/node-path.ts';
+import type { Word } from '../../model/probe.ts';
 import { macBehind, type SimulatedFleet, withMac } from '../model/fleet.ts';
 import { dscl } from './accounts.ts';
 import { df, pgrep, powermetrics, sample, vmStat } from './activity.ts';

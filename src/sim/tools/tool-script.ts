@@ -1,4 +1,4 @@
-import type { NodePath, Word } from '../../model/node-path.ts';
+import type { NodePath, Word } from '../../model/probe.ts';
 import { dataFile, type NodeFile, toolFile } from '../model/node-files.ts';
 import { formPattern } from './forms.ts';
 import { askSimulator, type NamedValue, type Row, say, sayFunction, type Tool, toolName, type View } from './tool.ts';

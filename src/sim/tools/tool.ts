@@ -1,4 +1,4 @@
-import type { NodePath, Word } from '../../model/node-path.ts';
+import type { NodePath, Word } from '../../model/probe.ts';
 import type { MacState, SimulatedFleet } from '../model/fleet.ts';
 
 /** What a simulated tool can look at: the Mac on which it runs, and the rest of the rack behind its cables. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makePlan } from '../../../src/engine/plan/make-plan.ts';
 import { seenProperties } from '../../../src/engine/plan/properties.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { Facts } from '../../../src/model/facts/fact-values.ts';
 import { read } from '../../../src/rack/fact.ts';
 import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
 import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';

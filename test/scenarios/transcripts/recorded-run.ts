@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { RunReport } from '../../../src/apply/run-report.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
-import { isSuccess } from '../../../src/model/exit.ts';
+import { isSuccess } from '../../../src/model/probe.ts';
 import type { RemoteListener } from '../../../src/remote/remote.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import { startRecording } from './recording.ts';

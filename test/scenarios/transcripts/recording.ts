@@ -1,6 +1,6 @@
 /** What a simulated fleet really receives, command by command, with the name under which the log has it and its exit. */
 import { expect } from 'vitest';
-import type { Exit } from '../../../src/model/exit.ts';
+import type { Exit } from '../../../src/model/probe.ts';
 import type { RemoteListener } from '../../../src/remote/remote.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import { eventually } from '../sim-fixture.ts';

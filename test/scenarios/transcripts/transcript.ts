@@ -1,6 +1,6 @@
 /** A recording as text that is the same in every run: by node, the steps of a run in the order of its plan. */
 import { createHash } from 'node:crypto';
-import { exitText } from '../../../src/model/exit.ts';
+import { exitText } from '../../../src/model/probe.ts';
 import { type Step, type StepOutcome, stepsBefore } from '../../../src/model/step.ts';
 import { everyText } from '../../unit/script/script-examples.ts';
 import type { SeenExec } from './recording.ts';

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { journalFolder, newRunId, openJournal } from '../../../src/apply/journal/journal.ts';
 import { parseJournal, readJournals } from '../../../src/apply/journal/read-journals.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { runModule } from '../own-process.ts';
 
 const made: string[] = [];

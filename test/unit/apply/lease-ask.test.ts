@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keepLease } from '../../../src/apply/lease/take-lease.ts';
-import type { Exit } from '../../../src/model/exit.ts';
+import type { Exit } from '../../../src/model/probe.ts';
 
 describe('the renewal of a lease', () => {
   const kept = (exit: Exit) => {

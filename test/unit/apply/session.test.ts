@@ -7,8 +7,8 @@ import {
 } from '../../../src/apply/reach/session.ts';
 import type { NodeWay } from '../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { exitText } from '../../../src/model/exit.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { exitText } from '../../../src/model/probe.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../../sshd/ssh-case.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { type LogIn, type Reached, sharedLogin, withRemote } from '../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { makeSshCase } from '../../sshd/ssh-case.ts';

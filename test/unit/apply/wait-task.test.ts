@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../../src/apply/playbook-work.ts';
 import { realTiming } from '../../../src/apply/run-timing.ts';
-import { onFallback } from '../../../src/desired/fallback.ts';
+import { onFallback } from '../../../src/desired/layouts.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../../src/drivers/contract/driver.ts';
 import { expandTask } from '../../../src/engine/playbooks/expand.ts';
-import { serviceFile } from '../../../src/node/paths/rank-paths.ts';
+import { serviceFile } from '../../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../../src/node/put-file.ts';
 import { taskText } from '../../../src/report/run/apply-text.ts';
 import { type MeshRack, observeMesh } from '../../rack/placements.ts';

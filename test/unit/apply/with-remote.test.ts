@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type NodeWay, type Reached, withRemote } from '../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { onSent } from '../../on-sent.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../../sshd/fault-server.ts';

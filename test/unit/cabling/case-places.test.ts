@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { macModel, macModelIds } from '../../../src/model/macs/mac-models.ts';
+import { macModel, macModelIds } from '../../../src/model/macs.ts';
 import { caseFaces, casePlaces, facesWords, placeWords } from '../../../src/rack/cabling/case-places.ts';
 
 describe('places on the case', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
-import type { LinkEnd } from '../../../src/model/link.ts';
-import { nodeName } from '../../../src/model/node.ts';
+import { type LinkEnd, nodeName } from '../../../src/model/node.ts';
 import { moveText } from '../../../src/rack/cabling/cabling-text.ts';
 import { findMoves as findMovesItself } from '../../../src/rack/cabling/find-moves.ts';
 import { judgeCabling } from '../../../src/rack/cabling/judge-cabling.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
-import { linkEndText } from '../../../src/model/link.ts';
-import { nodeName } from '../../../src/model/node.ts';
+import { linkEndText, nodeName } from '../../../src/model/node.ts';
 import {
   judgeCabling as judgeCablingItself,
   undeclaredCables as undeclaredCablesItself,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allowedEffects, type ConsentPolicy, createConsent } from '../../../src/cli/plan/consent.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { EffectTotal } from '../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../src/model/node.ts';

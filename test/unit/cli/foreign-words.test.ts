@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { meantCommand, parseCommandLine } from '../../../src/cli/command-line.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 
 const names = verbs.map(({ name }) => name);

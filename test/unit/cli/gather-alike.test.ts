@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gatherAlike } from '../../../src/cli/terminal/gather-alike.ts';
-import { parseLinkEnd } from '../../../src/desired/links/link-text.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { parseLinkEnd } from '../../../src/model/node.ts';
 import {
   linkSubject,
   nodeSubject,

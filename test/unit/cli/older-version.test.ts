@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { olderVersion } from '../../../src/cli/apply/rollback.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredRuntime } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';

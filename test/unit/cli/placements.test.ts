@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { namedPlacements, placementNamed } from '../../../src/cli/cluster/targets.ts';
 import type { Run } from '../../../src/cli/verb.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { rackOfThree } from '../../rack/placements.ts';
 import { fakeRun } from './console-of.ts';

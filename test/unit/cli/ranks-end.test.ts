@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endOfRanks } from '../../../src/cli/ranks/launch-ranks.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { fakeRun } from './console-of.ts';
 

@@ -15,7 +15,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { LogEvent, LogLevel } from '../../../src/cli/files/event-lines.ts';
 import { openRunLog, type RunLog } from '../../../src/cli/files/run-log.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';

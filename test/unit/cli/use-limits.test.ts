@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { useLimits } from '../../../src/cli/use-limits.ts';
 import type { Run } from '../../../src/cli/verb.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-record-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mayRunAnywhere, wantedRanks } from '../../../src/cli/ranks/wanted-ranks.ts';
-import { withFallbacks } from '../../../src/desired/fallback.ts';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { withFallbacks } from '../../../src/desired/layouts.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { fleetWithFallback, kimi, nodes } from '../../rack/plans.ts';

@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CompiledSchema } from '../../../src/config/schema/schema-error.ts';
-import { schemaProblems } from '../../../src/config/schema/schema-problems.ts';
+import type { CompiledSchema } from '../../../src/config/schema-context.ts';
+import { schemaProblems } from '../../../src/config/schema-problems.ts';
 import { clusterSchema, validateCluster } from '../../../src/config/validators.generated.ts';
-import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft/draft.ts';
-import { receptacleUsedTwice } from '../../../src/desired/rules/links/receptacle-used-twice.ts';
+import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft.ts';
+import { receptacleUsedTwice } from '../../../src/desired/rules/links.ts';
 
 const compared = vi.hoisted(() => ({ words: 0 }));
 

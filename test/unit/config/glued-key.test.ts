@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gluedKey } from '../../../src/config/document/glued-key.ts';
+import { gluedKey } from '../../../src/config/syntax-problems.ts';
 
 it.each([
   ['host:b.lan', { key: 'host', value: 'b.lan' }],

@@ -1,4 +1,4 @@
-import type { DiagnosticCode } from '../../../src/diagnostics/codes.ts';
+import type { DiagnosticCode } from '../../../src/diagnostics/diagnose.ts';
 
 /** A wrong file that is better written by a program: too large, too deep, or no text at all. */
 export interface WrittenCase {

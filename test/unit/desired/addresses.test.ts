@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalAddress } from '../../../src/desired/address.ts';
-import { firstAddress, ipv4Number, ipv4Text, isInside, parseIpv4Network } from '../../../src/desired/links/ipv4.ts';
+import {
+  canonicalAddress,
+  firstAddress,
+  ipv4Number,
+  ipv4Text,
+  isInside,
+  parseIpv4Network,
+} from '../../../src/desired/addresses.ts';
 
 describe('one form for one address', () => {
   it.each([

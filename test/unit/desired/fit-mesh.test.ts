@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fitMesh } from '../../../src/desired/fit/fit-mesh.ts';
-import { type FitShape, isFullMesh } from '../../../src/model/fit/mesh-fit.ts';
-import { linkEndText } from '../../../src/model/link.ts';
-import { macModel, macModelIds } from '../../../src/model/macs/mac-models.ts';
+import { fitMesh } from '../../../src/desired/fit/fit-macs.ts';
+import { type FitShape, isFullMesh } from '../../../src/model/fit.ts';
+import { macModel, macModelIds } from '../../../src/model/macs.ts';
+import { linkEndText } from '../../../src/model/node.ts';
 
 const macs = (count: number, model: string) => ({ model, count });
 

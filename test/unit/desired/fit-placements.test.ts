@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { nearestFit as nearestFitItself } from '../../../src/desired/fit/fit-nearest.ts';
 import {
   fitPlacements as fitPlacementsItself,
+  memoryBudget,
   placementNeeds as placementNeedsItself,
   verdictOf,
   worstVerdict,
 } from '../../../src/desired/fit/fit-placements.ts';
-import { memoryBudget } from '../../../src/desired/fit/memory-budget.ts';
-import type { FitFleet } from '../../../src/model/fit/memory-fit.ts';
-import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
+import type { FitFleet } from '../../../src/model/fit.ts';
+import type { ModelShape } from '../../../src/model/model-shape.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { evenShape, fleetOf, gib } from './fit-shapes.ts';
 

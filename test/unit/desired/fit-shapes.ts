@@ -1,5 +1,5 @@
-import type { FitFleet, FitPlacement } from '../../../src/model/fit/memory-fit.ts';
-import type { LayerShape, ModelShape } from '../../../src/model/fit/model-shape.ts';
+import type { FitFleet, FitPlacement } from '../../../src/model/fit.ts';
+import type { LayerShape, ModelShape } from '../../../src/model/model-shape.ts';
 import { nodeName } from '../../../src/model/node.ts';
 
 /** Tensor sharding splits nearly all of a layer; what it does not is left out where only sums matter. */

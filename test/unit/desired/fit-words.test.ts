@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { needSentence as needSentenceItself } from '../../../src/desired/fit/fit-words.ts';
-import type { NodeFit } from '../../../src/model/fit/memory-fit.ts';
+import { needSentence as needSentenceItself } from '../../../src/desired/fit/fit-text.ts';
+import type { NodeFit } from '../../../src/model/fit.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const needSentence = onPage(needSentenceItself);

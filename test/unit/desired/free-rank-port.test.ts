@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeRankPort as freeRankPortItself, rankPort as rankPortItself } from '../../../src/desired/rank-port.ts';
+import { freeRankPort as freeRankPortItself, rankPort as rankPortItself } from '../../../src/desired/endpoints.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const freeRankPort = onPage(freeRankPortItself);

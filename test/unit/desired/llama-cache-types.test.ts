@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { llamaCacheFactor } from '../../../src/desired/fit/fit-need.ts';
 import { placementNeeds } from '../../../src/desired/fit/fit-placements.ts';
-import { llamaCacheFactor } from '../../../src/desired/fit/llama-cache-types.ts';
-import type { FitPlacement } from '../../../src/model/fit/memory-fit.ts';
+import type { FitPlacement } from '../../../src/model/fit.ts';
 import { evenShape, fleetOf } from './fit-shapes.ts';
 
 describe('the cache of llama.cpp', () => {

@@ -6,7 +6,7 @@ import {
   withoutNode,
   withoutWithdrawal,
   withWithdrawal,
-} from '../../../src/desired/settle/lock-nodes.ts';
+} from '../../../src/desired/settle/settle.ts';
 import { digest } from '../../../src/model/digest.ts';
 
 const lock = emptyLock('cluster.lock');

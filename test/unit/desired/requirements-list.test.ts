@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readRequirements as readRequirementsItself } from '../../../src/desired/settle/requirements-list.ts';
-import { settlePackages } from '../../../src/desired/settle/settle-packages.ts';
-import { extraName } from '../../../src/desired/settle/source-facts.ts';
+import {
+  readRequirements as readRequirementsItself,
+  settlePackages,
+} from '../../../src/desired/settle/python-packages.ts';
+import { extraName } from '../../../src/desired/settle/settle-trees.ts';
 import type { MlxRuntime } from '../../../src/model/desired.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../one-page.ts';

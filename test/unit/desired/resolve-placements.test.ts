@@ -4,8 +4,8 @@ import { contextTokens, durationMs } from '../../../src/desired/amounts.ts';
 import { resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
 import { modelSource } from '../../../src/desired/resolve-placements.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../../../src/desired/tree-paths.ts';
-import { bytesText } from '../../../src/diagnostics/amount-words.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
+import { bytesText } from '../../../src/model/text/units.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const resolveFleet = onPage(resolveFleetItself);

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../src/config/lock.ts';
+import {
+  fitsMac,
+  isPythonArchive,
+  readWheelName,
+  settleWheels as settleWheelsItself,
+} from '../../../src/desired/settle/python-packages.ts';
 import { settleRuntime } from '../../../src/desired/settle/settle-runtime.ts';
-import { settleWheels as settleWheelsItself } from '../../../src/desired/settle/settle-wheels.ts';
-import type { FolderFact, SourceFacts } from '../../../src/desired/settle/source-facts.ts';
-import { fitsMac, isPythonArchive, readWheelName } from '../../../src/desired/settle/wheel-name.ts';
+import type { FolderFact, SourceFacts } from '../../../src/desired/settle/settle-trees.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { MlxRuntime } from '../../../src/model/desired.ts';
 import { type Digest, digestOf } from '../../../src/model/digest.ts';

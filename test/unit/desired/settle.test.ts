@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../src/config/lock.ts';
 import {
+  type SettledFleet,
+  settleFleet,
   withIdentities,
   withNodes,
   withOtherMac,
   withoutFormerNetworks,
   withoutNode,
-} from '../../../src/desired/settle/lock-nodes.ts';
-import { type SettledFleet, settleFleet } from '../../../src/desired/settle/settle.ts';
-import { type SourceFacts, sourcesToRead } from '../../../src/desired/settle/source-facts.ts';
+} from '../../../src/desired/settle/settle.ts';
+import { type SourceFacts, sourcesToRead } from '../../../src/desired/settle/settle-trees.ts';
 import { loadCluster } from '../../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';

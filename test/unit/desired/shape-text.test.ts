@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyLock, parseLock } from '../../../src/config/lock.ts';
 import { renderLock } from '../../../src/config/lock-text.ts';
-import { settleShapes } from '../../../src/desired/settle/settle-shapes.ts';
+import { settleShapes } from '../../../src/desired/settle/settle.ts';
 import { parseShape, shapeText } from '../../../src/desired/settle/shape-text.ts';
 import type { DesiredModel } from '../../../src/model/desired.ts';
 import { digest } from '../../../src/model/digest.ts';
-import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
+import type { ModelShape } from '../../../src/model/model-shape.ts';
+
 import { evenShape } from './fit-shapes.ts';
 
 const size = fc.nat(Number.MAX_SAFE_INTEGER);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLabelBytes, sizeBytes } from '../../../src/desired/size.ts';
-import { macModel, macModelIds } from '../../../src/model/macs/mac-models.ts';
+import { memoryLabelBytes, sizeBytes } from '../../../src/desired/amounts.ts';
+import { macModel, macModelIds } from '../../../src/model/macs.ts';
 
 describe('a size', () => {
   it("is decimal GB or binary GiB, and Apple's label means GiB", () => {

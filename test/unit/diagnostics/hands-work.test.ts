@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { isHandsWork } from '../../../src/diagnostics/manual-work.ts';
+import { isHandsWork } from '../../../src/diagnostics/diagnostic.ts';
 import { power } from '../../../src/rack/settings/power.ts';
 
 describe('work for hands', () => {

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { countText, type Diagnostic, hasErrors } from '../../../src/diagnostics/diagnostic.ts';
 import { diagnosticJson as diagnosticJsonFor } from '../../../src/diagnostics/json.ts';
-import { countText, hasErrors } from '../../../src/diagnostics/severity.ts';
 import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const schema: object = JSON.parse(readFileSync('schemas/diagnostics.schema.json', 'utf8'));

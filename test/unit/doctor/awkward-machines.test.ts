@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { Facts } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { judgeCabling } from '../../../src/rack/cabling/judge-cabling.ts';
 import { interfaceKind, thunderboltInterfaces } from '../../../src/rack/network/thunderbolt-interfaces.ts';

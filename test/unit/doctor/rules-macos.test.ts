@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { MacosUpdate } from '../../../src/model/facts/mac-itself.ts';
+import type { MacosUpdate } from '../../../src/model/facts/mac.ts';
 import type { RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';

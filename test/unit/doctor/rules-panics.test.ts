@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PanicReport } from '../../../src/model/facts/strange-records.ts';
+import type { PanicReport } from '../../../src/model/facts/daemons.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import type { RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { scopeOf } from '../../../src/engine/goals/scope.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
-import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/facts/rdma-values.ts';
+import type { LaunchdService } from '../../../src/model/facts/daemons.ts';
+import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/facts/rdma.ts';
 import { kernelObjects } from '../../../src/rack/rdma/kernel-objects.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { observedFleet, type RackChanges } from '../../rack/rack.ts';

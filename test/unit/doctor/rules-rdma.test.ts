@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { RdmaPort } from '../../../src/model/facts/rdma-values.ts';
+import type { RdmaPort } from '../../../src/model/facts/rdma.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';

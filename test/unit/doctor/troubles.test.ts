@@ -12,7 +12,7 @@ import {
   withoutConsequences,
 } from '../../../src/engine/diagnose/troubles.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
-import type { RdmaPort } from '../../../src/model/facts/rdma-values.ts';
+import type { RdmaPort } from '../../../src/model/facts/rdma.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../src/model/subject.ts';
 import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';

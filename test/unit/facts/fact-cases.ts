@@ -2,10 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FactName } from '../../../src/engine/observe/facts.ts';
-import { registry } from '../../../src/engine/observe/facts.ts';
-import type { Answer } from '../../../src/model/facts/probe.ts';
+import { type FactName, registry } from '../../../src/engine/observe/facts.ts';
 import type { Known } from '../../../src/model/known.ts';
+import type { Answer } from '../../../src/model/probe.ts';
 
 /** Where the cases lie. */
 export const casesFolder = fileURLToPath(new URL('../../cases/facts', import.meta.url));

@@ -5,18 +5,18 @@ import { allProbes } from '../../../src/engine/observe/facts.ts';
 import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
 import { launchBody } from '../../../src/engine/scripts/launch-job.ts';
 import { digest } from '../../../src/model/digest.ts';
-import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { Facts } from '../../../src/model/facts/fact-values.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
-import { doormanKeysFile } from '../../../src/node/paths/gateway-paths.ts';
 import {
+  doormanKeysFile,
   placementFolder,
   rankLog,
   rankServiceLabel,
   requestFile,
+  stagedFile,
   startFile,
-} from '../../../src/node/paths/rank-paths.ts';
-import { stagedFile } from '../../../src/node/paths/tree-paths.ts';
+} from '../../../src/node/paths/own-paths.ts';
 import { read } from '../../../src/rack/fact.ts';
 import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
 import { jobsFact } from '../../../src/rack/records/jobs-fact.ts';

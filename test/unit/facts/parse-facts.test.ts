@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { allProbes, factNames, registry } from '../../../src/engine/observe/facts.ts';
 import { factsJson } from '../../../src/engine/observe/facts-json.ts';
 import { factsWithoutAnswer, parseFacts } from '../../../src/engine/observe/parse-facts.ts';
-import type { Answer } from '../../../src/model/facts/probe.ts';
+import type { Answer } from '../../../src/model/probe.ts';
 import { answer, asked, asServiceRecord, loadFactCases } from './fact-cases.ts';
 
 const schema = JSON.parse(readFileSync('schemas/facts.schema.json', 'utf8')) as {

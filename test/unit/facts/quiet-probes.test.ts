@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allProbes, quietProbes } from '../../../src/engine/observe/facts.ts';
-import type { Answer, Probe } from '../../../src/model/facts/probe.ts';
+import type { Answer, Probe } from '../../../src/model/probe.ts';
 import { placementsFact } from '../../../src/rack/placement/observed/fact.ts';
 
 const scriptOf = ({ ask }: Probe): string => ask.filter((word) => typeof word === 'string').join('\n');

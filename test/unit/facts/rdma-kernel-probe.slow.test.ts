@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../../src/engine/observe/facts.ts';
 import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
-import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { Facts } from '../../../src/model/facts/fact-values.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../../src/node/probes/network.ts';

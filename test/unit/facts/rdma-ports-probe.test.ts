@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../../src/engine/observe/facts.ts';
 import { parseFacts } from '../../../src/engine/observe/parse-facts.ts';
-import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { Facts } from '../../../src/model/facts/fact-values.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
-import { placementFolder, rankLog, rdmaStartsFile, startFile } from '../../../src/node/paths/rank-paths.ts';
+import { placementFolder, rankLog, rdmaStartsFile, startFile } from '../../../src/node/paths/own-paths.ts';
 import { read } from '../../../src/rack/fact.ts';
 import { rdmaStartsFact } from '../../../src/rack/placement/observed/starts-fact.ts';
 import { rdmaPortsFact } from '../../../src/rack/rdma/ports-fact.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLaunchctlPrint as parseLaunchctlPrintItself } from '../../../src/node/answers/launchctl-print.ts';
+import { parseLaunchctlPrint as parseLaunchctlPrintItself } from '../../../src/node/answers/launchd.ts';
 import { jobsFact as jobsItself } from '../../../src/rack/records/jobs-fact.ts';
 import { leasesFact as leasesItself } from '../../../src/rack/records/leases-fact.ts';
 import { servicesFact as servicesItself } from '../../../src/rack/records/services-fact.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/model/facts/probe.ts';
+import type { Answer } from '../../../src/model/probe.ts';
 import { loginFact as loginItself } from '../../../src/rack/access/login-fact.ts';
 import { sudoFact as sudoItself } from '../../../src/rack/access/sudo-fact.ts';
 import { clockFact as clockItself } from '../../../src/rack/clock/fact.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../../src/drivers/contract/driver.ts';
 import { kickRanks as kickRanksItself } from '../../../src/rack/placement/start/kick-ranks.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { onOnePage, onPage } from '../one-page.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
-import type { Facts } from '../../../src/model/facts/observation.ts';
-import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../src/model/facts/rdma-values.ts';
+import type { Facts } from '../../../src/model/facts/fact-values.ts';
+import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../src/model/facts/rdma.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
-import { rankServiceLabel } from '../../../src/node/paths/rank-paths.ts';
+import { rankServiceLabel } from '../../../src/node/paths/own-paths.ts';
 import { hasOneLeft, isSpent, launchBudget } from '../../../src/rack/rdma/launch-budget.ts';
 import { observedFleet } from '../../rack/rack.ts';
 

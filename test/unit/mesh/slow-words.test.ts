@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeObservation } from '../../../src/model/facts/observation.ts';
+import type { NodeObservation } from '../../../src/model/facts/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
 import { thunderboltFact } from '../../../src/rack/cables/fact.ts';
 import { read } from '../../../src/rack/fact.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withCommands } from '../../../src/diagnostics/hint-lines.ts';
-import { commandText, plainText, proseText } from '../../../src/diagnostics/prose-text.ts';
+import { commandText, plainText, proseText, withCommands } from '../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { aside, blank, type CommandWord, its, meshwright, withTail } from '../../../src/model/text/command.ts';
 import {

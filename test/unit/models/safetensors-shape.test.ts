@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
-import { weightBytes } from '../../../src/model/fit/model-shape.ts';
+import { type ModelShape, weightBytes } from '../../../src/model/model-shape.ts';
+
 import { safetensorsShape } from '../../../src/rack/artifacts/shapes/safetensors-shape.ts';
 import { shapeFiles } from '../../../src/rack/artifacts/shapes/shape-files.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { onFallback } from '../../../src/desired/fallback.ts';
+import { onFallback } from '../../../src/desired/layouts.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../../src/drivers/contract/driver.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onFallback } from '../../../src/desired/fallback.ts';
+import { onFallback } from '../../../src/desired/layouts.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onFallback } from '../../../src/desired/fallback.ts';
+import { onFallback } from '../../../src/desired/layouts.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { judgeHolds } from '../../../src/desired/judge-holds.ts';
+import { judgeHolds } from '../../../src/desired/resolve.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { dayOf, isDayOver } from '../../../src/model/facts/hold-day.ts';
 import type { NodeHold } from '../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { dayOf, isDayOver } from '../../../src/model/text/units.ts';
 import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { changed, makePlan, planFor, stepIds } from '../../rack/plans.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../../src/drivers/contract/driver.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { withCommands } from '../../../src/diagnostics/hint-lines.ts';
-import { plainText, proseText } from '../../../src/diagnostics/prose-text.ts';
+import { plainText, proseText, withCommands } from '../../../src/diagnostics/prose-text.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';

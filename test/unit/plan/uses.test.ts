@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isUsedBy } from '../../../src/engine/plan/uses.ts';
-import { type AddressParts, addressed } from '../../../src/model/address.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { type AddressParts, addressed } from '../../../src/model/subject.ts';
 import { doormanAddress } from '../../../src/rack/endpoint/gateway-properties.ts';
 import { placementAddress } from '../../../src/rack/placement/members/mesh-step.ts';
 import { treeAddress } from '../../../src/rack/records/trees.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AuthContext } from 'ssh2';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { concealed } from '../../../src/model/secret.ts';
 import { connect, fetchHostKey } from '../../../src/remote/connect.ts';
 import { trustFor } from '../../../src/remote/keys/host-key-trust.ts';

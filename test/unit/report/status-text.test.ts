@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sshCodes } from '../../../src/diagnostics/codes/run/codes-ssh.ts';
+import { sshCodes } from '../../../src/diagnostics/codes/codes-ssh.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';

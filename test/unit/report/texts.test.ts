@@ -6,8 +6,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';
 import { named, prose } from '../../../src/model/text/prose.ts';
-import { diskText, durationText, memoryText, speedText } from '../../../src/model/text/units.ts';
-import { utcText } from '../../../src/model/text/utc-text.ts';
+import { diskText, durationText, memoryText, speedText, utcText } from '../../../src/model/text/units.ts';
 import { mergeFindings } from '../../../src/report/findings.ts';
 import { fitLines, sideBySide } from '../../../src/report/page.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { digest } from '../../../src/model/digest.ts';
+import type { LaunchdService } from '../../../src/model/facts/daemons.ts';
 import type { KeptFile } from '../../../src/model/facts/fact-values.ts';
-import type { LaunchdService } from '../../../src/model/facts/launchd-service.ts';
 import { textDigest } from '../../../src/node/put-file.ts';
 import { onOnePage } from '../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressTowards } from '../../../src/drivers/contract/link-address.ts';
-import type { NodeFit } from '../../../src/model/fit/memory-fit.ts';
+import { addressTowards } from '../../../src/drivers/contract/addresses.ts';
+import type { NodeFit } from '../../../src/model/fit.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import {
   type HeldMemory,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
-import type { Facts } from '../../../src/model/facts/observation.ts';
+import type { Facts } from '../../../src/model/facts/fact-values.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { keptAddress, serviceOf } from '../../../src/rack/addresses/link-address-seen.ts';
 import { settledFacts } from '../../rack/rack.ts';

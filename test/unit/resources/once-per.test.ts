@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import { oncePer } from '../../../src/model/once-per.ts';
+import { oncePer } from '../../../src/model/lists.ts';
 import { doorPlan, kimi, published } from '../../rack/plans.ts';
 import { onOnePage } from '../one-page.ts';
 

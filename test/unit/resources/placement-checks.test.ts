@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { PlacementMember } from '../../../src/model/facts/fact-values.ts';
-import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
+import type { ModelShape } from '../../../src/model/model-shape.ts';
+
 import { checkPlacement } from '../../../src/rack/placement/check/placement-checks.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../../src/drivers/contract/driver.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
 import type { KeptFile } from '../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
-import { serviceFile } from '../../../src/node/paths/rank-paths.ts';
+import { serviceFile } from '../../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../../src/node/put-file.ts';
 import { changeOf, judgeProperty } from '../../../src/rack/change.ts';
 import { placement } from '../../../src/rack/placement/resource.ts';

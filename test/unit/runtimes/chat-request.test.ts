@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   chatRequest as chatRequestItself,
+  goldenBody,
   requestAt as requestAtItself,
   withQuestion as withQuestionItself,
 } from '../../../src/drivers/contract/chat-request.ts';
-import { goldenBody } from '../../../src/drivers/contract/golden-request.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const chatRequest = onPage(chatRequestItself);

@@ -4,7 +4,7 @@ import {
   configurePlacement,
   type RankConfiguration,
 } from '../../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../../src/drivers/contract/seen-names.ts';
+import { lastingNames } from '../../../src/drivers/contract/driver.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';

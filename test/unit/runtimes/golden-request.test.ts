@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { goldenBody } from '../../../src/drivers/contract/golden-request.ts';
+import { goldenBody } from '../../../src/drivers/contract/chat-request.ts';
 
 it('the golden request asks for a text longer than its tokens, with nothing left to chance', () => {
   const body = { model: 'kimi', messages: [{ role: 'user', content: 'x' }], max_tokens: 1 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import type { SeenNames } from '../../../src/drivers/contract/seen-names.ts';
+import type { SeenNames } from '../../../src/drivers/contract/driver.ts';
 import { launchFiles, launchGroup as launchGroupItself } from '../../../src/drivers/launch-group.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { settledFleet } from '../../rack/rack.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
-import { requestPatternOf } from '../../../src/drivers/request-pattern.ts';
+import { requestPattern } from '../../../src/drivers/exo/exo.ts';
+import { requestPatternOf } from '../../../src/drivers/registry.ts';
 import { fleetOfDriver } from '../../rack/placements.ts';
 
 it('is that of the runtime of a placement, and none where there is no such placement or runtime', () => {

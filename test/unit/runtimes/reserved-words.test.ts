@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   type ReservedWords,
   reservedFindings as reservedFindingsItself,
-} from '../../../src/drivers/contract/reserved-words.ts';
-import { reserved as exo } from '../../../src/drivers/exo/reserved.ts';
-import { reserved as llama } from '../../../src/drivers/llamacpp/reserved.ts';
-import { reserved as mlx } from '../../../src/drivers/mlx/reserved.ts';
+} from '../../../src/drivers/contract/checks.ts';
+import { reserved as exo } from '../../../src/drivers/exo/check.ts';
+import { reserved as llama } from '../../../src/drivers/llamacpp/check.ts';
+import { reserved as mlx } from '../../../src/drivers/mlx/check.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const reservedFindings = onPage(reservedFindingsItself);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sameLibraries } from '../../../src/drivers/contract/same-libraries.ts';
+import { sameLibraries } from '../../../src/drivers/contract/checks.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../../src/model/digest.ts';

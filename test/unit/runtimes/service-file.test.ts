@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../src/drivers/command/command.ts';
-import { serviceFileText as serviceFileTextItself } from '../../../src/drivers/contract/service-file.ts';
+import { serviceFileText as serviceFileTextItself } from '../../../src/drivers/configure-placement.ts';
 import { exo } from '../../../src/drivers/exo/exo.ts';
 import { mlx } from '../../../src/drivers/mlx/mlx.ts';
 import { readJob } from '../../../src/sim/launchd/job-definition.ts';

@@ -3,8 +3,9 @@ import {
   type AskedSplit,
   judgeSplit as judgeSplitItself,
   splitAdvice as splitAdviceItself,
-} from '../../../src/drivers/split-problems.ts';
-import type { ModelShape } from '../../../src/model/fit/model-shape.ts';
+} from '../../../src/drivers/judge-model-fit.ts';
+import type { ModelShape } from '../../../src/model/model-shape.ts';
+
 import { evenShape } from '../desired/fit-shapes.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerParts } from '../../../src/node/endpoint/answer-parts.ts';
+import { answerParts } from '../../../src/node/endpoint/judge-answer.ts';
 
 const parts = (text: string, more: { readonly thought?: string; readonly isThought?: true } = {}) =>
   answerParts({ kind: 'token', text, ...more });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../src/engine/scripts/registry.ts';
-import { doormanLabel } from '../../../src/node/paths/gateway-paths.ts';
+import { doormanLabel } from '../../../src/node/paths/own-paths.ts';
 import { makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobArgs, JobCall, TreeFile } from '../../../src/model/node-script.ts';
 import { nodePath } from '../../../src/node/paths/node-paths.ts';
-import { stagedFile, stagingFolder } from '../../../src/node/paths/tree-paths.ts';
+import { stagedFile, stagingFolder } from '../../../src/node/paths/own-paths.ts';
 import { rulesTool } from './directory-tool.ts';
 import type { MacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

@@ -1,6 +1,6 @@
 /** Builds what an observation script prints, by hand, so that tests can spoil it. */
 
-import type { Answer, Probe } from '../../../src/model/facts/probe.ts';
+import type { Answer, Probe } from '../../../src/model/probe.ts';
 import { nodePath } from '../../../src/node/paths/node-paths.ts';
 
 /** The token of every stream here. */

@@ -15,7 +15,7 @@ import {
   stagingFolder,
   treeFolder,
   verifiedMark,
-} from '../../../src/node/paths/tree-paths.ts';
+} from '../../../src/node/paths/own-paths.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import { isAlive, removedAfter, until } from './node-root.ts';
 import { ended, isVerified, key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { askCommand, parseTimedAnswer } from '../../../src/node/endpoint/ask-endpoint.ts';
-import { goldenSpeed, judgeGolden } from '../../../src/node/endpoint/judge-golden.ts';
+import { goldenSpeed, judgeGolden } from '../../../src/node/endpoint/judge-answer.ts';
 
 const pointer = '/choices/0/message/content';
 const answer = (content: unknown, usage?: unknown) => ({

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judgeToken } from '../../../src/node/endpoint/judge-token.ts';
+import { judgeToken } from '../../../src/node/endpoint/judge-answer.ts';
 
 const pointer = '/choices/0/message/content';
 const chat = (content: unknown): string => JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] });

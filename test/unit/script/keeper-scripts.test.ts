@@ -1,7 +1,7 @@
 import { closeSync, openSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mostLogBytes } from '../../../src/node/paths/rank-log-size.ts';
+import { mostLogBytes } from '../../../src/node/paths/own-paths.ts';
 import { keepText } from '../../../src/rack/keeper/program.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Probe } from '../../../src/model/facts/probe.ts';
+import type { Probe } from '../../../src/model/probe.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { nodePath } from '../../../src/node/paths/node-paths.ts';

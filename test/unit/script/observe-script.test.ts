@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, Probe } from '../../../src/model/facts/probe.ts';
+import type { Answer, Probe } from '../../../src/model/probe.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observationMaxBytes, observeCommand, observeScript } from '../../../src/node/observe-script.ts';
 import { below, nodePath, tool } from '../../../src/node/paths/node-paths.ts';

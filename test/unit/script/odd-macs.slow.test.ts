@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import { mutatingScript } from '../../../src/node/mutating-script.ts';
-import { doormanLog, doormanPlist } from '../../../src/node/paths/gateway-paths.ts';
 import { keeperPlist } from '../../../src/node/paths/keeper-files.ts';
-import { placementFolder, rankLog } from '../../../src/node/paths/rank-paths.ts';
-import { currentLink } from '../../../src/node/paths/tree-paths.ts';
+import { currentLink, doormanLog, doormanPlist, placementFolder, rankLog } from '../../../src/node/paths/own-paths.ts';
 import { restartBody } from '../../../src/rack/boot/restart-mac.ts';
 import { bootSession, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../../src/engine/observe/facts.ts';
-import { knownDaemons } from '../../../src/model/facts/known-daemons.ts';
+import { knownDaemons } from '../../../src/model/facts/daemons.ts';
 import { renderPath, tool } from '../../../src/node/paths/node-paths.ts';
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, until } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../../src/engine/observe/facts.ts';
-import type { Probe } from '../../../src/model/facts/probe.ts';
+import type { Probe } from '../../../src/model/probe.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { tool } from '../../../src/node/paths/node-paths.ts';
 import { observationCeilingMs, probeTiming } from '../../../src/node/probe-timing.ts';

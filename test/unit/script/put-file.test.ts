@@ -9,7 +9,7 @@ import type { Known } from '../../../src/model/known.ts';
 import { parseFrames } from '../../../src/node/frames.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
 import { nodePath, place } from '../../../src/node/paths/node-paths.ts';
-import { serviceFile } from '../../../src/node/paths/rank-paths.ts';
+import { serviceFile } from '../../../src/node/paths/own-paths.ts';
 import { posixCksum } from '../../../src/node/posix-cksum.ts';
 import { fileSeal, putBody, textDigest } from '../../../src/node/put-file.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';

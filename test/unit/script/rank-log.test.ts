@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rankLog } from '../../../src/node/paths/rank-paths.ts';
+import { rankLog } from '../../../src/node/paths/own-paths.ts';
 import {
   type LogMark,
   mostPartBytes,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
-import { placementFolder, rankLog, startFile } from '../../../src/node/paths/rank-paths.ts';
+import { requestPattern } from '../../../src/drivers/exo/exo.ts';
+import { placementFolder, rankLog, startFile } from '../../../src/node/paths/own-paths.ts';
 import { parseRankProgress, rankProgressCommand } from '../../../src/rack/placement/observed/rank-progress.ts';
 import { parseRankReport, rankReportCommand } from '../../../src/rack/placement/observed/rank-report.ts';
 import { run } from './exec-line.ts';

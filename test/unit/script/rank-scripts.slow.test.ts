@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import type { ScriptArgs, ScriptCall } from '../../../src/model/node-script.ts';
-import { accountHome, accountTemporary } from '../../../src/node/paths/account-paths.ts';
 import { nodePath } from '../../../src/node/paths/node-paths.ts';
-import { mostLogBytes } from '../../../src/node/paths/rank-log-size.ts';
 import {
+  accountHome,
+  accountTemporary,
+  mostLogBytes,
   olderRankLog,
   placementFolder,
   rankFilesFolder,
@@ -15,7 +16,7 @@ import {
   requestFile,
   serviceFile,
   startFile,
-} from '../../../src/node/paths/rank-paths.ts';
+} from '../../../src/node/paths/own-paths.ts';
 import { fileSeal, putBody } from '../../../src/node/put-file.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';

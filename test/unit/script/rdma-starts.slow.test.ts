@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rankLog, rdmaStartsFile, serviceFile, startFile } from '../../../src/node/paths/rank-paths.ts';
+import { rankLog, rdmaStartsFile, serviceFile, startFile } from '../../../src/node/paths/own-paths.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import { isRunning, kick, processesOf, rankRoots, record, remove, stop, stopAs } from './rank-root.ts';
 import { scriptShells } from './shells.ts';

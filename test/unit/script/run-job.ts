@@ -5,7 +5,7 @@ import { launchBody } from '../../../src/engine/scripts/launch-job.ts';
 import { type JobPoll, parseJobPoll, pollJobCommand } from '../../../src/engine/scripts/poll-job.ts';
 import { type Digest, digest } from '../../../src/model/digest.ts';
 import type { JobCall, TreeId } from '../../../src/model/node-script.ts';
-import { verifiedMark } from '../../../src/node/paths/tree-paths.ts';
+import { verifiedMark } from '../../../src/node/paths/own-paths.ts';
 import type { ScriptResult } from '../../../src/node/script-result.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import type { Shell } from './shells.ts';

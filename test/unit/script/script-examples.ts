@@ -1,9 +1,9 @@
 /** One call of every node script and every job, and every other text that is sent to a node. */
 
-import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
+import { requestPattern } from '../../../src/drivers/exo/exo.ts';
 import { jobText, launchBody } from '../../../src/engine/scripts/launch-job.ts';
-import type { LeaseClaim } from '../../../src/engine/scripts/lease.ts';
 import {
+  type LeaseClaim,
   releaseLeaseScript,
   renewLeaseScript,
   stealLeaseScript,
@@ -19,8 +19,7 @@ import { historyCommand } from '../../../src/node/history.ts';
 import { mutatingScript } from '../../../src/node/mutating-script.ts';
 import { nodeBytesCommand } from '../../../src/node/node-bytes.ts';
 import { nodePath, place } from '../../../src/node/paths/node-paths.ts';
-import { requestFile, serviceFile } from '../../../src/node/paths/rank-paths.ts';
-import { stagedFile, treeFolder } from '../../../src/node/paths/tree-paths.ts';
+import { requestFile, serviceFile, stagedFile, treeFolder } from '../../../src/node/paths/own-paths.ts';
 import { putBody } from '../../../src/node/put-file.ts';
 import type { Fence } from '../../../src/node/root-script.ts';
 import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../src/node/send.ts';

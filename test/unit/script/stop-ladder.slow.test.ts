@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placementFolder, rebootMarkFile, wiredBaselineFile } from '../../../src/node/paths/rank-paths.ts';
+import { placementFolder, rebootMarkFile, wiredBaselineFile } from '../../../src/node/paths/own-paths.ts';
 import { bootSession, ours, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';
 import {

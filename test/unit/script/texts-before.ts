@@ -15,7 +15,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { allProbes } from '../../../src/engine/observe/facts.ts';
 import { mutatingScript } from '../../../src/node/mutating-script.ts';
 import { observeScript } from '../../../src/node/observe-script.ts';
-import { stagedArchive, stagedExtra, stagedFile } from '../../../src/node/paths/tree-paths.ts';
+import { stagedArchive, stagedExtra, stagedFile } from '../../../src/node/paths/own-paths.ts';
 import { rulesTool } from './directory-tool.ts';
 import { type MacRoot, ours } from './mac-root.ts';
 import { everyText, exampleDigest, exampleFence, exampleModel, exampleRuntime } from './script-examples.ts';

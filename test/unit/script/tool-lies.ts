@@ -1,12 +1,15 @@
 /** What each script does about a tool of macOS that exits with 0 and changes nothing. */
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { ScriptArgs } from '../../../src/model/node-script.ts';
-import { accountFile } from '../../../src/node/paths/account-paths.ts';
-import { doormanPlist } from '../../../src/node/paths/gateway-paths.ts';
 import { keeperPlist } from '../../../src/node/paths/keeper-files.ts';
 import { tool } from '../../../src/node/paths/node-paths.ts';
-import { placementFolder, serviceFile } from '../../../src/node/paths/rank-paths.ts';
-import { stagedArchive } from '../../../src/node/paths/tree-paths.ts';
+import {
+  accountFile,
+  doormanPlist,
+  placementFolder,
+  serviceFile,
+  stagedArchive,
+} from '../../../src/node/paths/own-paths.ts';
 import { ours } from './mac-root.ts';
 import { vmStat } from './rank-root.ts';
 import { sha256 } from './run-job.ts';

@@ -18,7 +18,7 @@ import {
   stagingFolder,
   treeFolder,
   verifiedMark,
-} from '../../../src/node/paths/tree-paths.ts';
+} from '../../../src/node/paths/own-paths.ts';
 import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
 import { removedAfter, startScript, until } from './node-root.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';

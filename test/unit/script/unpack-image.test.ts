@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobCall } from '../../../src/model/node-script.ts';
-import { stagedArchive, stagedTree } from '../../../src/node/paths/tree-paths.ts';
+import { stagedArchive, stagedTree } from '../../../src/node/paths/own-paths.ts';
 import { removedAfter } from './node-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from './run-job.ts';
 import { exampleRuntime } from './script-examples.ts';

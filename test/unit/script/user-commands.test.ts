@@ -5,12 +5,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requestPattern } from '../../../src/drivers/exo/request-pattern.ts';
+import { requestPattern } from '../../../src/drivers/exo/exo.ts';
 import { askCommand, parseAskAnswer, parseTimedAnswer } from '../../../src/node/endpoint/ask-endpoint.ts';
 import { historyCommand, parseHistory } from '../../../src/node/history.ts';
-import { doormanKeysFile } from '../../../src/node/paths/gateway-paths.ts';
-import { rankLog, requestFile } from '../../../src/node/paths/rank-paths.ts';
-import { stagedFile } from '../../../src/node/paths/tree-paths.ts';
+import { doormanKeysFile, rankLog, requestFile, stagedFile } from '../../../src/node/paths/own-paths.ts';
 import {
   appendCommand,
   otherSizeExit,

@@ -1,11 +1,20 @@
 /** A Mac whose tools keep what they are given, so that every node script of the examples does its whole work on it. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { closedFile, doormanPlist, doormanStatusStart } from '../../../src/node/paths/gateway-paths.ts';
 import { keeperPlist } from '../../../src/node/paths/keeper-files.ts';
 import { tool } from '../../../src/node/paths/node-paths.ts';
-import { placementFolder, rankLog, serviceFile } from '../../../src/node/paths/rank-paths.ts';
-import { currentLink, stagedFile, treeFolder, verifiedMark } from '../../../src/node/paths/tree-paths.ts';
+import {
+  closedFile,
+  currentLink,
+  doormanPlist,
+  doormanStatusStart,
+  placementFolder,
+  rankLog,
+  serviceFile,
+  stagedFile,
+  treeFolder,
+  verifiedMark,
+} from '../../../src/node/paths/own-paths.ts';
 import type { ScriptResult } from '../../../src/node/script-result.ts';
 import { accountTool, directoryTool, rulesTool } from './directory-tool.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { endProcess } from '../../../src/sim/hosts/control/supervisor.ts';
 

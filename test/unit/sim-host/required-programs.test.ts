@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { requirePrograms } from '../../../src/sim/hosts/base-tools/all-base-tools.ts';
 
 /** The codes and details that a machine without these programs is refused with. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linkEndText } from '../../../src/model/link.ts';
+import { linkEndText } from '../../../src/model/node.ts';
 import { acted, parseHands } from '../../../src/sim/hands.ts';
 import type { SimulatedFleet } from '../../../src/sim/model/fleet.ts';
 import { answer, broken, simulated } from '../../rack/rack.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { linkEndText } from '../../../src/model/link.ts';
-import { nodeName } from '../../../src/model/node.ts';
+import { linkEndText, nodeName } from '../../../src/model/node.ts';
 import type { FaultName } from '../../../src/sim/faults/faults.ts';
 import type { HandsAct } from '../../../src/sim/hands.ts';
 import type { SimEvent } from '../../../src/sim/model/events.ts';

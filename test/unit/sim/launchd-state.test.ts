@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Exit } from '../../../src/model/exit.ts';
+import type { Exit } from '../../../src/model/probe.ts';
 import { readJob } from '../../../src/sim/launchd/job-definition.ts';
 import { printText } from '../../../src/sim/launchd/launchctl.ts';
 import {

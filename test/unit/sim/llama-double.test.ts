@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { observe } from '../../../src/drivers/llamacpp/observe.ts';
+import { observe } from '../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { writeTinyGguf } from '../../../src/sim/doubles/tiny-gguf.ts';
 
 let folder = '';

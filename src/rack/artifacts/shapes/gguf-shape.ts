@@ -1,4 +1,5 @@
-import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/fit/model-shape.ts';
+import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
+
 import type { TensorBytes } from './file-header.ts';
 import type { GgufHeader, GgufValue } from './gguf.ts';
 import { type LayerCache, tokenBytes } from './layer-cache.ts';

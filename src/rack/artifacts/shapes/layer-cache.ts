@@ -1,4 +1,5 @@
-import type { AttentionShape } from '../../../model/fit/model-shape.ts';
+import type { AttentionShape } from '../../../model/model-shape.ts';
+
 import { type ConfigFields, countOf, wordsOf } from './config-fields.ts';
 
 /** Bytes of one number in a cache: runtimes keep it in 16 bits. */

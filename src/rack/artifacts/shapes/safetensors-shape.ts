@@ -1,4 +1,5 @@
-import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/fit/model-shape.ts';
+import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
+
 import { type ConfigFields, configFields, countOf, membersOf, nameOf, namesOf } from './config-fields.ts';
 import type { TensorBytes } from './file-header.ts';
 import { layerCaches, stateBytes } from './layer-cache.ts';

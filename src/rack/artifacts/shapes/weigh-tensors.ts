@@ -1,4 +1,5 @@
-import type { ModelShape } from '../../../model/fit/model-shape.ts';
+import type { ModelShape } from '../../../model/model-shape.ts';
+
 import type { TensorBytes } from './file-header.ts';
 import { tensorPlace } from './tensor-place.ts';
 

@@ -1,6 +1,6 @@
-import { addressed } from '../../../model/address.ts';
 import type { NodeRollback } from '../../../model/facts/node-records.ts';
 import { type Known, known } from '../../../model/known.ts';
+import { addressed } from '../../../model/subject.ts';
 import { scriptStep } from '../../build-step.ts';
 import { changedProperties } from '../../change.ts';
 import { read } from '../../fact.ts';

@@ -1,12 +1,12 @@
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
-import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { NodeRollback } from '../../../model/facts/node-records.ts';
 import { nodeSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
-import { utcText } from '../../../model/text/utc-text.ts';
+import { utcText } from '../../../model/text/units.ts';
 import { read } from '../../fact.ts';
 import type { Rule } from '../../rule.ts';
 import { rollbacksFact } from './fact.ts';

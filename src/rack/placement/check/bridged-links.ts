@@ -1,8 +1,8 @@
-import { needsRdma } from '../../../desired/needs-rdma.ts';
-import { endTowards } from '../../../drivers/contract/link-address.ts';
-import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import { needsRdma } from '../../../desired/layouts.ts';
+import { endTowards } from '../../../drivers/contract/addresses.ts';
+import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { NodeObservation } from '../../../model/facts/observation.ts';
+import type { NodeObservation } from '../../../model/facts/fact-values.ts';
 import { isInStayingBridge } from '../../addresses/link-address-properties.ts';
 import { receptacleDevices } from '../../addresses/link-address-seen.ts';
 import { listWords } from '../../cabling/cabling-text.ts';

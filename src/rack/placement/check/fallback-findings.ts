@@ -1,10 +1,10 @@
-import { onFallback } from '../../../desired/fallback.ts';
+import { onFallback } from '../../../desired/layouts.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../../diagnostics/prose-text.ts';
 import { placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
-import { layoutText } from '../../../model/text/layout-text.ts';
+import { layoutText } from '../../../model/text/units.ts';
 import type { View } from '../../resource.ts';
 import { areSeen, awayNodes } from '../state/layouts.ts';
 import type { PlacementSurvey } from './placement-survey.ts';

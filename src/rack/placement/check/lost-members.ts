@@ -1,6 +1,6 @@
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';

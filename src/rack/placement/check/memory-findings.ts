@@ -1,9 +1,9 @@
 import { type NearestSearch, nearestFit } from '../../../desired/fit/fit-nearest.ts';
 import { fitPlacements, worstVerdict } from '../../../desired/fit/fit-placements.ts';
-import { nearestText, needSentence } from '../../../desired/fit/fit-words.ts';
-import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import { nearestText, needSentence } from '../../../desired/fit/fit-text.ts';
+import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { FitVerdict } from '../../../model/fit/memory-fit.ts';
+import type { FitVerdict } from '../../../model/fit.ts';
 import { type Prose, prose } from '../../../model/text/prose.ts';
 
 type SeenMemories = NearestSearch['seen'];

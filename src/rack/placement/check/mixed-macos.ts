@@ -1,6 +1,6 @@
-import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
-import type { NodeObservation } from '../../../model/facts/observation.ts';
+import type { NodeObservation } from '../../../model/facts/fact-values.ts';
 import { readValue } from '../../fact.ts';
 import { hardwareFact } from '../../identity/hardware-fact.ts';
 import { macosVersionFact } from '../../macos/fact.ts';

@@ -1,11 +1,11 @@
-import { everyNode } from '../../../desired/fallback.ts';
+import { everyNode } from '../../../desired/layouts.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
-import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
-import { groupBy } from '../../../model/group-by.ts';
+import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { isPlacement, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';

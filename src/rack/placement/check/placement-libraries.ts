@@ -1,9 +1,9 @@
-import { type LibrarySight, sameLibraries } from '../../../drivers/contract/same-libraries.ts';
+import { type LibrarySight, sameLibraries } from '../../../drivers/contract/checks.ts';
 import { driverOf } from '../../../drivers/registry.ts';
-import { type Addressed, addressed } from '../../../model/address.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
 import { known, unknown } from '../../../model/known.ts';
 import type { Step } from '../../../model/step.ts';
+import { type Addressed, addressed } from '../../../model/subject.ts';
 import type { Sight, View } from '../../resource.ts';
 import { type MeshWork, meshStep } from '../members/mesh-step.ts';
 import { checkedMac } from '../state/seen-names.ts';

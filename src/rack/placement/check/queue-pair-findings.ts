@@ -1,8 +1,7 @@
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
-import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
-import { lastingNames } from '../../../drivers/contract/seen-names.ts';
+import { lastingNames, type PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { NodeObservation } from '../../../model/facts/observation.ts';
+import type { NodeObservation } from '../../../model/facts/fact-values.ts';
 import { readLimit } from '../../rdma/launch-budget.ts';
 
 /** What a start of a placement takes of each RDMA device of a member, whatever macOS calls it. */

@@ -1,12 +1,11 @@
-import { layoutOn } from '../../../desired/fallback.ts';
+import { layoutOn } from '../../../desired/layouts.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
-import { withCommands } from '../../../diagnostics/hint-lines.ts';
-import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import { withCommands } from '../../../diagnostics/prose-text.ts';
+import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
-import type { Link } from '../../../model/link.ts';
-import type { NodeName } from '../../../model/node.ts';
+import type { Link, NodeName } from '../../../model/node.ts';
 import { linkSubject, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { joinProse, mapWords, named, type Prose, prose } from '../../../model/text/prose.ts';

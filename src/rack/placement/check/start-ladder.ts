@@ -1,4 +1,4 @@
-import { withCommands } from '../../../diagnostics/hint-lines.ts';
+import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { PlacementMember } from '../../../model/facts/fact-values.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { meshwright } from '../../../model/text/command.ts';

@@ -1,7 +1,7 @@
 import { tensorAdvice, tensorProblems } from '../../../desired/fit/tensor-limits.ts';
-import type { PlacementFinding } from '../../../drivers/contract/placement-check.ts';
+import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement, DriverName } from '../../../model/desired.ts';
-import type { ModelShape } from '../../../model/fit/model-shape.ts';
+import type { ModelShape } from '../../../model/model-shape.ts';
 
 /** mlx knows more of its models, and judges them by itself; llama.cpp divides whole layers. */
 const judgesItself: readonly DriverName[] = ['mlx', 'llamacpp-rpc'];

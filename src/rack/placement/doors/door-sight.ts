@@ -1,4 +1,4 @@
-import type { Facts } from '../../../model/facts/observation.ts';
+import type { Facts } from '../../../model/facts/fact-values.ts';
 import type { DoorSight } from '../../../model/gateway.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import { read } from '../../fact.ts';

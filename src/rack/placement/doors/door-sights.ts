@@ -1,6 +1,6 @@
 import type { DesiredFleet } from '../../../model/desired.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
-import { closedFile, doormanLabel } from '../../../node/paths/gateway-paths.ts';
+import { closedFile, doormanLabel } from '../../../node/paths/own-paths.ts';
 import { read } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';

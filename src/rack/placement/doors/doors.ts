@@ -1,7 +1,7 @@
-import { type Addressed, addressed } from '../../../model/address.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
-import { closedFile } from '../../../node/paths/gateway-paths.ts';
+import { type Addressed, addressed } from '../../../model/subject.ts';
+import { closedFile } from '../../../node/paths/own-paths.ts';
 import { type MeshWork, meshStep, scriptAct } from '../members/mesh-step.ts';
 import { closedText } from './gateway-files.ts';
 

@@ -1,5 +1,5 @@
 import type { DoormanKeys, DoormanUpstream } from '../../../model/gateway.ts';
-import type { NodePath } from '../../../model/node-path.ts';
+import type { NodePath } from '../../../model/probe.ts';
 import type { Text } from '../../../model/step.ts';
 import {
   closedFolder,
@@ -8,7 +8,7 @@ import {
   doormanLabel,
   doormanLog,
   keysFolder,
-} from '../../../node/paths/gateway-paths.ts';
+} from '../../../node/paths/own-paths.ts';
 
 /** Everybody who reaches the node reaches it: the office network has names for more than one of its addresses. */
 const everywhere = '0.0.0.0';

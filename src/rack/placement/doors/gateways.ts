@@ -1,7 +1,6 @@
-import { layoutsOf } from '../../../desired/fallback.ts';
-import { innerPort } from '../../../desired/rank-port.ts';
+import { innerPort } from '../../../desired/endpoints.ts';
+import { gatewayUser, layoutsOf } from '../../../desired/layouts.ts';
 import { doormanFile } from '../../../desired/resolve-placements.ts';
-import { gatewayUser } from '../../../desired/run-as.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type {
   DesiredFleet,
@@ -13,11 +12,11 @@ import type {
 import { digestOf, shortDigest } from '../../../model/digest.ts';
 import type { DoormanUpstream } from '../../../model/gateway.ts';
 import { type Known, known } from '../../../model/known.ts';
+import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
-import { oncePer } from '../../../model/once-per.ts';
 import type { Text } from '../../../model/step.ts';
 import { below } from '../../../node/paths/node-paths.ts';
-import { treeFolder } from '../../../node/paths/tree-paths.ts';
+import { treeFolder } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
 import { treeOf } from '../../records/trees.ts';
 import { doormanConfigText, doormanKeysText, doormanPlistText } from './gateway-files.ts';

@@ -1,7 +1,7 @@
 import type { DesiredFleet } from '../../../model/desired.ts';
-import type { LaunchdService } from '../../../model/facts/launchd-service.ts';
-import { oncePer } from '../../../model/once-per.ts';
-import { doormanLabel, doormanPort } from '../../../node/paths/gateway-paths.ts';
+import type { LaunchdService } from '../../../model/facts/daemons.ts';
+import { oncePer } from '../../../model/lists.ts';
+import { doormanLabel, doormanPort } from '../../../node/paths/own-paths.ts';
 import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, View } from '../../resource.ts';

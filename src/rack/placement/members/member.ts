@@ -1,9 +1,8 @@
-import type { PlacementMember } from '../../../model/facts/fact-values.ts';
-import type { LaunchdService } from '../../../model/facts/launchd-service.ts';
-import type { Facts } from '../../../model/facts/observation.ts';
+import type { LaunchdService } from '../../../model/facts/daemons.ts';
+import type { Facts, PlacementMember } from '../../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
-import { rankServiceLabel } from '../../../node/paths/rank-paths.ts';
+import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { bootSessionFact } from '../../boot/boot-session-fact.ts';
 import { read } from '../../fact.ts';
 import { type LaunchBudget, launchBudget } from '../../rdma/launch-budget.ts';

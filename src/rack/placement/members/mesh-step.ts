@@ -1,6 +1,5 @@
 import type { StopOrder } from '../../../drivers/contract/driver.ts';
-import { type Addressed, addressed } from '../../../model/address.ts';
-import type { StopDialogue } from '../../../model/dialogue-call.ts';
+import type { StopDialogue } from '../../../model/endpoint-calls.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { ScriptCall } from '../../../model/node-script.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type StepId,
   stepId,
 } from '../../../model/step.ts';
+import { type Addressed, addressed } from '../../../model/subject.ts';
 import type { RankSight } from './member.ts';
 
 /** What all steps of one placement have in common. */

@@ -1,5 +1,5 @@
 import type { DesiredPlacement } from '../../../model/desired.ts';
-import type { NodeObservation } from '../../../model/facts/observation.ts';
+import type { NodeObservation } from '../../../model/facts/fact-values.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { read } from '../../fact.ts';
 import { placementsFact } from '../observed/fact.ts';

@@ -1,10 +1,10 @@
 import { digest } from '../../../model/digest.ts';
+import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
-import type { LaunchdService } from '../../../model/facts/launchd-service.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
-import { rankServiceLabel } from '../../../node/paths/rank-paths.ts';
+import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { launchdServices, placementMembers } from '../../../node/probes/ours.ts';
 import { defineFact } from '../../fact.ts';
 import { gpuBytesOf } from '../../memory/gpu-line.ts';
@@ -81,6 +81,7 @@ const outcomes: readonly string[] = [
   'failed',
   'exited',
 ] satisfies readonly PlacementMember['outcome'][];
+
 const isOutcome = (word: string): word is NonNullable<PlacementMember['outcome']> => outcomes.includes(word);
 
 function outcomeIn({

@@ -1,9 +1,8 @@
-import type { Answer } from '../../../model/facts/probe.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
+import type { Answer } from '../../../model/probe.ts';
 import { wholeNumber } from '../../../node/answers/grammar.ts';
-import { exitOfListHead } from '../../../node/answers/kept-heads.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
-import { type NodeRecord, readFields, readRecords } from '../../../node/answers/records.ts';
+import { exitOfListHead, type NodeRecord, readFields, readRecords } from '../../../node/answers/records.ts';
 
 /** What curl gave for the request of one token. */
 export interface AskedToken {

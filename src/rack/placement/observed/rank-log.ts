@@ -1,6 +1,6 @@
 import { type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
-import { rankLog } from '../../../node/paths/rank-paths.ts';
+import { rankLog } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
 
 /** Which part of a rank's log is wanted. */

@@ -1,5 +1,5 @@
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
-import { placementFolder, rankLog } from '../../../node/paths/rank-paths.ts';
+import { placementFolder, rankLog } from '../../../node/paths/own-paths.ts';
 
 /** How far a rank has come with its start, as far as that can be seen from outside. */
 export interface RankProgress {

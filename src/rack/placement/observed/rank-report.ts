@@ -1,6 +1,6 @@
 import { type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
-import { rankLog, rankServiceLabel, startFile } from '../../../node/paths/rank-paths.ts';
+import { rankLog, rankServiceLabel, startFile } from '../../../node/paths/own-paths.ts';
 
 /** What is wanted of one rank. */
 export interface RankReportRequest {
@@ -23,7 +23,7 @@ export interface RankReport {
 /** The most that is read of a log: lines of a megabyte are nobody's words. */
 const mostBytes = 32_768;
 
-/** The number of the process and how the last one ended, at the first depth. @see src/node/answers/launchctl-print.ts */
+/** The number of the process and how the last one ended, at the first depth. @see src/node/answers/launchd.ts */
 const launchdFields =
   '/^(\\t|    )(pid|last exit code|last terminating signal) = / { sub(/^[\\t ]+/, ""); print "@" $0 }';
 

@@ -1,9 +1,9 @@
 import type { TokenSight } from '../../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import type { RankRecord } from '../../../model/node-script.ts';
-import { asObject } from '../../../node/answers/json-value.ts';
-import { judgeToken, notAskedReason } from '../../../node/endpoint/judge-token.ts';
-import { notAskedStatus } from '../../../node/endpoint/turn-at-endpoint.ts';
+import { asObject } from '../../../node/answers/read-answer.ts';
+import { judgeToken, notAskedReason, notAskedStatus } from '../../../node/endpoint/judge-answer.ts';
+
 import type { AskedToken } from './placement-records.ts';
 
 const timedOut = 28;

@@ -2,8 +2,14 @@ import type { RankRecord, ScriptArgs } from '../../../model/node-script.ts';
 import { launchdFunctions } from '../../../node/launchd-service.ts';
 import { accountFolders, ownerWord, ownLogFunction } from '../../../node/owner-word.ts';
 import { pathWord, place, tool } from '../../../node/paths/node-paths.ts';
-import { mostLogBytes } from '../../../node/paths/rank-log-size.ts';
-import { olderRankLog, rankFile, rankFilesFolder, rankLog, serviceFile } from '../../../node/paths/rank-paths.ts';
+import {
+  mostLogBytes,
+  olderRankLog,
+  rankFile,
+  rankFilesFolder,
+  rankLog,
+  serviceFile,
+} from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
 import { rebootMarkFunctions, refuseMarked, wiredFunctions } from '../../../node/wired-memory.ts';
 

@@ -3,7 +3,7 @@ import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { AccountCheck } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
-import { treeFolder } from '../../../node/paths/tree-paths.ts';
+import { treeFolder } from '../../../node/paths/own-paths.ts';
 import { type MeshWork, meshStep, scriptAct } from '../members/mesh-step.ts';
 
 /** Longer than the service of a check may run. */

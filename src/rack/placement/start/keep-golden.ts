@@ -1,6 +1,6 @@
 import type { ScriptArgs } from '../../../model/node-script.ts';
 import { below, pathWord, tool } from '../../../node/paths/node-paths.ts';
-import { goldenFile, placementFolder } from '../../../node/paths/rank-paths.ts';
+import { goldenFile, placementFolder } from '../../../node/paths/own-paths.ts';
 
 /** Keeps what a placement answered, and how fast, beside the record of its leader, until another start says otherwise. */
 export function keepGolden({ placement, golden }: ScriptArgs['keep-golden']): string {

@@ -2,7 +2,7 @@ import type { ScriptArgs } from '../../../model/node-script.ts';
 import { launchdFunctions } from '../../../node/launchd-service.ts';
 import { refuseRoot } from '../../../node/owner-word.ts';
 import { pathWord, tool } from '../../../node/paths/node-paths.ts';
-import { rankLog, rdmaStartsFile, startFile } from '../../../node/paths/rank-paths.ts';
+import { rankLog, rdmaStartsFile, startFile } from '../../../node/paths/own-paths.ts';
 import { rebootMarkFunctions, refuseMarked, wiredFunctions } from '../../../node/wired-memory.ts';
 
 /** Looks, four in a second, at a service that was started and shows no process; launchd may put off a start by ten seconds. */

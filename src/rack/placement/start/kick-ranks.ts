@@ -1,6 +1,6 @@
 import type { RankConfiguration } from '../../../drivers/configure-placement.ts';
-import type { StartDialogue } from '../../../model/dialogue-call.ts';
 import type { Digest } from '../../../model/digest.ts';
+import type { StartDialogue } from '../../../model/endpoint-calls.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Effect, Patch, Patience, Step } from '../../../model/step.ts';
 import type { MemberState } from '../members/member.ts';

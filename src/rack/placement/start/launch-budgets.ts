@@ -1,5 +1,4 @@
-import { layoutsOf } from '../../../desired/fallback.ts';
-import { needsRdma } from '../../../desired/needs-rdma.ts';
+import { layoutsOf, needsRdma } from '../../../desired/layouts.ts';
 import type { Known } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { type LaunchBudget, launchBudget } from '../../rdma/launch-budget.ts';

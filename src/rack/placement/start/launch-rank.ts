@@ -1,7 +1,7 @@
-import type { NodePath } from '../../../model/node-path.ts';
+import type { NodePath } from '../../../model/probe.ts';
 import { accountFolders, refuseRoot } from '../../../node/owner-word.ts';
-import { accountEnvironment } from '../../../node/paths/account-paths.ts';
 import { pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
+import { accountEnvironment } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
 import { sh } from '../../../node/shell/scripts.generated.ts';
 

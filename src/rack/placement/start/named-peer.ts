@@ -1,5 +1,4 @@
-import { endAddresses } from '../../../desired/links/link-addresses.ts';
-import { linkText } from '../../../desired/links/link-network.ts';
+import { endAddresses, linkText } from '../../../desired/addresses.ts';
 import type { RankSaid } from '../../../drivers/classify-log.ts';
 import type { DesiredFleet } from '../../../model/desired.ts';
 import type { NodeName } from '../../../model/node.ts';

@@ -1,7 +1,7 @@
 import type { RankConfiguration } from '../../../drivers/configure-placement.ts';
 import type { RankFile, StartPhase } from '../../../drivers/contract/driver.ts';
 import type { Step } from '../../../model/step.ts';
-import { rankFile, serviceFile } from '../../../node/paths/rank-paths.ts';
+import { rankFile, serviceFile } from '../../../node/paths/own-paths.ts';
 import { type MeshWork, meshStep, rankPatch, scriptAct } from '../members/mesh-step.ts';
 import { kickRanks, type MeshStart, rankGate, startEffect, type Wave } from './kick-ranks.ts';
 

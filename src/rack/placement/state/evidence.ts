@@ -1,5 +1,5 @@
+import { exitWords } from '../../../model/facts/daemons.ts';
 import type { TokenSight } from '../../../model/facts/fact-values.ts';
-import { exitWords } from '../../../model/facts/launchd-service.ts';
 import { isRunning, type RankOnNode, type SeenMember } from '../members/member.ts';
 import type { Traffic } from './traffic.ts';
 

@@ -1,7 +1,7 @@
+import { addressTowards } from '../../../drivers/contract/addresses.ts';
 import type { HeldBytes } from '../../../drivers/contract/driver.ts';
-import { addressTowards } from '../../../drivers/contract/link-address.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { NodeFit } from '../../../model/fit/memory-fit.ts';
+import type { NodeFit } from '../../../model/fit.ts';
 import type { NodeName } from '../../../model/node.ts';
 
 /** What one node holds of a model, as a log says it, beside what was predicted. */

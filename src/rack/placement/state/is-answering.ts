@@ -1,4 +1,4 @@
-import { onFallback } from '../../../desired/fallback.ts';
+import { onFallback } from '../../../desired/layouts.ts';
 import type { View } from '../../resource.ts';
 import { judgeMesh } from './judge-mesh.ts';
 import { runsOnFallback } from './layouts.ts';

@@ -1,7 +1,6 @@
 import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { changedSettings } from '../../../model/declared-settings.ts';
-import type { PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
-import type { NodeObservation } from '../../../model/facts/observation.ts';
+import type { NodeObservation, PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../model/known.ts';
 import { type NodeName, nodeName } from '../../../model/node.ts';
 import { read } from '../../fact.ts';

@@ -1,11 +1,10 @@
-import { layoutsOf, withFallbacks } from '../../../desired/fallback.ts';
+import { layoutsOf, withFallbacks } from '../../../desired/layouts.ts';
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
-import { lastingNames } from '../../../drivers/contract/seen-names.ts';
+import { lastingNames } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { PlacementMember } from '../../../model/facts/fact-values.ts';
-import type { NodeObservation } from '../../../model/facts/observation.ts';
-import { groupBy } from '../../../model/group-by.ts';
+import type { NodeObservation, PlacementMember } from '../../../model/facts/fact-values.ts';
 import type { Known } from '../../../model/known.ts';
+import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { read } from '../../fact.ts';
 import type { FleetObservation } from '../../fleet-observation.ts';

@@ -1,5 +1,5 @@
-import { rankPlacement } from '../../../model/facts/launchd-service.ts';
-import type { Facts } from '../../../model/facts/observation.ts';
+import { rankPlacement } from '../../../model/facts/daemons.ts';
+import type { Facts } from '../../../model/facts/fact-values.ts';
 import { type Known, known } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';

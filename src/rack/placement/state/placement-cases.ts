@@ -1,12 +1,12 @@
-import { onFallback } from '../../../desired/fallback.ts';
+import { onFallback } from '../../../desired/layouts.ts';
 import { type Configuration, configurePlacement } from '../../../drivers/configure-placement.ts';
 import type { StopOrder } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import { declaredText } from '../../../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { StopDialogue } from '../../../model/dialogue-call.ts';
+import type { StopDialogue } from '../../../model/endpoint-calls.ts';
+import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
-import { oncePer } from '../../../model/once-per.ts';
 import { holdsOf } from '../../hold/node-holds.ts';
 import type { View } from '../../resource.ts';
 import { type LeftDoor, leftDoors } from '../doors/left-doors.ts';

@@ -1,11 +1,11 @@
-import { reasonWords } from '../../../diagnostics/reason-words.ts';
+import { reasonWords } from '../../../diagnostics/prose-text.ts';
 import type { RankConfiguration } from '../../../drivers/configure-placement.ts';
-import { type Addressed, addressed } from '../../../model/address.ts';
+import type { Json } from '../../../model/digest.ts';
 import type { KeptFile } from '../../../model/facts/fact-values.ts';
-import type { Json } from '../../../model/json.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
-import { layoutText } from '../../../model/text/layout-text.ts';
-import { serviceFile } from '../../../node/paths/rank-paths.ts';
+import { type Addressed, addressed } from '../../../model/subject.ts';
+import { layoutText } from '../../../model/text/units.ts';
+import { serviceFile } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
 import { read } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
@@ -31,6 +31,7 @@ const toStart: readonly ResourceKind[] = [
   'runtime',
   'model',
 ];
+
 const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-link', 'link-address'];
 
 /** Whoever is inside at a door that is left gets an answer before the ranks behind it are stopped. */

@@ -1,7 +1,5 @@
-import type { CheckedMac } from '../../../drivers/contract/placement-check.ts';
-import type { SeenNames } from '../../../drivers/contract/seen-names.ts';
-import type { Route } from '../../../model/facts/fact-values.ts';
-import type { Facts } from '../../../model/facts/observation.ts';
+import type { CheckedMac, SeenNames } from '../../../drivers/contract/driver.ts';
+import type { Facts, Route } from '../../../model/facts/fact-values.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { read, readValue } from '../../fact.ts';
 import { foreignDaemonsFact } from '../../foreign-daemon/fact.ts';

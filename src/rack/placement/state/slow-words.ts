@@ -1,7 +1,7 @@
 import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { NodeObservation } from '../../../model/facts/observation.ts';
-import { linkEndText } from '../../../model/link.ts';
+import type { NodeObservation } from '../../../model/facts/fact-values.ts';
+import { linkEndText } from '../../../model/node.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { read } from '../../fact.ts';
 import { placementsFact } from '../observed/fact.ts';

@@ -1,7 +1,7 @@
-import { type Addressed, addressed } from '../../../model/address.ts';
 import { known } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
+import { type Addressed, addressed } from '../../../model/subject.ts';
 import { propertyKey } from '../../property-key.ts';
 import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';

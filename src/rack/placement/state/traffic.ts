@@ -1,4 +1,4 @@
-import type { Facts } from '../../../model/facts/observation.ts';
+import type { Facts } from '../../../model/facts/fact-values.ts';
 import type { FlowSight } from '../../../model/gateway.ts';
 import { doorsHeard } from '../doors/door-sight.ts';
 

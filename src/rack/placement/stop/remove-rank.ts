@@ -1,7 +1,7 @@
 import type { ScriptArgs } from '../../../model/node-script.ts';
 import { launchdFunctions } from '../../../node/launchd-service.ts';
 import { pathWord, tool } from '../../../node/paths/node-paths.ts';
-import { olderRankLog, rankLog, serviceFile } from '../../../node/paths/rank-paths.ts';
+import { olderRankLog, rankLog, serviceFile } from '../../../node/paths/own-paths.ts';
 import { fileSeal } from '../../../node/put-file.ts';
 
 /** Takes away everything of a rank: service, service file with its seal, record, logs. It must not be running. */

@@ -1,4 +1,4 @@
-import type { StopDialogue } from '../../../model/dialogue-call.ts';
+import type { StopDialogue } from '../../../model/endpoint-calls.ts';
 import type { StartOutcome } from '../../../model/facts/node-records.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Effect, Patch, Step } from '../../../model/step.ts';

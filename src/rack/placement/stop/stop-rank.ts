@@ -1,7 +1,7 @@
 import type { ScriptArgs } from '../../../model/node-script.ts';
 import { launchdFunctions } from '../../../node/launchd-service.ts';
 import { pathWord, tool } from '../../../node/paths/node-paths.ts';
-import { rdmaStartsFile, startFile } from '../../../node/paths/rank-paths.ts';
+import { rdmaStartsFile, startFile } from '../../../node/paths/own-paths.ts';
 import {
   judgeWiredFunctions,
   rebootMarkFunctions,

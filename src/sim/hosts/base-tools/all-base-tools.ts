@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
-import { FleetError } from '../../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { type NodeFile, toolFile } from '../../model/node-files.ts';
 import { archiveTools, diskImageTools } from './archives.ts';
 import { fileTools } from './files.ts';

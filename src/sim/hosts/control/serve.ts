@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
-import { FleetError } from '../../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { FaultAnswer, FleetModel } from '../fleet-model.ts';

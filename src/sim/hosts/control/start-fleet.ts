@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
-import { FleetError } from '../../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { preferencesPath } from '../../model/network-preferences.ts';
 import { type AskedFleet, type AskServer, answerAsk, serveAsks } from '../ask.ts';
 import type { FleetHost, OpenHost } from '../fleet-host.ts';

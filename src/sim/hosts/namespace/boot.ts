@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync, readSync, unlinkSync, wri
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Exit } from '../../../model/exit.ts';
+import type { Exit } from '../../../model/probe.ts';
 import type { JobProcess } from '../launchd-process.ts';
 import { processStart } from '../processes.ts';
 import { type Ground, startBound } from './ground.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
-import { FleetError } from '../../../diagnostics/fleet-error.ts';
+import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import type { Wiring } from '../../model/wiring.ts';
 import { hostTool } from '../base-tools/all-base-tools.ts';
 import { chooseSocketPath, removeSocket } from '../control/control.ts';

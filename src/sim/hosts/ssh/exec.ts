@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
-import type { Exit } from '../../../model/exit.ts';
+import type { Exit } from '../../../model/probe.ts';
 import type { ProcessStarter, StartedProgram } from '../process-starter.ts';
 import type { ProcessGroups } from '../processes.ts';
 import type { ExecHold } from './exec-watch.ts';

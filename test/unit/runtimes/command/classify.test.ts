@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signatures } from '../../../../src/drivers/command/classify.ts';
+import { signatures } from '../../../../src/drivers/command/command.ts';
 
 const found = (line: string): string | undefined => signatures.find(({ pattern }) => pattern.test(line))?.id;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ExoPreview, parseJson, parsePreviews } from '../../../../src/drivers/exo/answers.ts';
-import { choosePreview as choosePreviewItself, type InstanceWish } from '../../../../src/drivers/exo/choose-preview.ts';
+import { choosePreview as choosePreviewItself, type InstanceWish } from '../../../../src/drivers/exo/place.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
 

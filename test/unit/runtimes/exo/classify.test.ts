@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jacclSignatures } from '../../../../src/drivers/contract/jaccl-signatures.ts';
+import { jacclSignatures } from '../../../../src/drivers/contract/signatures.ts';
 import { logPattern, signatureIn, signatures } from '../../../../src/drivers/exo/classify.ts';
 import { exoCase } from './exo-case.ts';
 import { exoLines } from './exo-lines.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Talk } from '../../../../src/drivers/contract/talk.ts';
-import { beginDialogue } from '../../../../src/drivers/dialogues.ts';
+import type { Talk } from '../../../../src/drivers/contract/driver.ts';
+import { beginDialogue } from '../../../../src/drivers/registry.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { ready, stateWith } from './exo-play.ts';
 

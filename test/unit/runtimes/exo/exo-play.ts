@@ -1,6 +1,6 @@
-import type { Talk, TalkRequest } from '../../../../src/drivers/contract/talk.ts';
-import { beginDialogue } from '../../../../src/drivers/dialogues.ts';
-import type { ExoPlacement } from '../../../../src/model/dialogue-call.ts';
+import type { Talk, TalkRequest } from '../../../../src/drivers/contract/driver.ts';
+import { beginDialogue } from '../../../../src/drivers/registry.ts';
+import type { ExoPlacement } from '../../../../src/model/endpoint-calls.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { exoCase, ids } from './exo-case.ts';
 

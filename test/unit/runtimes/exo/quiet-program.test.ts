@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { logPattern, signatures } from '../../../../src/drivers/exo/classify.ts';
-import { quietProgram } from '../../../../src/drivers/exo/quiet-program.ts';
+import { quietProgram } from '../../../../src/drivers/exo/configure.ts';
 import { exoLines } from './exo-lines.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-quiet-'));

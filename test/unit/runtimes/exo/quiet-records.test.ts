@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { plainRecords } from '../../../../src/drivers/exo/quiet-records.ts';
+import { plainRecords } from '../../../../src/drivers/exo/configure.ts';
 
 const node = '3e'.repeat(16);
 

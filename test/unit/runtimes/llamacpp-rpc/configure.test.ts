@@ -3,8 +3,8 @@ import {
   configurePlacement as configurePlacementItself,
   type RankConfiguration,
 } from '../../../../src/drivers/configure-placement.ts';
-import { lastingNames } from '../../../../src/drivers/contract/seen-names.ts';
-import { modelFile } from '../../../../src/drivers/llamacpp/model-file.ts';
+import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
+import { modelFile } from '../../../../src/drivers/llamacpp/configure.ts';
 import type { DesiredPlacement, LlamaRuntime } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { Text } from '../../../../src/model/step.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logPattern, observe } from '../../../../src/drivers/llamacpp/observe.ts';
+import { logPattern, observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { keptByAwk } from '../kept-by-awk.ts';
 
 const accepted = 'Accepted client connection';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { check as checkItself } from '../../../../src/drivers/mlx/check.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, MlxRuntime } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
-import type { ModelShape } from '../../../../src/model/fit/model-shape.ts';
-import { type Link, type LinkEnd, linkEndText } from '../../../../src/model/link.ts';
-import { nodeName } from '../../../../src/model/node.ts';
+import type { ModelShape } from '../../../../src/model/model-shape.ts';
+
+import { type Link, type LinkEnd, linkEndText, nodeName } from '../../../../src/model/node.ts';
 import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
 import { meshFleet, observeMesh } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';

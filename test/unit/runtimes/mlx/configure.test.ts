@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Configuration, configurePlacement } from '../../../../src/drivers/configure-placement.ts';
-import type { SeenNames } from '../../../../src/drivers/contract/seen-names.ts';
+import type { SeenNames } from '../../../../src/drivers/contract/driver.ts';
 import type { DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';

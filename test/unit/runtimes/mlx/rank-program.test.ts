@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { observe } from '../../../../src/drivers/mlx/observe.ts';
-import { rankProgram, rankProgramName } from '../../../../src/drivers/mlx/rank-program.ts';
+import { rankProgram, rankProgramName } from '../../../../src/drivers/mlx/configure.ts';
+import { observe } from '../../../../src/drivers/mlx/mlx.ts';
 import { gpuBytesOf } from '../../../../src/rack/memory/gpu-line.ts';
 
 const hasPython = spawnSync('python3', ['-c', ''], { timeout: 60_000 }).status === 0;

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { modelClasses } from '../../../../src/drivers/mlx/model-classes.ts';
-import { lostLayers, type Split, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
-import { isBelow } from '../../../../src/drivers/mlx/version.ts';
-import type { ModelShape } from '../../../../src/model/fit/model-shape.ts';
+import { isBelow, lostLayers, modelClasses, type Split, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
+import type { ModelShape } from '../../../../src/model/model-shape.ts';
 
 const layers = (count: number): ModelShape['layers'] =>
   Array.from({ length: count }, () => ({ bytes: 1, sharded: 1, cachePerToken: 1 }));

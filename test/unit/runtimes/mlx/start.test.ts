@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { backendOf } from '../../../../src/drivers/mlx/backend.ts';
-import { observe } from '../../../../src/drivers/mlx/observe.ts';
-import { phases } from '../../../../src/drivers/mlx/phases.ts';
+import { backendOf } from '../../../../src/drivers/mlx/configure.ts';
+import { observe, phases } from '../../../../src/drivers/mlx/mlx.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);

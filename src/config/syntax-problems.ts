@@ -1,0 +1,250 @@
+import { type CST, Parser, type YAMLParseError } from 'yaml';
+import { type Problem, quoted } from './problem.ts';
+
+import { lineAndColumn, type SourceText, type Span } from './source-map.ts';
+
+const reportedAtMost = 20;
+
+/** Errors of the grammar, one for each line: what follows on the same line is nearly always the same mistake. */
+export function syntaxProblems(
+  errors: readonly YAMLParseError[],
+  source: SourceText,
+  tokens: readonly CST.Token[],
+): readonly Problem[] {
+  if (errors.length === 0) return [];
+  const { text } = source;
+  const conflict = mergeConflict(text);
+  if (conflict !== undefined) return [conflict];
+  const levels = levelsOf(tokens, source);
+  const problems: Problem[] = [];
+  let lineEnd = -1;
+  for (const error of [...errors].sort((a, b) => a.pos[0] - b.pos[0])) {
+    if (error.pos[0] <= lineEnd) continue;
+    const problem = gluedAbove(error, text) ?? indentationProblem(error, source, levels) ?? syntaxProblem(error, text);
+    problems.push(problem);
+    lineEnd = text.indexOf('\n', Math.max(error.pos[0], problem.span.start));
+    if (lineEnd === -1 || problems.length === reportedAtMost) break;
+  }
+  return problems;
+}
+
+/** The marks that version control leaves in a file explain everything that follows. */
+function mergeConflict(text: string): Problem | undefined {
+  const mark = /^<{7}(?= |$)/m.exec(text);
+  if (mark === null) return undefined;
+  const span = { start: mark.index, end: mark.index + mark[0].length };
+  const detail = 'Two versions of the file were merged, and this conflict was left.';
+  return { code: 'yaml/syntax', span, detail, hint: 'Keep one of the two sides and remove the three marks.' };
+}
+
+function syntaxProblem(error: YAMLParseError, text: string): Problem {
+  const span: Span = { start: error.pos[0], end: Math.max(error.pos[1], error.pos[0] + 1) };
+  if (error.code === 'TAB_AS_INDENT') {
+    return { code: 'yaml/tab', span: { start: span.start, end: span.start + 1 }, detail: 'Here stands a tab.' };
+  }
+  if (error.code === 'BAD_ALIAS') return { code: 'yaml/bad-alias', span, detail: `${error.message}.` };
+  const glued =
+    error.code === 'MULTILINE_IMPLICIT_KEY' || error.code === 'MISSING_CHAR' ? gluedAt(text, span) : undefined;
+  if (glued !== undefined) return glued;
+  const lineEnd = text.indexOf('\n', span.start);
+  const end = lineEnd === -1 ? span.end : Math.min(span.end, Math.max(lineEnd, span.start + 1));
+  return { code: 'yaml/syntax', span: { start: span.start, end }, detail: `${error.message.replace(/\.$/, '')}.` };
+}
+
+/** A key without the space after its colon, which the reader took for the beginning of a longer key. */
+function gluedAt(text: string, { start }: Pick<Span, 'start'>): Problem | undefined {
+  const lineEnd = text.indexOf('\n', start);
+  const glued = gluedKey(text.slice(start, lineEnd === -1 ? text.length : lineEnd));
+  if (glued === undefined) return undefined;
+  const written = `${glued.key}:${glued.value}`;
+  const detail = `${quoted(written)} has no space after the colon, so it is one word.`;
+  return { code: 'yaml/syntax', span: { start, end: start + written.length }, detail, hint: spaceHint(glued) };
+}
+
+/** Such a key in the line above and at the same column, where a comment ends the word: the next key then fits nowhere. */
+function gluedAbove({ code, pos }: YAMLParseError, text: string): Problem | undefined {
+  if (code !== 'BAD_INDENT') return undefined;
+  let end = text.lastIndexOf('\n', pos[0] - 1);
+  const content = contentFrom(text, end + 1);
+  const column = content - text.lastIndexOf('\n', content - 1) - 1;
+  while (end > 0) {
+    const start = text.lastIndexOf('\n', end - 1) + 1;
+    const words = text.slice(start, end).trimStart();
+    if (words !== '' && !words.startsWith('#')) {
+      return end - words.length - start === column ? gluedAt(text, { start: end - words.length }) : undefined;
+    }
+    end = start - 1;
+  }
+  return undefined;
+}
+
+/** The beginning of a key or of a list item. */
+interface Level {
+  readonly offset: number;
+  readonly line: number;
+  readonly column: number;
+  readonly isItem: boolean;
+}
+
+/** Every key and list item that is not inside brackets, in the order of the text. */
+function levelsOf(tokens: readonly CST.Token[], source: SourceText): readonly Level[] {
+  const open = [...tokens];
+  const levels: Level[] = [];
+  for (let token = open.pop(); token !== undefined; token = open.pop()) {
+    open.push(...childrenOf(token));
+    if (token.type !== 'block-map' && token.type !== 'block-seq') continue;
+    for (const { start, key } of token.items) {
+      const dash = start.find(({ type }) => type === 'seq-item-ind' || type === 'explicit-key-ind');
+      const offset = dash?.offset ?? key?.offset;
+      if (offset === undefined) continue;
+      levels.push({ offset, ...lineAndColumn(source, offset), isItem: token.type === 'block-seq' });
+    }
+  }
+  return levels.sort((a, b) => a.offset - b.offset);
+}
+
+/** The problem of a line that begins where no line above it lets it begin; undefined for any other error. */
+function indentationProblem(error: YAMLParseError, source: SourceText, levels: readonly Level[]): Problem | undefined {
+  const start = misplacedLine(error, source.text);
+  if (start === undefined) return undefined;
+  const { column } = lineAndColumn(source, start);
+  const isItem = /^-(?:\s|$)/.test(source.text.slice(start, start + 2));
+  const fitting = openLevels(levels, error.pos[0], column).filter((level) => level.isItem === isItem);
+  if (fitting.length === 0) return undefined;
+  const others = fitting.map((level) => `line ${level.line} at column ${level.column}`);
+  const ways = fitting.map((level) => `at column ${level.column} as line ${level.line}`);
+  return {
+    code: 'yaml/syntax',
+    span: { start, end: start + 1 },
+    detail: `This line begins at column ${column}, ${others.join(' and ')}.`,
+    hint: `Begin it ${ways.join(', or ')}.`,
+  };
+}
+
+/** Where the first character of the line stands that an error of indentation is about. */
+function misplacedLine({ code, message, pos }: YAMLParseError, text: string): number | undefined {
+  const isNested = code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested');
+  const isOther = code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY' || message.startsWith('Sequence item');
+  if (!isNested && !isOther) return undefined;
+  const lineEnd = text.indexOf('\n', pos[0]);
+  // A value that goes on in the next line, which was meant as a key; two keys on one line are another mistake.
+  if (isNested && (lineEnd === -1 || /:\s/.test(text.slice(pos[0], lineEnd + 1)))) return undefined;
+  const content = contentFrom(text, isNested ? lineEnd + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1);
+  return content < text.length ? content : undefined;
+}
+
+/** The first character from the start of a line on that is no space and in no comment. */
+function contentFrom(text: string, lineStart: number): number {
+  const blank = /(?: *(?:#.*)?\r?\n)* */y;
+  blank.lastIndex = lineStart;
+  return lineStart + (blank.exec(text)?.[0].length ?? 0);
+}
+
+/** The nearest columns on both sides at which a line could begin; none when it begins at a right one. */
+function openLevels(levels: readonly Level[], before: number, column: number): readonly Level[] {
+  let deeper: Level | undefined;
+  for (const level of levels.toReversed()) {
+    if (level.offset >= before || level.column >= (deeper?.column ?? Number.POSITIVE_INFINITY)) continue;
+    if (level.column === column) return [];
+    if (level.column < column) return deeper === undefined ? [level] : [deeper, level];
+    deeper = level;
+  }
+  return deeper === undefined ? [] : [deeper];
+}
+
+/** Deeper files are refused: the library that composes the values would run out of stack. */
+const maxDepth = 64;
+
+/** The tokens of a text, with what must be refused before values are made of them. */
+interface Tokens {
+  readonly tokens: readonly CST.Token[];
+  readonly problems: readonly Problem[];
+}
+
+/** Splits a text into tokens (iterative, linear); guards nesting, directives, documents and what is left open. */
+export function readTokens(text: string): Tokens {
+  const tokens = [...new Parser().parse(text)];
+  const { deep, open } = look(tokens);
+  const problems = [...tokens.flatMap(directiveProblem), ...documentProblems(tokens)];
+  if (deep !== undefined) {
+    const detail = `Here begins level ${maxDepth + 1}; ${maxDepth} are read.`;
+    problems.push({ code: 'yaml/too-deep', span: { start: deep, end: deep + 1 }, detail });
+  } else if (open !== undefined) {
+    const detail = `This ${text[open]} is never closed.`;
+    problems.push({ code: 'yaml/syntax', span: { start: open, end: open + 1 }, detail, label: 'opened here' });
+  }
+  return { tokens, problems };
+}
+
+function directiveProblem(token: CST.Token): readonly Problem[] {
+  if (token.type !== 'directive' || /^%YAML\s+1\.2\s*$/.test(token.source)) return [];
+  const span = { start: token.offset, end: token.offset + token.source.length };
+  return [{ code: 'yaml/directive', span, detail: 'The file is read as YAML 1.2, without tags of its own.' }];
+}
+
+function documentProblems(tokens: readonly CST.Token[]): readonly Problem[] {
+  const second = tokens.filter((token) => token.type === 'document')[1];
+  if (second === undefined) return [];
+  const span = { start: second.offset, end: second.offset + 3 };
+  return [{ code: 'yaml/several-documents', span, detail: 'A second document starts here, after the first one.' }];
+}
+
+interface Visit {
+  readonly token: CST.Token;
+  readonly depth: number;
+}
+
+/** Offsets of the first collection below the deepest level and of the last bracket or quote that is left open. */
+function look(tokens: readonly CST.Token[]): { readonly deep?: number; readonly open?: number } {
+  const visits: Visit[] = tokens.map((token) => ({ token, depth: 0 }));
+  let deep = Number.POSITIVE_INFINITY;
+  let open = -1;
+  for (let next = visits.pop(); next !== undefined; next = visits.pop()) {
+    const { token, depth } = next;
+    if (isLeftOpen(token)) open = Math.max(open, token.offset);
+    if (depth > maxDepth) deep = Math.min(deep, token.offset);
+    else for (const child of childrenOf(token)) visits.push({ token: child, depth: depth + 1 });
+  }
+  return { ...(deep === Number.POSITIVE_INFINITY ? {} : { deep }), ...(open === -1 ? {} : { open }) };
+}
+
+function isLeftOpen(token: CST.Token): boolean {
+  if (token.type === 'flow-collection') {
+    return !token.end.some(({ type }) => type === 'flow-map-end' || type === 'flow-seq-end');
+  }
+  if (token.type === 'single-quoted-scalar') return !/[^']'(?:'')*$|^''(?:'')*$/.test(token.source);
+  if (token.type !== 'double-quoted-scalar') return false;
+  let backslashes = 0;
+  while (token.source.at(-2 - backslashes) === '\\') backslashes += 1;
+  return token.source.length < 2 || !token.source.endsWith('"') || backslashes % 2 === 1;
+}
+
+/** The tokens directly inside another one. */
+function childrenOf(token: CST.Token): readonly CST.Token[] {
+  if (token.type === 'document') return token.value === undefined ? [] : [token.value];
+  if (!('items' in token)) return [];
+  const children: CST.Token[] = [];
+  for (const item of token.items) {
+    if (item.key !== undefined && item.key !== null) children.push(item.key);
+    if (item.value !== undefined) children.push(item.value);
+  }
+  return children;
+}
+
+/** A key and its value without the space that YAML needs between them. */
+export interface GluedKey {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Reads `host:b.lan`, which to YAML is one word; undefined for anything else, such as a web address or a link. */
+export function gluedKey(text: string): GluedKey | undefined {
+  const line = (text.split(/\r?\n| #/, 1)[0] ?? '').trimEnd();
+  const match = /^([A-Za-z]+):(?!\/\/)(\S.*)$/.exec(line);
+  if (match === null || line.includes('<->')) return undefined;
+  return { key: match[1] ?? '', value: match[2] ?? '' };
+}
+
+/** The hint that shows the pair as it should be. */
+export const spaceHint = ({ key, value }: GluedKey): string =>
+  `Write a space after the colon: ${quoted(`${key}: ${value}`)}.`;

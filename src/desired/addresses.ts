@@ -1,0 +1,107 @@
+import type { Ipv4Network } from '../model/desired.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/node.ts';
+
+/** `studio-1:2 <-> studio-2:2`: the one name of a link, whichever end is written first. */
+export const linkText = (ends: readonly [LinkEnd, LinkEnd]): string => ends.map(linkEndText).sort().join(' <-> ');
+
+/** `10.77.0.0/30`. */
+export const networkText = ({ address, prefixLength }: Ipv4Network): string => `${address}/${prefixLength}`;
+
+/** One end of a link with its fixed address. */
+interface EndAddress {
+  readonly end: LinkEnd;
+  readonly address: string;
+}
+
+/**
+ * The addresses of a link in its /30: the first host for the end whose text comes first, so that the order in which
+ * the file writes the ends has no meaning.
+ *
+ * @example
+ * // studio-2:2 <-> studio-1:2 in 10.77.0.0/30: studio-1:2 has 10.77.0.1, studio-2:2 has 10.77.0.2
+ */
+export function endAddresses(ends: Link['ends'], network: Ipv4Network): readonly EndAddress[] {
+  const first = ipv4Number(firstAddress(network)) ?? 0;
+  return ends
+    .toSorted((a, b) => (linkEndText(a) < linkEndText(b) ? -1 : 1))
+    .map((end, index) => ({ end, address: ipv4Text(first + 1 + index) }));
+}
+
+/**
+ * One form for one address, so that two spellings of it are equal: names in lower case without a final dot, IPv6 as
+ * eight groups. Undefined for a text that looks like an address and is none.
+ */
+export function canonicalAddress(host: string): string | undefined {
+  if (host.includes(':')) return canonicalIpv6(host);
+  const name = host.toLowerCase().replace(/\.$/, '');
+  return looksLikeIpv4(name) && ipv4Number(name) === undefined ? undefined : name;
+}
+
+/** A name whose last part is a number, decimal or hexadecimal: programs take it for an IPv4 address. */
+function looksLikeIpv4(name: string): boolean {
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return /^(?:[0-9]+|0x[0-9a-f]*)$/.test(last);
+}
+
+function canonicalIpv6(host: string): string | undefined {
+  const [address = '', zone, ...rest] = host.toLowerCase().split('%');
+  if (rest.length > 0 || zone === '') return undefined;
+  const [head = '', tail, ...more] = address.split('::');
+  if (more.length > 0) return undefined;
+  const before = groupsOf(head, tail === undefined);
+  const after = tail === undefined ? [] : groupsOf(tail, true);
+  if (before === undefined || after === undefined) return undefined;
+  const missing = 8 - before.length - after.length;
+  if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
+  const groups = [...before, ...Array.from({ length: missing }, () => 0), ...after];
+  const text = groups.map((group) => group.toString(16)).join(':');
+  return zone === undefined ? text : `${text}%${zone}`;
+}
+
+/** Groups of one half; the last one may be an IPv4 address when the half ends the address. */
+function groupsOf(half: string, endsAddress: boolean): readonly number[] | undefined {
+  if (half === '') return [];
+  const groups: number[] = [];
+  const words = half.split(':');
+  for (const [index, word] of words.entries()) {
+    const embedded = endsAddress && index === words.length - 1 ? ipv4Number(word) : undefined;
+    if (embedded !== undefined) groups.push(Math.floor(embedded / 65_536), embedded % 65_536);
+    else if (/^[0-9a-f]{1,4}$/.test(word)) groups.push(Number.parseInt(word, 16));
+    else return undefined;
+  }
+  return groups;
+}
+
+/** The number of an IPv4 address, 0 to 2^32-1; undefined unless it is four plain decimal numbers. */
+export function ipv4Number(text: string): number | undefined {
+  if (!/^(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})$/.test(text)) return undefined;
+  const octets = text.split('.').map(Number);
+  return octets.some((octet) => octet > 255) ? undefined : octets.reduce((sum, octet) => sum * 256 + octet, 0);
+}
+
+/** The dotted form of an address number. */
+export const ipv4Text = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
+
+/** How many addresses a network of this prefix length has. */
+export const networkSize = (prefixLength: number): number => 2 ** (32 - prefixLength);
+
+/** Reads `10.77.0.0/24`; the address need not be the first one. Undefined for anything that is no IPv4 address and prefix. */
+export function parseIpv4Network(text: string): Ipv4Network | undefined {
+  const [address = '', prefix = '', ...rest] = text.split('/');
+  if (rest.length > 0 || ipv4Number(address) === undefined || !/^(?:0|[1-9][0-9]?)$/.test(prefix)) return undefined;
+  const prefixLength = Number(prefix);
+  return prefixLength > 32 ? undefined : { address, prefixLength };
+}
+
+/** The first address of the network in which an address lies. */
+export function firstAddress(network: Ipv4Network): string {
+  const value = ipv4Number(network.address) ?? 0;
+  return ipv4Text(value - (value % networkSize(network.prefixLength)));
+}
+
+/** Whether the inner network lies wholly inside the outer one. */
+export function isInside(inner: Ipv4Network, outer: Ipv4Network): boolean {
+  const size = networkSize(outer.prefixLength);
+  const at = (network: Ipv4Network): number => Math.floor((ipv4Number(network.address) ?? 0) / size);
+  return inner.prefixLength >= outer.prefixLength && at(inner) === at(outer);
+}

@@ -1,0 +1,173 @@
+import type { FitModel, FitShape, MacCount, MeshFit } from '../../model/fit.ts';
+import { type MacModel, macModel } from '../../model/macs.ts';
+import { type Link, type LinkEnd, type NodeName, nodeName } from '../../model/node.ts';
+
+/** A Mac of a placement with its `hw.model`. */
+interface PacedMac {
+  readonly name: string;
+  readonly model: string;
+}
+
+/** The Macs that the others of their placement wait for. */
+interface Pace {
+  readonly slowest: readonly string[];
+  /** Which Macs set the pace, and how fast the memory of these and of the fastest is. */
+  readonly detail: string;
+}
+
+const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =>
+  `${name}, ${speeds.map((one) => one.toLocaleString('en-US')).join(' or ')} GB/s`;
+
+/**
+ * Who sets the pace where the Macs of a placement are unequal: tokens are made at the speed of the memory, and every
+ * layer waits for the Mac that finishes last. Undefined where the Macs are equal, where a model is not in the table, or
+ * where the variants of two chips overlap.
+ */
+export function paceOf(macs: readonly PacedMac[]): Pace | undefined {
+  const known = macs.flatMap(({ name, model }) => {
+    const mac = macModel(model);
+    return mac === undefined ? [] : [{ name, mac, least: least(mac), most: most(mac) }];
+  });
+  const [slowest] = known.toSorted((a, b) => a.most - b.most);
+  const [fast] = known.toSorted((a, b) => b.least - a.least);
+  if (known.length < macs.length || slowest === undefined || fast === undefined || slowest.most >= fast.least) {
+    return undefined;
+  }
+  const slow = known.filter(({ least: own, most: top }) => own <= slowest.most && top < fast.least);
+  const names = slow.map(({ name }) => name).join(', ');
+  const isCertain = slow.every(({ least: own, most: top }) => own === slowest.least && top === slowest.most);
+  const who = slow.length === 1 ? `${names} sets` : isCertain ? `${names} set` : `One of ${names} sets`;
+  const detail = `${who} the pace (${speedOf(slowest.mac)} of memory bandwidth). ${fast.name} could be faster (${speedOf(fast.mac)}).`;
+  return { slowest: slow.map(({ name }) => name), detail };
+}
+
+const least = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.min(...speeds);
+const most = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.max(...speeds);
+
+/** One Mac with a name that is made up for it. */
+interface Mac {
+  readonly name: NodeName;
+  readonly model: string;
+  /** Its receptacles in the order in which cables go into them: those that are better left free come last. */
+  readonly receptacles: readonly number[];
+  readonly carefulCount: number;
+}
+
+/** Macs of a model that is known here. */
+interface KnownCount extends MacCount {
+  readonly mac: MacModel;
+}
+
+type Pair = readonly [Mac, Mac];
+
+/**
+ * What these Macs can be cabled to: the largest full mesh and a ring, each with every cable by receptacle. Macs with
+ * Thunderbolt 4 never take part. Models that are not known here are left out: the caller refuses them first.
+ */
+export function fitMesh(wanted: readonly MacCount[]): MeshFit {
+  const known = joinModels(wanted);
+  const macs = nameMacs(known);
+  const size = largestMesh(macs, ({ receptacles }) => receptacles.length);
+  const mesh = size === 0 ? undefined : meshOf(chooseMacs(macs, size), known);
+  const ring = macs.length < 3 ? undefined : shapeOf(macs, ringPairs(macs), { known, receptaclesEach: 2 });
+  return {
+    models: known.map(fitModel),
+    asked: known.reduce((sum, { count }) => sum + count, 0),
+    carefulSize: largestMesh(macs, ({ carefulCount }) => carefulCount),
+    ...(mesh === undefined ? {} : { mesh }),
+    ...(ring === undefined ? {} : { ring }),
+  };
+}
+
+function joinModels(wanted: readonly MacCount[]): readonly KnownCount[] {
+  const counts = new Map<string, number>();
+  for (const { model, count } of wanted) counts.set(model, (counts.get(model) ?? 0) + count);
+  return [...counts].flatMap(([model, count]) => {
+    const mac = macModel(model);
+    return mac === undefined ? [] : [{ model, count, mac }];
+  });
+}
+
+const fitModel = ({ model, count, mac }: KnownCount): FitModel => ({
+  model,
+  count,
+  name: mac.name,
+  thunderbolt: mac.thunderbolt,
+  receptacles: mac.receptacles,
+  doubtful: mac.avoid,
+});
+
+/** `studio`, `mini`, `macbook`: what people call a Mac of this model when they number several. */
+const shortName = ({ name }: MacModel): string =>
+  name.startsWith('MacBook') ? 'macbook' : (name.split(' ')[1] ?? 'mac').toLowerCase();
+
+/** Every Mac that can have RDMA, numbered by what it is. */
+function nameMacs(known: readonly KnownCount[]): readonly Mac[] {
+  const numbers = new Map<string, number>();
+  return known.flatMap(({ model, count, mac }) =>
+    Array.from({ length: mac.thunderbolt === 5 ? count : 0 }, (): Mac => {
+      const short = shortName(mac);
+      const number = (numbers.get(short) ?? 0) + 1;
+      numbers.set(short, number);
+      const all = Array.from({ length: mac.receptacles }, (_, index) => index + 1);
+      const careful = all.filter((one) => !mac.avoid.includes(one));
+      return {
+        name: nodeName(`${short}-${number}`),
+        model,
+        receptacles: [...careful, ...mac.avoid],
+        carefulCount: careful.length,
+      };
+    }),
+  );
+}
+
+/** The most Macs of which each has a receptacle for each of the others; 0 when there are no two. */
+function largestMesh(macs: readonly Mac[], roomOf: (mac: Mac) => number): number {
+  const rooms = macs.map(roomOf).toSorted((a, b) => b - a);
+  const size = rooms.filter((room, index) => room >= index).length;
+  return size < 2 ? 0 : size;
+}
+
+/** Those with the most receptacles that nothing speaks against, in the order in which they were asked for. */
+function chooseMacs(macs: readonly Mac[], size: number): readonly Mac[] {
+  const able = macs.filter(({ receptacles }) => receptacles.length >= size - 1);
+  const chosen = able.toSorted((a, b) => b.carefulCount - a.carefulCount).slice(0, size);
+  return macs.filter((mac) => chosen.includes(mac));
+}
+
+const meshOf = (macs: readonly Mac[], known: readonly KnownCount[]): FitShape =>
+  shapeOf(macs, meshPairs(macs), { known, receptaclesEach: macs.length - 1 });
+
+const meshPairs = (macs: readonly Mac[]): readonly Pair[] =>
+  macs.flatMap((mac, index) => macs.slice(index + 1).map((other): Pair => [mac, other]));
+
+const ringPairs = (macs: readonly Mac[]): readonly Pair[] =>
+  macs.flatMap((mac, index): readonly Pair[] => {
+    const next = macs[(index + 1) % macs.length];
+    return next === undefined ? [] : [[mac, next]];
+  });
+
+interface ShapeNeeds {
+  readonly known: readonly KnownCount[];
+  readonly receptaclesEach: number;
+}
+
+/** Every cable takes the next receptacle at both its ends. */
+function shapeOf(macs: readonly Mac[], pairs: readonly Pair[], { known, receptaclesEach }: ShapeNeeds): FitShape {
+  const taken = new Map<Mac, number>();
+  const nextEnd = (mac: Mac): LinkEnd => {
+    const index = taken.get(mac) ?? 0;
+    taken.set(mac, index + 1);
+    return { node: mac.name, receptacle: mac.receptacles[index] ?? 0 };
+  };
+  const links = pairs.map(([a, b]): Link['ends'] => [nextEnd(a), nextEnd(b)]);
+  const counts = known.map(({ model }) => ({ model, count: macs.filter((mac) => mac.model === model).length }));
+  const doubtful = macs.filter(({ carefulCount }) => carefulCount < receptaclesEach).map(({ model }) => model);
+  return {
+    macs: counts.filter(({ count }) => count > 0),
+    size: macs.length,
+    receptaclesEach,
+    links,
+    doubtfulModels: [...new Set(doubtful)],
+  };
+}

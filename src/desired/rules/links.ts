@@ -1,0 +1,309 @@
+import type { Ipv4Network } from '../../model/desired.ts';
+import { avoidReason, type MacModel, macModel } from '../../model/macs.ts';
+import { linkEndText, nodeName } from '../../model/node.ts';
+import { linkSubject, nodeSubject } from '../../model/subject.ts';
+import type { Prose } from '../../model/text/prose.ts';
+import { firstAddress, ipv4Number, isInside, linkText, networkSize, parseIpv4Network } from '../addresses.ts';
+import { listText } from '../did-you-mean.ts';
+import { type Draft, type DraftAvoid, type DraftEnd, type DraftLink, draftNodesByName } from '../draft.ts';
+import type { DraftText } from '../draft-placements.ts';
+import type { Finding, PlaceText, Rule } from './rule.ts';
+
+/** Cables and their receptacles, and the pool of their addresses. */
+export const linkRules: readonly Rule[] = [
+  linkToItself,
+  duplicateLink,
+  receptacleUsedTwice,
+  noSuchReceptacle,
+  avoidedReceptacle,
+  noRdmaModel,
+  pool,
+];
+
+interface Use {
+  readonly link: DraftLink;
+  readonly end: DraftEnd;
+}
+
+/** One receptacle holds one cable. Whole duplicates are told by the rule about duplicate links. */
+export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly Finding[] {
+  const firstUse = new Map<string, Use>();
+  const findings: Finding[] = [];
+  const freeAt = freeReceptaclesOf(draft);
+  for (const link of draft.links) {
+    for (const end of link.ends) {
+      const name = linkEndText(end);
+      const first = firstUse.get(name);
+      if (first === undefined) firstUse.set(name, { link, end });
+      else if (first.link !== link && linkKey(first.link) !== linkKey(link)) {
+        findings.push(finding({ link, end }, first, freeAt, place));
+      }
+    }
+  }
+  return findings;
+}
+
+function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText): Finding {
+  const { node, receptacle } = use.end;
+  const firstPlace = placeOf(first);
+  return {
+    ...placeOf(use),
+    code: 'topology/receptacle-used-twice',
+    label: `receptacle ${receptacle} of ${node} already carries ${place(firstPlace)}`,
+    detail: 'One receptacle holds one cable.',
+    hint: hintFor(use.end, freeAt(node)),
+    subject: linkSubject(use.link.ends, use.link.text),
+    others: [{ ...firstPlace, detail: 'The first link at this receptacle.' }],
+  };
+}
+
+const placeOf = ({ link, end }: Use) =>
+  ({ pointer: link.pointer, at: 'value', part: { start: end.start, end: end.end } }) as const;
+
+function hintFor(end: DraftEnd, free: readonly number[] | undefined): string {
+  if (free === undefined) return 'Give one of the two links another receptacle.';
+  const next = free[0];
+  if (next === undefined) return `${end.node} has no free receptacle left; remove one of the two links.`;
+  const noun = free.length === 1 ? 'receptacle' : 'receptacles';
+  return `${end.node} has ${noun} ${listText(free.map(String))} free; did you mean ${end.node}:${next}?`;
+}
+
+/**
+ * Receptacles of a node without a link and without a reason to avoid them; undefined when the model is not known. Each
+ * node is looked at once, however often it is asked about, and the links only once for all.
+ */
+type FreeReceptacles = (node: string) => readonly number[] | undefined;
+
+function freeReceptaclesOf(draft: Draft): FreeReceptacles {
+  const nodes = draftNodesByName(draft);
+  const takenByNode = new Map<string, Set<number>>();
+  const take = (node: string, receptacle: number): void => {
+    const taken = takenByNode.get(node) ?? new Set<number>();
+    takenByNode.set(node, taken.add(receptacle));
+  };
+  for (const link of draft.links) for (const { node, receptacle } of link.ends) take(node, receptacle);
+  const everywhere: number[] = [];
+  for (const { node, receptacle } of draft.avoid) {
+    if (node === undefined) everywhere.push(receptacle);
+    else take(node, receptacle);
+  }
+  const found = new Map<string, readonly number[] | undefined>();
+  const look = (node: string): readonly number[] | undefined => {
+    const declared = nodes.get(nodeName(node))?.model;
+    const model = declared === undefined ? undefined : macModel(declared.text);
+    if (model === undefined) return undefined;
+    const taken = new Set([...model.avoid, ...everywhere, ...(takenByNode.get(node) ?? [])]);
+    return Array.from({ length: model.receptacles }, (_, index) => index + 1).filter((number) => !taken.has(number));
+  };
+  return (node) => {
+    if (!found.has(node)) found.set(node, look(node));
+    return found.get(node);
+  };
+}
+
+const addressesPerLink = networkSize(30);
+
+const privateNetworks: readonly Ipv4Network[] = [
+  { address: '10.0.0.0', prefixLength: 8 },
+  { address: '172.16.0.0', prefixLength: 12 },
+  { address: '192.168.0.0', prefixLength: 16 },
+];
+
+/** Networks in which no host has an ordinary address. */
+const unusable: readonly (Ipv4Network & { readonly name: string })[] = [
+  { address: '0.0.0.0', prefixLength: 8, name: '"this network"' },
+  { address: '127.0.0.0', prefixLength: 8, name: 'the loopback network' },
+  { address: '169.254.0.0', prefixLength: 16, name: 'where macOS assigns addresses by itself' },
+  { address: '224.0.0.0', prefixLength: 3, name: 'multicast or reserved' },
+];
+
+/** The pool is a usable, private network with a /30 for every link, and no node is reached at an address of it. */
+function pool(draft: Draft): readonly Finding[] {
+  const text = draft.pool;
+  if (text === undefined || !text.isText || !/^[0-9.]+\/[0-9]+$/.test(text.text)) return [];
+  const network = parseIpv4Network(text.text);
+  if (network === undefined) return [notANetwork(text, 'Four numbers from 0 to 255 and a prefix length up to 32.')];
+  const first = firstAddress(network);
+  if (first !== network.address) {
+    const right = `${first}/${network.prefixLength}`;
+    return [notANetwork(text, `${network.address} is an address inside ${right}.`, `Write ${right}.`)];
+  }
+  const overlap = unusable.find((one) => isInside(network, one) || isInside(one, network));
+  if (overlap !== undefined)
+    return [notANetwork(text, `It reaches into ${overlap.address}/${overlap.prefixLength}, ${overlap.name}.`)];
+  return [...tooSmall(draft, text, network), ...notPrivate(text, network), ...hasHosts(draft, text, network)];
+}
+
+const here = (text: DraftText) => ({ pointer: text.pointer, at: 'value' }) as const;
+
+function notANetwork(text: DraftText, detail: string, hint?: Prose): Finding {
+  return { ...here(text), code: 'topology/pool-not-a-network', detail, ...(hint === undefined ? {} : { hint }) };
+}
+
+function tooSmall(draft: Draft, text: DraftText, network: Ipv4Network): readonly Finding[] {
+  const has = Math.floor(networkSize(network.prefixLength) / addressesPerLink);
+  const needs = draft.links.length;
+  if (needs <= has) return [];
+  const prefix = 30 - Math.ceil(Math.log2(needs));
+  const wide = { address: network.address, prefixLength: prefix };
+  const detail = `${needs} links need ${needs * addressesPerLink} addresses; a /${network.prefixLength} has room for ${has === 1 ? 'one link' : `${has} links`}.`;
+  const hint = `A /${prefix} is large enough, such as ${firstAddress(wide)}/${prefix}.`;
+  return [{ ...here(text), code: 'topology/pool-too-small', detail, hint }];
+}
+
+function notPrivate(text: DraftText, network: Ipv4Network): readonly Finding[] {
+  if (privateNetworks.some((one) => isInside(network, one))) return [];
+  return [{ ...here(text), code: 'topology/pool-not-private', detail: `${text.text} is public, at least in part.` }];
+}
+
+/** Names of hosts are not looked up: only a host that is written as an address is compared. */
+function hasHosts({ nodes }: Draft, text: DraftText, network: Ipv4Network): readonly Finding[] {
+  const inside = nodes.flatMap(({ name, host }) =>
+    host !== undefined &&
+    ipv4Number(host.text) !== undefined &&
+    isInside({ address: host.text, prefixLength: 32 }, network)
+      ? [{ name, host }]
+      : [],
+  );
+  const [first] = inside;
+  if (first === undefined) return [];
+  const others = inside.map(({ name, host }) => ({ ...here(host), detail: `${name} is reached at ${host.text}.` }));
+  const detail = `${first.name} is reached at ${first.host.text}, which is inside ${text.text}.`;
+  return [{ ...here(text), code: 'topology/pool-has-host', detail, others }];
+}
+
+/** A receptacle that a link or `avoid` names must exist on the declared model; unknown models are not judged. */
+function noSuchReceptacle(draft: Draft): readonly Finding[] {
+  const nodes = draftNodesByName(draft);
+  const named = [
+    ...draft.links.flatMap((link) => link.ends.map((end) => ({ ...end, pointer: link.pointer }))),
+    ...draft.avoid.flatMap((one) => {
+      if (one.node === undefined) return [];
+      const length = `${one.node}:${one.receptacle}`.length;
+      return [{ node: one.node, receptacle: one.receptacle, pointer: one.pointer, start: 0, end: length }];
+    }),
+  ];
+  return named.flatMap(({ node, receptacle, pointer, start, end }) => {
+    const declared = nodes.get(node)?.model;
+    const model = declared === undefined ? undefined : macModel(declared.text);
+    if (model === undefined || declared === undefined || receptacle <= model.receptacles) return [];
+    const numbers = Array.from({ length: model.receptacles }, (_, index) => String(index + 1));
+    const finding: Finding = {
+      code: 'topology/no-such-receptacle',
+      pointer,
+      at: 'value',
+      part: { start, end },
+      label: `${node} has ${model.receptacles}`,
+      detail: `${node} is a ${model.name} (${declared.text}) with receptacles ${listText(numbers)}.`,
+      subject: nodeSubject(node),
+      others: [{ pointer: declared.pointer, at: 'value', detail: 'The model is declared here.' }],
+    };
+    return [finding];
+  });
+}
+
+/** Reports that a linked Mac with Thunderbolt 4 can never have RDMA. Placements over RDMA refuse it themselves. */
+function noRdmaModel(draft: Draft): readonly Finding[] {
+  const linked = new Set<string>(draft.links.flatMap((link) => link.ends.map((end) => end.node)));
+  return [...draftNodesByName(draft)].flatMap(([name, node]) => {
+    const model = node.model === undefined ? undefined : macModel(node.model.text);
+    if (node.model === undefined || model === undefined || model.thunderbolt === 5 || !linked.has(name)) return [];
+    const finding: Finding = {
+      code: 'topology/no-rdma',
+      pointer: node.model.pointer,
+      at: 'value',
+      detail: `A ${model.name} has Thunderbolt ${model.thunderbolt} and can never have RDMA. Its links carry TCP only.`,
+      subject: nodeSubject(name),
+    };
+    return [finding];
+  });
+}
+
+/** A cable joins two different nodes. */
+function linkToItself(draft: Draft): readonly Finding[] {
+  return draft.links.flatMap((link) => {
+    const [from, to] = link.ends;
+    if (from.node !== to.node) return [];
+    return {
+      code: 'topology/link-to-itself' as const,
+      pointer: link.pointer,
+      at: 'value' as const,
+      part: { start: to.start, end: to.end },
+      label: `the other end is at ${from.node} too`,
+      detail: `Both ends of this link are at ${from.node}.`,
+      subject: linkSubject(link.ends, link.text),
+    };
+  });
+}
+
+/** Both ways of writing a link have one key. */
+const linkKey = (link: DraftLink): string => linkText(link.ends);
+
+/** A cable stands in the file once, in either direction. */
+function duplicateLink(draft: Draft, place: PlaceText): readonly Finding[] {
+  const first = new Map<string, DraftLink>();
+  const findings: Finding[] = [];
+  for (const link of draft.links) {
+    const other = first.get(linkKey(link));
+    if (other === undefined) {
+      first.set(linkKey(link), link);
+      continue;
+    }
+    const otherPlace = { pointer: other.pointer, at: 'value' } as const;
+    findings.push({
+      code: 'topology/duplicate-link',
+      pointer: link.pointer,
+      at: 'value',
+      label: `same cable as ${place(otherPlace)}`,
+      detail: 'It names the same two receptacles; the order of the ends has no meaning.',
+      hint: 'Remove one of the two lines.',
+      subject: linkSubject(link.ends, link.text),
+      others: [{ ...otherPlace, detail: 'The first link with these ends.' }],
+    });
+  }
+  return findings;
+}
+
+/** Warns about links at receptacles that the file or the product's own data wants left free. */
+function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
+  const nodes = draftNodesByName(draft);
+  const avoided = firstAvoided(draft);
+  return draft.links.flatMap((link) =>
+    link.ends.flatMap((end) => {
+      const declared = nodes.get(end.node)?.model;
+      const why = reason(end, avoided, declared === undefined ? undefined : macModel(declared.text), place);
+      if (why === undefined) return [];
+      const finding: Finding = {
+        code: 'topology/avoided-receptacle',
+        pointer: link.pointer,
+        at: 'value',
+        part: { start: end.start, end: end.end },
+        detail: why,
+        subject: linkSubject(link.ends, link.text),
+      };
+      return [finding];
+    }),
+  );
+}
+
+/** What the file avoids, the first entry for each receptacle: of every node by number, of one node by name too. */
+function firstAvoided({ avoid }: Draft): ReadonlyMap<string, DraftAvoid> {
+  const first = new Map<string, DraftAvoid>();
+  for (const one of avoid) {
+    const key = `${one.node ?? ''}:${one.receptacle}`;
+    if (!first.has(key)) first.set(key, one);
+  }
+  return first;
+}
+
+function reason(
+  end: DraftEnd,
+  avoided: ReadonlyMap<string, DraftAvoid>,
+  model: MacModel | undefined,
+  place: PlaceText,
+): string | undefined {
+  const own = avoided.get(`:${end.receptacle}`) ?? avoided.get(`${end.node}:${end.receptacle}`);
+  if (own !== undefined) return `The file itself wants it left free (${place({ pointer: own.pointer, at: 'value' })}).`;
+  if (model === undefined || !model.avoid.includes(end.receptacle)) return undefined;
+  return avoidReason(model.name, end.receptacle);
+}

@@ -1,0 +1,199 @@
+import { gatewayAccount, ranksAccount } from '../../model/account.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { canonicalAddress } from '../addresses.ts';
+import { memoryLabelBytes, sizeBytes } from '../amounts.ts';
+import { type Choices, choicesAmong } from '../did-you-mean.ts';
+import type { Draft, DraftNode } from '../draft.ts';
+import type { DraftText } from '../draft-placements.ts';
+import type { Finding, FindingPlace, PlaceText, Rule } from './rule.ts';
+
+/** Nodes, the accounts and the settings of their macOS. */
+export const nodeRules: readonly Rule[] = [
+  duplicateNode,
+  duplicateAddress,
+  badAddress,
+  unknownNode,
+  wiredLimitTooLarge,
+  loginUnderFileVault,
+  accounts,
+];
+
+/** What macOS needs beside the GPU (bytes). */
+const systemBytes = 8 * 2 ** 30;
+
+function isTooSmall({ memory }: DraftNode, limitBytes: number): boolean {
+  const bytes = memory?.isText ? memoryLabelBytes(memory.text) : undefined;
+  return bytes !== undefined && bytes - systemBytes < limitBytes;
+}
+
+/** A size for `system.wiredLimit` leaves every Mac whose memory is declared what macOS needs. */
+function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly Finding[] {
+  const limitBytes = wiredLimit?.isText ? sizeBytes(wiredLimit.text) : undefined;
+  if (wiredLimit === undefined || limitBytes === undefined) return [];
+  const small = nodes.filter((node) => isTooSmall(node, limitBytes));
+  if (small.length === 0) return [];
+  const told = small.map(({ name, memory }) => `${name} has ${memory?.text ?? ''}`);
+  const finding: Finding = {
+    code: 'node/wired-limit-too-large',
+    pointer: wiredLimit.pointer,
+    at: 'value',
+    detail: `${told.join(', ')}; ${wiredLimit.text} leave macOS less than the 8 GiB that it needs.`,
+    others: small.flatMap(({ memory }) =>
+      memory === undefined ? [] : [{ pointer: memory.pointer, at: 'value', detail: 'Its memory.' } as const],
+    ),
+  };
+  return [finding];
+}
+
+/** Every node that a link or a receptacle to avoid names must stand under `nodes`; without any node only that is told. */
+function unknownNode(draft: Draft): readonly Finding[] {
+  const known = draft.nodeNames;
+  if (known.size === 0) return [];
+  const choices = choicesAmong(draft.nodes.map((node) => node.name));
+  const inLinks = draft.links.flatMap((link) =>
+    link.ends.flatMap((end) => {
+      const part = { start: end.start, end: end.start + end.node.length };
+      const place: FindingPlace = { pointer: link.pointer, at: 'value', part };
+      return known.has(end.node) ? [] : [finding(end.node, place, choices)];
+    }),
+  );
+  const inAvoid = draft.avoid.flatMap(({ node, pointer }) => {
+    if (node === undefined || known.has(node)) return [];
+    return [finding(node, { pointer, at: 'value', part: { start: 0, end: node.length } }, choices)];
+  });
+  return [...inLinks, ...inAvoid];
+}
+
+function finding(name: string, place: FindingPlace, choices: Choices): Finding {
+  const near = choices.near(name);
+  return {
+    ...place,
+    code: 'topology/unknown-node',
+    detail: `There is no node \`${name}\` in this file.`,
+    hint: near === undefined ? `The nodes are ${choices.list}.` : `Did you mean \`${near}\`?`,
+    subject: nodeSubject(name),
+    ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+  };
+}
+
+/** A disk that waits for a password lets nobody be logged in by itself. */
+function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly Finding[] {
+  if (automaticLogin?.text !== 'required' || fileVault?.text !== 'enabled') return [];
+  return [
+    {
+      code: 'node/login-under-filevault',
+      pointer: automaticLogin.pointer,
+      at: 'value',
+      detail: 'A Mac whose disk is encrypted by FileVault logs nobody in by itself.',
+      others: [{ pointer: fileVault.pointer, at: 'value', detail: 'FileVault is to be on.' }],
+    },
+  ];
+}
+
+/** Names of nodes differ in more than upper and lower case. (Equal names are found where the file is read.) */
+function duplicateNode(draft: Draft, place: PlaceText): readonly Finding[] {
+  const first = new Map<string, DraftNode>();
+  const findings: Finding[] = [];
+  for (const node of draft.nodes) {
+    const folded = node.name.toLowerCase();
+    const other = first.get(folded);
+    if (other === undefined) {
+      first.set(folded, node);
+      continue;
+    }
+    const otherPlace = { pointer: other.pointer, at: 'key' } as const;
+    findings.push({
+      code: 'topology/duplicate-node',
+      pointer: node.pointer,
+      at: 'key',
+      label: `same name as ${place(otherPlace)}`,
+      detail: `\`${node.name}\` and \`${other.name}\` differ only in upper and lower case.`,
+      subject: nodeSubject(node.name),
+      others: [{ ...otherPlace, detail: 'The first one.' }],
+    });
+  }
+  return findings;
+}
+
+const sshPort = 22;
+
+/** Two nodes are two Macs, so they have two addresses; the same host at two ports counts as two. */
+function duplicateAddress(draft: Draft, place: PlaceText): readonly Finding[] {
+  const first = new Map<string, { readonly node: DraftNode; readonly host: DraftText }>();
+  const findings: Finding[] = [];
+  for (const node of draft.nodes) {
+    const address = node.host === undefined ? undefined : canonicalAddress(node.host.text);
+    if (node.host === undefined || address === undefined) continue;
+    const key = `${address} ${node.port ?? sshPort}`;
+    const other = first.get(key);
+    if (other === undefined) {
+      first.set(key, { node, host: node.host });
+      continue;
+    }
+    const otherPlace = { pointer: other.host.pointer, at: 'value' } as const;
+    findings.push({
+      code: 'topology/duplicate-address',
+      pointer: node.host.pointer,
+      at: 'value',
+      label: `${other.node.name} has it already, ${place(otherPlace)}`,
+      detail: `${node.name} and ${other.node.name} would both be reached at ${address}.`,
+      subject: nodeSubject(node.name),
+      others: [{ ...otherPlace, detail: `The address of ${other.node.name}.` }],
+    });
+  }
+  return findings;
+}
+
+/** The characters of a name, or of an IPv6 address with its at least two colons; the rest is the schema's matter. */
+const hasForm = /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9]+)?)$/;
+
+/** A host that looks like an IP address is one, in a form that every program reads alike. */
+function badAddress(draft: Draft): readonly Finding[] {
+  return draft.nodes.flatMap(({ name, host }) => {
+    if (host === undefined || !host.isText || !hasForm.test(host.text)) return [];
+    if (canonicalAddress(host.text) !== undefined) return [];
+    const finding: Finding = {
+      code: 'topology/bad-address',
+      pointer: host.pointer,
+      at: 'value',
+      detail: `\`${host.text}\` looks like an IP address, and programs would not agree on which one.`,
+      subject: nodeSubject(name),
+    };
+    return [finding];
+  });
+}
+
+/** What each of the two keys may not name: it is made for the other one. */
+const ofOther = { ranks: gatewayAccount, gateway: ranksAccount } as const;
+
+/** Accounts of ranks and gateway that are one, or that meshwright logs in as. */
+function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Finding[] {
+  const isOne = ranks !== undefined && ranks.text !== 'login' && ranks.text === gateway?.text;
+  const shared: readonly Finding[] = isOne
+    ? [
+        {
+          code: 'node/same-account',
+          pointer: gateway.pointer,
+          at: 'value',
+          detail: `Ranks and gateway would both run as ${ranks.text}.`,
+          others: [{ pointer: ranks.pointer, at: 'value', detail: 'The account of the ranks.' }],
+        },
+      ]
+    : [];
+  return [
+    ...shared,
+    ...(['ranks', 'gateway'] as const).flatMap((key): readonly Finding[] => {
+      const account = { ranks, gateway }[key];
+      if (account === undefined || (isOne && key === 'gateway')) return [];
+      const { text, pointer } = account;
+      const about = { pointer, at: 'value' } as const;
+      if (text === ofOther[key]) {
+        const other = key === 'ranks' ? 'the gateway' : 'ranks';
+        return [{ ...about, code: 'node/same-account', detail: `meshwright makes ${text} for ${other}.` }];
+      }
+      return text === 'root' || users.includes(text)
+        ? [{ ...about, code: 'node/account-logs-in', detail: `${text} is an account that can become root.` }]
+        : [];
+    }),
+  ];
+}

@@ -1,0 +1,269 @@
+import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import { macModel } from '../../model/macs.ts';
+import { placementSubject } from '../../model/subject.ts';
+import type { Prose } from '../../model/text/prose.ts';
+import { type Choices, choicesAmong } from '../did-you-mean.ts';
+import { type Draft, draftNodesByName } from '../draft.ts';
+import { type DraftPlacement, type DraftText, draftLayouts, pointerTo } from '../draft-placements.ts';
+import { paceOf } from '../fit/fit-macs.ts';
+import type { Finding, PlaceText, Rule } from './rule.ts';
+
+/** What placements name, their nodes and how they are split. */
+export const placementRules: readonly Rule[] = [
+  unknownInPlacement,
+  nodeTwice,
+  fallbackSameNodes,
+  shardingMissing,
+  sharesDiffer,
+  needsAddressing,
+  meshNotComplete,
+  placementNoRdma,
+  unequalMacs,
+];
+
+/** One kind of thing that a placement names. */
+interface Named {
+  readonly code: DiagnosticCode;
+  readonly kind: 'node' | 'model' | 'runtime';
+  readonly known: ReadonlySet<string>;
+  readonly choices: Choices;
+}
+
+/** Every node, model and runtime of a placement must stand in the file. */
+function unknownInPlacement(draft: Draft): readonly Finding[] {
+  const nodes: Named = {
+    code: 'placement/unknown-node',
+    kind: 'node',
+    known: draft.nodeNames,
+    choices: choicesAmong(draft.nodes.map(({ name }) => name)),
+  };
+  const models: Named = {
+    code: 'placement/unknown-model',
+    kind: 'model',
+    known: draft.modelNames,
+    choices: choicesAmong(draft.models.map(({ name }) => name)),
+  };
+  const runtimes: Named = {
+    code: 'placement/unknown-runtime',
+    kind: 'runtime',
+    known: draft.runtimeNames,
+    choices: choicesAmong(draft.runtimes.map(({ name }) => name)),
+  };
+  return draft.placements.flatMap(({ name, model, runtime, nodes: members, fallback }) => [
+    ...unknown(model, models, name),
+    ...unknown(runtime, runtimes, name),
+    // Without any node only that is told, by the schema.
+    ...(draft.nodeNames.size === 0 ? [] : members.flatMap((member) => unknown(member, nodes, name))),
+    ...(draft.nodeNames.size === 0 ? [] : (fallback?.nodes ?? []).flatMap((member) => unknown(member, nodes, name))),
+  ]);
+}
+
+function unknown(text: DraftText | undefined, named: Named, placement: string): readonly Finding[] {
+  const { code, kind, known, choices } = named;
+  if (text === undefined || !text.isText || known.has(text.text)) return [];
+  const near = choices.near(text.text);
+  const finding: Finding = {
+    pointer: text.pointer,
+    at: 'value',
+    code,
+    detail: `There is no ${kind} \`${text.text}\` in this file.`,
+    subject: placementSubject(placement),
+    ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+    ...hintFor(near, named),
+  };
+  return [finding];
+}
+
+function hintFor(near: string | undefined, { kind, choices }: Named): { readonly hint?: Prose } {
+  if (near !== undefined) return { hint: `Did you mean \`${near}\`?` };
+  return choices.list === '' ? {} : { hint: `The ${kind}s are ${choices.list}.` };
+}
+
+/** A fallback is there for when a node of the placement is away, so it has others, or fewer. */
+function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
+  return placements.flatMap(({ name, nodes, fallback }) => {
+    const own = new Set(nodes.map(({ text }) => text));
+    const there = new Set(fallback?.nodes.map(({ text }) => text));
+    if (fallback === undefined || own.size === 0 || [...own].some((node) => !there.has(node))) return [];
+    const finding: Finding = {
+      code: 'placement/fallback-same-nodes',
+      pointer: `${fallback.pointer}/nodes`,
+      at: 'key',
+      detail: `It needs ${own.size === 1 ? 'the one node' : 'every node'} of ${name} itself: ${[...own].join(', ')}.`,
+      subject: placementSubject(name),
+    };
+    return [finding];
+  });
+}
+
+/** A placement that has shares has one for each of its nodes. */
+function sharesDiffer({ placements }: Draft): readonly Finding[] {
+  return placements.flatMap(({ name, pointer, nodes, hasAllNodes, shareCount }) => {
+    if (shareCount === undefined || !hasAllNodes || shareCount === nodes.length) return [];
+    const finding: Finding = {
+      code: 'placement/shares-differ',
+      pointer: pointerTo(pointer, 'shares'),
+      at: 'value',
+      detail: `${name} has ${nodes.length === 1 ? 'one node' : `${nodes.length} nodes`} and ${shareCount === 1 ? 'one share' : `${shareCount} shares`}.`,
+      subject: placementSubject(name),
+    };
+    return [finding];
+  });
+}
+
+/** A model on two or more nodes is split, and the file says how. */
+function shardingMissing(draft: Draft): readonly Finding[] {
+  return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes, hasSharding }) => {
+    if (hasSharding || nodes.length < 2) return [];
+    const finding: Finding = {
+      code: 'placement/sharding-missing',
+      pointer,
+      at: 'key',
+      detail: `${name} has ${nodes.length} nodes.`,
+      subject: placementSubject(name),
+    };
+    return [finding];
+  });
+}
+
+/** Which Macs set the pace of a placement whose declared models are unequal. */
+function unequalMacs(draft: Draft): readonly Finding[] {
+  const byName = draftNodesByName(draft);
+  return draftLayouts(draft.placements).flatMap(({ name, nodes, pointer, isFallback }) => {
+    const macs = nodes.flatMap(({ text }) => {
+      const model = byName.get(text)?.model?.text;
+      return model === undefined ? [] : [{ name: text, model }];
+    });
+    const pace = macs.length < nodes.length ? undefined : paceOf(macs);
+    if (pace === undefined) return [];
+    const slow = nodes.find(({ text }) => pace.slowest.includes(text));
+    const finding: Finding = {
+      code: 'placement/unequal-macs',
+      pointer: slow?.pointer ?? pointer,
+      at: 'value',
+      detail: isFallback === true ? `On its fallback: ${pace.detail}` : pace.detail,
+      subject: placementSubject(name),
+    };
+    return [finding];
+  });
+}
+
+/** A placement over RDMA has no Mac that can never do it; a model of Mac that is not known is not judged. */
+function placementNoRdma(draft: Draft): readonly Finding[] {
+  const byName = draftNodesByName(draft);
+  return draftLayouts(draft.placements).flatMap(({ name, transport, nodes }) => {
+    if (transport?.text !== 'rdma') return [];
+    return nodes.flatMap((node) => {
+      const declared = byName.get(node.text)?.model;
+      const model = declared === undefined ? undefined : macModel(declared.text);
+      if (declared === undefined || model === undefined || model.thunderbolt === 5) return [];
+      const finding: Finding = {
+        code: 'placement/no-rdma',
+        pointer: node.pointer,
+        at: 'value',
+        detail: `${node.text} is a ${model.name} with Thunderbolt ${model.thunderbolt}.`,
+        subject: placementSubject(name),
+        others: [{ pointer: declared.pointer, at: 'value', detail: 'The model is declared here.' }],
+      };
+      return [finding];
+    });
+  });
+}
+
+/** Ranks on two or more nodes meet at addresses of their links, so there must be a pool for those. */
+function needsAddressing(draft: Draft): readonly Finding[] {
+  if (draft.hasPool) return [];
+  return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes }) => {
+    if (new Set(nodes.map(({ text }) => text)).size < 2) return [];
+    const finding: Finding = {
+      code: 'placement/needs-addressing',
+      pointer: `${pointer}/nodes`,
+      at: 'key',
+      detail: `${name} has ${nodes.length} ranks, and the file has no \`thunderbolt.addressing.pool\`.`,
+      subject: placementSubject(name),
+    };
+    return [finding];
+  });
+}
+
+type Pair = readonly [string, string];
+
+/**
+ * The links join the nodes of a placement as its sharding needs them: every pair for tensor; for pipeline each with the
+ * next and the last with the first, which is also the ring by which every rank has an address. mlx can talk round such a
+ * ring with either sharding. Links or nodes that are wrong in themselves are told as such, and nothing is concluded from
+ * them.
+ */
+function meshNotComplete(draft: Draft): readonly Finding[] {
+  if (!areLinksSane(draft)) return [];
+  const linked = new Set(draft.links.flatMap(({ ends: [a, b] }) => [keyOf([a.node, b.node]), keyOf([b.node, a.node])]));
+  const ringing = new Set(draft.runtimes.filter(({ driver }) => driver?.text === 'mlx').map(({ name }) => name));
+  return draftLayouts(draft.placements).flatMap((placement) => {
+    const sharding = placement.sharding?.text;
+    const names = placement.nodes.map(({ text }) => text);
+    if ((sharding !== 'tensor' && sharding !== 'pipeline') || !isJudged(placement, names, draft)) return [];
+    const isRing = ringing.has(placement.runtime?.text ?? '') && placement.backend?.text !== 'jaccl';
+    const shape = isRing ? 'pipeline' : sharding;
+    const missing = (shape === 'tensor' ? pairsOf(names) : ringOf(names)).filter((pair) => !linked.has(keyOf(pair)));
+    return missing.length === 0 ? [] : [finding(placement, shape, missing)];
+  });
+}
+
+const keyOf = ([a, b]: Pair): string => `${a} ${b}`;
+
+const areLinksSane = ({ links, hasAllLinks, nodeNames }: Draft): boolean =>
+  hasAllLinks && links.every(({ ends }) => ends.every(({ node }) => nodeNames.has(node)));
+
+const isJudged = ({ hasAllNodes }: DraftPlacement, names: readonly string[], { nodeNames }: Draft): boolean =>
+  hasAllNodes && new Set(names).size === names.length && names.every((name) => nodeNames.has(name));
+
+const pairsOf = (names: readonly string[]): readonly Pair[] =>
+  names.flatMap((name, index) => names.slice(index + 1).map((other): Pair => [name, other]));
+
+/** Each with the next one, and the last with the first; of two nodes that is one pair, of one node none. */
+function ringOf(names: readonly string[]): readonly Pair[] {
+  const pairs = names.slice(1).map((name, index): Pair => [names[index] ?? '', name]);
+  const [first, last] = [names[0], names.at(-1)];
+  return names.length < 3 || first === undefined || last === undefined ? pairs : [...pairs, [last, first]];
+}
+
+function finding(
+  { name, pointer, isFallback }: DraftPlacement,
+  sharding: 'tensor' | 'pipeline',
+  missing: readonly Pair[],
+): Finding {
+  const pairs = missing.map(([a, b]) => `${a} and ${b}`);
+  const count = pairs.length === 1 ? 'one link is missing' : `${pairs.length} links are missing`;
+  const words = {
+    pointer: `${pointer}/${isFallback === true ? 'nodes' : 'sharding'}`,
+    at: 'value',
+    label: count,
+    detail: `No link joins ${pairs.join(', ')}.`,
+    subject: placementSubject(name),
+  } as const;
+  return sharding === 'tensor'
+    ? { ...words, code: 'placement/mesh-not-complete' }
+    : { ...words, code: 'placement/ring-not-complete' };
+}
+
+/** A node has one rank in a placement. */
+function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
+  return draftLayouts(draft.placements).flatMap(({ name, nodes }) =>
+    nodes.flatMap((node, index) => {
+      const rank = nodes.findIndex((other) => other.text === node.text);
+      const first = nodes[rank];
+      if (first === undefined || rank === index) return [];
+      const firstPlace = { pointer: first.pointer, at: 'value' } as const;
+      const finding: Finding = {
+        code: 'placement/node-twice',
+        pointer: node.pointer,
+        at: 'value',
+        label: `rank ${rank} already, ${place(firstPlace)}`,
+        detail: `${node.text} would be rank ${rank} and rank ${index} of ${name}.`,
+        subject: placementSubject(name),
+        others: [{ ...firstPlace, detail: 'The first time.' }],
+      };
+      return [finding];
+    }),
+  );
+}
