@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../scenarios/sim-fixture.ts';
+import { eventually } from '../rack/running.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, json, meshwright, start, widest } from './meshwright.ts';
 import { bareFile, fileIn, placeWithPair } from './pair.ts';

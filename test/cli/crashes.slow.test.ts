@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../rack/running.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { eventually } from '../scenarios/sim-fixture.ts';
 import { endPlace } from './fleet.ts';
 import { keepersAtRest } from './keepers.ts';
 import { expectGolden, json, meshwright } from './meshwright.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { eventually } from '../scenarios/sim-fixture.ts';
+import { eventually } from '../rack/running.ts';
 import type { Place } from './place.ts';
 
 /** What launchd says of the keeper of each simulated Mac of this place; empty where there is none. */

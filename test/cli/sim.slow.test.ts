@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../rack/running.ts';
 import { fileText } from '../scenarios/converge-file.ts';
-import { eventually } from '../scenarios/sim-fixture.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, environment, expectGolden, json, meshwright, start } from './meshwright.ts';
 import { bareFile } from './pair.ts';

@@ -3,7 +3,7 @@ import { byPassword as byOwnPassword, installAccess } from '../../src/apply/enro
 import { trustedWay } from '../../src/cli/enroll/enroll-access.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
-import { connect, run } from '../scenarios/sim-fixture.ts';
+import { connect, run } from '../rack/running.ts';
 import type { Behaviour } from './behaviours.ts';
 import type { ContractRack } from './contract-rack.ts';
 

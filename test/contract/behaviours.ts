@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { prebootBanner } from '../../src/sim/hosts/preboot.ts';
-import { connect, eventually, openSsh } from '../scenarios/sim-fixture.ts';
+import { connect, eventually, openSsh } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 import { accessBehaviours } from './access-behaviours.ts';
 import type { ContractRack } from './contract-rack.ts';

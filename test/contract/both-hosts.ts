@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { faultNames } from '../../src/sim/faults/faults.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { type ExampleRack, startExampleRackBy } from '../scenarios/observe-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
+import { startExampleRackBy } from '../scenarios/observe-rack.ts';
 import { behaviours } from './behaviours.ts';
 import { type ContractRack, contractRack, keepWiredLimit } from './contract-rack.ts';
 import { faultRows, findingsOn } from './fault-rows.ts';
@@ -12,7 +13,7 @@ const clockFactor = 1 / 200;
 
 /** The contract of a host: what every simulated rack does, and every fault as the product finds it. */
 export function describeContract(host: SimHost, isWithFaults: boolean): void {
-  let started: ExampleRack<RunningFleet>;
+  let started: RunningRack<RunningFleet>;
   let rack: ContractRack;
   beforeAll(async () => {
     started = await startExampleRackBy((options) => startSimFleet({ ...options, clockFactor }, host));

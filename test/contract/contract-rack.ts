@@ -3,8 +3,8 @@ import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { type ExampleRack, observe } from '../scenarios/observe-rack.ts';
-import { connect, eventually, type Ran, run } from '../scenarios/sim-fixture.ts';
+import { connect, eventually, type Ran, type RunningRack, run, sh } from '../rack/running.ts';
+import { observe } from '../scenarios/observe-rack.ts';
 import type { SimHost } from './sim-host.ts';
 
 /** A rack on one of the hosts, as the contract uses it. */
@@ -24,10 +24,10 @@ export interface ContractRack {
   readonly bootSession: (node: string) => Promise<string>;
 }
 
-async function once(fleet: RunningFleet, node: string, command: string, input?: string): Promise<Ran> {
+async function once(fleet: RunningFleet, node: string, command: string): Promise<Ran> {
   const client = await connect(fleet, node);
   try {
-    return await run(client, command, input);
+    return await run(client, command);
   } finally {
     client.end();
   }
@@ -47,7 +47,7 @@ export async function keepWiredLimit(fleet: RunningFleet, node: string): Promise
 }
 
 /** Puts what the contract needs around a rack. */
-export function contractRack(host: SimHost, rack: ExampleRack<RunningFleet>): ContractRack {
+export function contractRack(host: SimHost, rack: RunningRack<RunningFleet>): ContractRack {
   const { fleet, names, desired } = rack;
   const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
   const look = (): Promise<FleetObservation> =>
@@ -56,10 +56,7 @@ export function contractRack(host: SimHost, rack: ExampleRack<RunningFleet>): Co
       Object.values(fleet.power()).includes('down') ? { deadlineMs: silenceMs } : {},
     );
   const user = (node: string, script: string): Promise<Ran> => once(fleet, node, `R='${rootOf(node)}'\n${script}`);
-  const root = (node: string, script: string): Promise<Ran> => {
-    const shell = `exec '${rootOf(node)}/usr/bin/sudo' -n '${rootOf(node)}/bin/sh' -s`;
-    return once(fleet, node, shell, `R='${rootOf(node)}'\n${script}\n`);
-  };
+  const root = (node: string, script: string): Promise<Ran> => sh(fleet, node, script);
   const boots = (node: string): number =>
     fleet.effects().filter((one) => one.kind === 'boot' && one.node === node).length;
   return {

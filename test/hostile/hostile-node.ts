@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import type { RunNode } from '../../src/sim/hosts/control/run-folder.ts';
-import type { ExampleRack } from '../scenarios/observe-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
 import { type FaultExec, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import type { KeyPair } from '../sshd/start-sshd.ts';
 import { printFrames, type Said, tokenIn } from './recorded-frames.ts';
@@ -10,7 +10,7 @@ import { printFrames, type Said, tokenIn } from './recorded-frames.ts';
 export interface HostileNode {
   /** As a run file names it. */
   readonly run: RunNode;
-  readonly way: (rack: ExampleRack, node: string) => NodeWay;
+  readonly way: (rack: RunningRack, node: string) => NodeWay;
   /** Bytes that have left it, of all connections, dead and alive. */
   readonly sentBytes: () => number;
   readonly connections: () => number;

@@ -2,10 +2,10 @@ import type { Client } from 'ssh2';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
-import { type ExampleRack, startExampleRackBy } from '../scenarios/observe-rack.ts';
-import { connect, eventually, type Ran, run } from '../scenarios/sim-fixture.ts';
+import { connect, eventually, type Ran, type RunningRack, run } from '../rack/running.ts';
+import { startExampleRackBy } from '../scenarios/observe-rack.ts';
 
-let rack: ExampleRack<RunningFleet>;
+let rack: RunningRack<RunningFleet>;
 const clients: Client[] = [];
 beforeAll(async () => {
   rack = await startExampleRackBy((options) => startSimFleet({ ...options, clockFactor: 1 / 200 }, 'namespace'));

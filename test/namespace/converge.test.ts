@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../rack/running.ts';
 import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
-import { eventually } from '../scenarios/sim-fixture.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
 /** Everything that the file says of settings, turned over. */

@@ -1,7 +1,7 @@
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { startNamespaceFleet } from '../../src/sim/hosts/namespace/namespace-host.ts';
 import { desiredRack } from '../rack/rack.ts';
-import { connect, run } from '../scenarios/sim-fixture.ts';
+import { connect, run } from '../rack/running.ts';
 
 /** Brings a fleet up in the folder, leaves a process that hides from its parents, tells the run, and stays. */
 const fleet = await startNamespaceFleet({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../rack/running.ts';
 import { pairFile, second } from '../scenarios/converge-file.ts';
 import { leftIn, patience, planFor } from '../scenarios/converge-rack.ts';
-import { eventually } from '../scenarios/sim-fixture.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
 /** Nothing has to be served for this. */

@@ -9,7 +9,7 @@ import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { isSameProcess, processStart } from '../../src/sim/hosts/processes.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
 import { desiredRack } from '../rack/rack.ts';
-import { connect, eventually, freshFolder, markedProcesses, removeFolder, run } from '../scenarios/sim-fixture.ts';
+import { connect, eventually, freshFolder, markedProcesses, removeFolder, run } from '../rack/running.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

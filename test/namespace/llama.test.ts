@@ -13,9 +13,9 @@ import { writeLlamaArchive } from '../llama/llama-archive.ts';
 import { llamaFile, meshNodes } from '../llama/llama-file.ts';
 import { cachedShape, goldenRequest, soloAnswer, textIn } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
+import { eventually } from '../rack/running.ts';
 import { type FileValue, filePart } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
-import { eventually } from '../scenarios/sim-fixture.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 import { type TypedRack, typedRack } from './typed.ts';
 

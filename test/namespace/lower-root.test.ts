@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { sharedLowerRoot } from '../contract/lower-root.ts';
-import { freshFolder, removeFolder } from '../scenarios/sim-fixture.ts';
+import { freshFolder, removeFolder } from '../rack/running.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

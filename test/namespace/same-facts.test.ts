@@ -4,16 +4,11 @@ import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { interfacesFact } from '../../src/rack/network/interfaces-fact.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
-import {
-  type ExampleRack,
-  observe,
-  startExampleRackBy,
-  timelessFacts,
-  unknownFacts,
-} from '../scenarios/observe-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
+import { observe, startExampleRackBy, timelessFacts, unknownFacts } from '../scenarios/observe-rack.ts';
 
-let real: ExampleRack<RunningFleet>;
-let modelled: ExampleRack<RunningFleet>;
+let real: RunningRack<RunningFleet>;
+let modelled: RunningRack<RunningFleet>;
 beforeAll(async () => {
   real = await startExampleRackBy((options) => startSimFleet(options, 'namespace'));
   modelled = await startExampleRackBy((options) => startSimFleet(options, 'portable'));
@@ -23,13 +18,13 @@ afterAll(async () => {
   await modelled?.stop();
 });
 
-const look = (rack: ExampleRack<RunningFleet>): Promise<FleetObservation> =>
+const look = (rack: RunningRack<RunningFleet>): Promise<FleetObservation> =>
   observe(rack.names.map((name) => rack.way(name)));
 
 /** On the portable host every connection comes over the loopback interface, which is no interface of the Mac. */
 const withoutWay = (key: string, value: unknown): unknown => (key === 'carriesConnection' ? undefined : value);
 
-const factsOf = (rack: ExampleRack<RunningFleet>, seen: FleetObservation): unknown =>
+const factsOf = (rack: RunningRack<RunningFleet>, seen: FleetObservation): unknown =>
   JSON.parse(
     JSON.stringify(
       rack.names.map((name) => [timelessFacts(seen, name), unknownFacts(seen, name)]),

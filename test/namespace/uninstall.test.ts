@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nodeName } from '../../src/model/node.ts';
+import { connect, run } from '../rack/running.ts';
 import { first, pairFile, second } from '../scenarios/converge-file.ts';
 import { leftIn, patience } from '../scenarios/converge-rack.ts';
-import { connect, run } from '../scenarios/sim-fixture.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
 let rack: NamespaceRack;

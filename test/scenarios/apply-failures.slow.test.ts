@@ -10,11 +10,11 @@ import type { Step } from '../../src/model/step.ts';
 import { nodeSubject, placementSubject } from '../../src/model/subject.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';
+import type { RunningRack } from '../rack/running.ts';
 import { asText } from '../unit/as-text.ts';
-import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
-import { runPlan } from './run-plan.ts';
+import { planOf, runOptions, startApplyRack } from './apply-rack.ts';
 
-let rack: ApplyRack;
+let rack: RunningRack;
 let server: Server;
 let serverPort = 0;
 beforeAll(async () => {

@@ -10,16 +10,15 @@ import type { TreeId } from '../../src/model/node-script.ts';
 import { type Step, stepId } from '../../src/model/step.ts';
 import { stagedFile } from '../../src/node/paths/own-paths.ts';
 import { aStep } from '../rack/plans.ts';
+import { eventually, type RunningRack } from '../rack/running.ts';
 import { asText } from '../unit/as-text.ts';
-import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
+import { planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
-import { runPlan } from './run-plan.ts';
-import { eventually } from './sim-fixture.ts';
 
 const node = 'studio-1';
 const fileBytes = 6 * 1024 * 1024;
 
-let rack: ApplyRack;
+let rack: RunningRack;
 let proxy: CuttingProxy;
 beforeAll(async () => {
   rack = await startApplyRack('files');
@@ -82,7 +81,7 @@ const run = (
   runPlan(
     planOf(steps),
     runOptions(rack, {
-      ways: rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? proxy.port : undefined)),
+      ways: rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? proxy : {})),
       ...more,
     }),
   );
@@ -134,7 +133,7 @@ describe('a file that is sent', () => {
     const model = aModel();
     let isCut = false;
     const report = await runPlan(planOf([prepare(model), send(model)]), {
-      ...runOptions(rack, { ways: [rack.way(node, proxy.port)] }),
+      ...runOptions(rack, { ways: [rack.way(node, proxy)] }),
       onEvent: (event) => {
         if (isCut || event.kind !== 'step-progress') return;
         isCut = true;
@@ -149,7 +148,7 @@ describe('a file that is sent', () => {
     const model = aModel();
     const person = new AbortController();
     const report = await runPlan(planOf([prepare(model), send(model)]), {
-      ...runOptions(rack, { ways: [rack.way(node, proxy.port)], signal: person.signal }),
+      ...runOptions(rack, { ways: [rack.way(node, proxy)], signal: person.signal }),
       onEvent: ({ kind }) => {
         if (kind === 'step-progress') person.abort();
       },

@@ -6,15 +6,15 @@ import { openSession, type Session } from '../../src/apply/reach/session.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { mutatingScript } from '../../src/node/mutating-script.ts';
 import { mutatingCommand } from '../../src/node/root-script.ts';
-import { type ApplyRack, controller, quickTiming, setClock, startApplyRack, tenYears } from './apply-rack.ts';
+import { eventually, type RunningRack } from '../rack/running.ts';
+import { controller, quickTiming, setClock, startApplyRack, tenYears } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
-import { eventually } from './sim-fixture.ts';
 
 const history = '/Library/Application Support/meshwright/log/history';
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
 
-let rack: ApplyRack;
+let rack: RunningRack;
 const sessions: Session[] = [];
 /** Scripts that hang for longer than their test. */
 const hanging: Promise<unknown>[] = [];
@@ -55,7 +55,7 @@ function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
   const { beatMs, leaseExpiryMs, busyMs } = { ...patientTiming, ...who };
   const own = new Map<string, Session>();
   const session = (node: string): Session => {
-    const known = own.get(node) ?? openSession(rack.way(node, who.port), { deadlineMs: 10_000, retryMs: 10 });
+    const known = own.get(node) ?? openSession(rack.way(node, who), { deadlineMs: 10_000, retryMs: 10 });
     own.set(node, known);
     sessions.push(known);
     return known;

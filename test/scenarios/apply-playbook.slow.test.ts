@@ -14,22 +14,15 @@ import { type NodeName, nodeName } from '../../src/model/node.ts';
 import { read } from '../../src/rack/fact.ts';
 import { power as powerSetting } from '../../src/rack/settings/power.ts';
 import { aStep } from '../rack/plans.ts';
-import {
-  type ApplyRack,
-  controller,
-  keptJournal,
-  planOf,
-  quickTiming,
-  runOptions,
-  startApplyRack,
-} from './apply-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
+import { controller, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
 import { runPlan } from './run-plan.ts';
 
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 
-let rack: ApplyRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startApplyRack('playbook');
 });
@@ -149,7 +142,7 @@ describe('a playbook', () => {
   });
 
   it('goes batch after batch, and stops when more nodes fail than it allows', async () => {
-    const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-1' ? 1 : undefined));
+    const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-1' ? { port: 1 } : {}));
     const own: Task = { kind: 'run', command: ['sw_vers'], effect: 'none', deadlineMs: 20_000 };
     const serial: Play['serial'] = [{ kind: 'count', count: 1 }];
     const strict = await play([{ serial, tasks: [own] }, { tasks: [own] }], { runWith: { ways } });
@@ -254,7 +247,7 @@ describe('a playbook', () => {
       ['assert:', `assert: ${nodes.join(' ')}`, `assert: ${nodes.join(' ')}`],
       ['task/assert-failed'],
     ]);
-    const away = rack.desired.nodes.map(({ name }) => rack.way(name, 1));
+    const away = rack.desired.nodes.map(({ name }) => rack.way(name, { port: 1 }));
     const waiting: Task = { kind: 'wait', for: 'observed', deadlineMs: 200 };
     const over = await play([{ tasks: [waiting] }], { runWith: { ways: away } });
     expect([codes(over.report), over.report.isStopped]).toEqual([['task/wait-over'], true]);

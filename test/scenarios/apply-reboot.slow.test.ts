@@ -11,14 +11,13 @@ import { bootSessionFact } from '../../src/rack/boot/boot-session-fact.ts';
 import { read } from '../../src/rack/fact.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';
-import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import { eventually, type RunningRack } from '../rack/running.ts';
+import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
-import { runPlan } from './run-plan.ts';
-import { eventually } from './sim-fixture.ts';
 
 const ours = '/Library/Application Support/meshwright';
 
-let rack: ApplyRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startApplyRack('reboot', 1 / 100);
 });
@@ -71,7 +70,7 @@ describe('a restart', () => {
     const proxy = await startCuttingProxy(rack.fleet.nodes['studio-2']?.port ?? 0);
     let isLost = false;
     const report = await run([reboot('studio-2', from)], {
-      ways: [rack.way('studio-2', proxy.port)],
+      ways: [rack.way('studio-2', proxy)],
       onRemote: onSent((_command, script) => {
         if (isLost || !script?.includes(`reboot-${from}`)) return;
         isLost = true;

@@ -9,7 +9,8 @@ import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep, type StepChange } from '../rack/plans.ts';
-import { type ApplyRack, keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
+import { eventually, type RunningRack } from '../rack/running.ts';
+import { keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import {
   codes,
   cuttingProxies,
@@ -23,10 +24,8 @@ import {
   timesRun,
 } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
-import { runPlan } from './run-plan.ts';
-import { eventually } from './sim-fixture.ts';
 
-let rack: ApplyRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startApplyRack('run');
 });

@@ -8,7 +8,8 @@ import { nodeName } from '../../src/model/node.ts';
 import type { Patch, Step } from '../../src/model/step.ts';
 import { addressed } from '../../src/model/subject.ts';
 import { aStep, type StepChange } from '../rack/plans.ts';
-import { type ApplyRack, quickTiming } from './apply-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
+import { quickTiming } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
 /** Where meshwright keeps its own on a Mac. */
@@ -45,12 +46,12 @@ export const outcomes = ({ steps }: RunReport): Readonly<Record<string, string>>
 export const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
 
 /** How often a node has run the script of a step, by its own account. */
-export const timesRun = (rack: ApplyRack, node: string, step: string): number =>
+export const timesRun = (rack: RunningRack, node: string, step: string): number =>
   (rack.read(node, historyFile) ?? '').split(`step=${encodeURIComponent(step)} `).length - 1;
 
 /** Puts proxies before nodes, which are stopped after each test; with the ways to all nodes, one of them through it. */
 export function cuttingProxies(): (
-  rack: ApplyRack,
+  rack: RunningRack,
   node: string,
 ) => Promise<{ readonly proxy: CuttingProxy; readonly ways: readonly NodeWay[] }> {
   const proxies: CuttingProxy[] = [];
@@ -60,7 +61,7 @@ export function cuttingProxies(): (
   return async (rack, node) => {
     const proxy = await startCuttingProxy(rack.fleet.nodes[node]?.port ?? 0);
     proxies.push(proxy);
-    const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? proxy.port : undefined));
+    const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? { port: proxy.port } : {}));
     return { proxy, ways };
   };
 }

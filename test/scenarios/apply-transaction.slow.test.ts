@@ -6,25 +6,14 @@ import { realTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { aStep } from '../rack/plans.ts';
+import { eventually, type RunningRack, sh } from '../rack/running.ts';
 import { sampleOf } from '../sample.ts';
 import { asText } from '../unit/as-text.ts';
-import {
-  type ApplyRack,
-  keptJournal,
-  planOf,
-  quickTiming,
-  runOptions,
-  setClock,
-  startApplyRack,
-  tenYears,
-} from './apply-rack.ts';
+import { keptJournal, planOf, quickTiming, runOptions, setClock, startApplyRack, tenYears } from './apply-rack.ts';
 import { codes, cuttingProxies, historyFile, outcomes, sleepAfter } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
-import { runPlan } from './run-plan.ts';
-import { eventually } from './sim-fixture.ts';
 import {
   addressChange,
-  asRoot,
   beginChange,
   clearing,
   confirmable,
@@ -42,7 +31,7 @@ import {
 
 const node = 'studio-1';
 const proxied = cuttingProxies();
-let rack: ApplyRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startApplyRack('transactions');
   setClock(rack, node, -tenYears);
@@ -229,7 +218,7 @@ describe('a node that is cut off, with its clock ten years behind (case 20)', ()
     expect(outcomes(report)).toEqual({ change: 'unknown' });
     expect(rack.read(node, pendingFile)).toMatch(/^step=change$/m);
     expect(await networkOf(rack, node)).not.toBe(before);
-    await asRoot(rack, node, '"$R/sbin/shutdown" -r now');
+    await sh(rack.fleet, node, '"$R/sbin/shutdown" -r now');
     expect(await eventually(() => rack.fleet.power()[node] !== 'up')).toBe(true);
     expect(await eventually(() => rack.fleet.power()[node] === 'up')).toBe(true);
     expect(await isSettled(rack, node)).toBe(true);

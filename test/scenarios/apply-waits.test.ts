@@ -5,16 +5,9 @@ import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Patch } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { aStep } from '../rack/plans.ts';
+import { eventually, type RunningRack } from '../rack/running.ts';
 import { asText } from '../unit/as-text.ts';
-import {
-  type ApplyRack,
-  controller,
-  keptJournal,
-  planOf,
-  quickTiming,
-  runOptions,
-  startApplyRack,
-} from './apply-rack.ts';
+import { controller, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import {
   codes,
   cuttingProxies,
@@ -27,10 +20,8 @@ import {
   sleepAfter,
   timesRun,
 } from './apply-steps.ts';
-import { runPlan } from './run-plan.ts';
-import { eventually } from './sim-fixture.ts';
 
-let rack: ApplyRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startApplyRack('waits');
 });

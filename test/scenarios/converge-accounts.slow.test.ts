@@ -3,10 +3,10 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountChecked, rankLog, serviceFile } from '../../src/node/paths/own-paths.ts';
+import { connect, run } from '../rack/running.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
-import { connect, run } from './sim-fixture.ts';
 
 const withAccounts =
   (accounts: Readonly<Record<string, string>>) =>

@@ -8,7 +8,7 @@ import type { RunReport } from '../../src/apply/run-report.ts';
 import { folderSource } from '../../src/cli/sources/byte-source.ts';
 import { readNodeShape, readShape } from '../../src/cli/sources/read-shapes.ts';
 import { shortDigest } from '../../src/model/digest.ts';
-import { wayTo } from './apply-rack.ts';
+import { wayTo } from '../rack/running.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
 import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
@@ -51,7 +51,7 @@ function isPublished(node: string): boolean {
 async function proxied() {
   const proxy = await startCuttingProxy(rack.fleet().nodes[second]?.port ?? 0);
   proxies.push(proxy);
-  return { proxy, ways: [wayTo(rack.fleet(), first), wayTo(rack.fleet(), second, proxy.port)] };
+  return { proxy, ways: [wayTo(rack.fleet(), first), wayTo(rack.fleet(), second, { port: proxy.port })] };
 }
 
 /** Calls `act` when the first step of the second node begins whose id this matches. */
@@ -190,7 +190,7 @@ describe('apply', { timeout: patience }, () => {
     const [model] = rack.desired().models;
     if (model === undefined) throw new Error('the file has no model');
     // The first of two is out of reach; what is read of the other one is what the same files are here.
-    const ways = [{ ...wayTo(rack.fleet(), first, 1) }, wayTo(rack.fleet(), second)];
+    const ways = [wayTo(rack.fleet(), first, { port: 1 }), wayTo(rack.fleet(), second)];
     const here = await readShape(
       folderSource(source),
       model.files.map(({ path }) => path),

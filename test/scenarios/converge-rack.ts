@@ -32,15 +32,13 @@ import {
 } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import type { Effect } from '../../src/sim/hosts/records.ts';
-import { controller, keptJournal, quickTiming, wayTo } from './apply-rack.ts';
+import { expectNobodyBelow, type Ran, sh, wayTo } from '../rack/running.ts';
+import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { type FileValue, pairFile, writeSources } from './converge-file.ts';
 import { type Read, readFile } from './converge-read.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
-import { expectNobodyBelow } from './leftovers.ts';
 import { writePublishedSources } from './published-sources.ts';
-import { runPlan } from './run-plan.ts';
-import { connect, type Ran, run } from './sim-fixture.ts';
 
 /** One apply: what it began from, what it showed and did, and what is left to be done. */
 export interface Applied {
@@ -249,7 +247,7 @@ export async function startConvergeRackBy<F extends RunningFleet>(
     },
     apply: (wish) => apply(parts, wish),
     converge: (wish) => converge(parts, wish),
-    asRoot: (node, script) => asRoot(parts.fleet, node, script),
+    asRoot: (node, script) => sh(parts.fleet, node, script),
     listen: (listener) => {
       parts.onRemote = listener;
     },
@@ -282,15 +280,6 @@ export async function startConvergeRackBy<F extends RunningFleet>(
 /** Nobody may have asked a Mac what it would not have known. */
 const expectKnown = async (fleet: RunningFleet): Promise<void> =>
   expect(Object.values(await fleet.unknown()).flat()).toEqual([]);
-
-/** One script as root, on standard input as the product sends it. */
-async function asRoot(fleet: RunningFleet, node: string, script: string): Promise<Ran> {
-  const client = await connect(fleet, node);
-  const root = fleet.nodes[node]?.root ?? '';
-  const ran = await run(client, `exec '${root}/usr/bin/sudo' -n '${root}/bin/sh' -s`, `R='${root}'\n${script}\n`);
-  client.end();
-  return ran;
-}
 
 /** Everything that a plan still wants, one line each. */
 export const leftIn = ({ changes, steps, waiting, blockers }: Plan): readonly string[] => [

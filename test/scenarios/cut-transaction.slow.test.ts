@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/apply/journal/journal.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
-import { type ApplyRack, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
+import { keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { codes, cuttingProxies, outcomes } from './apply-steps.ts';
 import { runKeys } from './kill/record-keys.ts';
 import { runPlan } from './run-plan.ts';
@@ -21,7 +22,7 @@ import {
 } from './transaction-steps.ts';
 
 const proxied = cuttingProxies();
-let rack: ApplyRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startApplyRack('cut transactions');
 });

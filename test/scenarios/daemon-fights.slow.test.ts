@@ -1,29 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { type ExampleRack, startExampleRackBy } from './observe-rack.ts';
-import { connect, eventually, run } from './sim-fixture.ts';
+import { eventually, type RunningRack, sh } from '../rack/running.ts';
+import { startExampleRackBy } from './observe-rack.ts';
 
 /** Half an hour of a daemon is a third of a second. */
 const intervalFactor = 1 / 6_000;
 const node = 'studio-3';
 
-let rack: ExampleRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startExampleRackBy((options) => startFleet({ ...options, intervalFactor }));
 });
 afterAll(() => rack.stop());
 
-/** One script as root, on standard input. */
 async function asRoot(script: string): Promise<string> {
-  const root = rack.fleet.nodes[node]?.root ?? '';
-  const client = await connect(rack.fleet, node);
-  try {
-    const ran = await run(client, `exec '${root}/usr/bin/sudo' -n '${root}/bin/sh' -s`, `R='${root}'\n${script}\n`);
-    expect([ran.code, ran.stderr]).toEqual([0, '']);
-    return ran.stdout;
-  } finally {
-    client.end();
-  }
+  const ran = await sh(rack.fleet, node, script);
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+  return ran.stdout;
 }
 
 const setup = '"$R/usr/sbin/networksetup"';

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/goal.ts';
 import { read } from '../../src/rack/fact.ts';
 import { doormenFact } from '../../src/rack/records/gateways-fact.ts';
+import { eventually } from '../rack/running.ts';
 import { tracesOf } from '../secret-traces.ts';
 import { asText } from '../unit/as-text.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { clientKey, publish } from './published-sources.ts';
-import { eventually } from './sim-fixture.ts';
 
 let rack: ConvergeRack;
 const published = pairFile((file) => publish(file));

@@ -10,7 +10,7 @@ import type { ExoPlacement } from '../../src/model/endpoint-calls.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { createPortClaims, type PortClaims } from '../../src/sim/hosts/link-table.ts';
-import { expectNobodyBelow } from './leftovers.ts';
+import { expectNobodyBelow } from '../rack/running.ts';
 
 /** The dialects of exo. */
 export type Dialect = '1.0.71' | 'main';

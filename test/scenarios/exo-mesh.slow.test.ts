@@ -7,10 +7,10 @@ import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Act } from '../../src/model/step.ts';
 import { mostLogBytes } from '../../src/node/paths/own-paths.ts';
 import { writeExoBuild, writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { eventually } from '../rack/running.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { hurried } from './failed-start.ts';
-import { eventually } from './sim-fixture.ts';
 
 const versions = { '1.0.71': 'release', main: 'main' } as const;
 type Dialect = keyof typeof versions;

@@ -4,9 +4,10 @@ import { subjectText } from '../../src/model/subject.ts';
 import { faultNames } from '../../src/sim/faults/faults.ts';
 import { keepWiredLimit } from '../contract/contract-rack.ts';
 import { faultRows } from '../contract/fault-rows.ts';
-import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
+import { observe, startExampleRack } from './observe-rack.ts';
 
-let rack: ExampleRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startExampleRack();
 });

@@ -8,13 +8,14 @@ import { type HostileNode, saying, startHostileNode } from '../hostile/hostile-n
 import { everyPoison, harmIn, markFile, poisons } from '../hostile/poison.ts';
 import { recordFrames, type Said, saidBy } from '../hostile/recorded-frames.ts';
 import { observedFleet } from '../rack/rack.ts';
+import type { RunningRack } from '../rack/running.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
 import { commandPlace, type Printed } from './observe-command.ts';
-import { type ExampleRack, observe, startExampleRack, unknownFacts } from './observe-rack.ts';
+import { observe, startExampleRack, unknownFacts } from './observe-rack.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
 const probes = allProbes();
-let rack: ExampleRack;
+let rack: RunningRack;
 let keys: SshCase;
 let honest: readonly Said[];
 beforeAll(async () => {

@@ -14,11 +14,12 @@ import {
 } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile } from '../hostile/poison.ts';
 import { recordFrames, tokenIn } from '../hostile/recorded-frames.ts';
+import type { RunningRack } from '../rack/running.ts';
 import { isThorough } from '../sample.ts';
 import type { Faults } from '../sshd/fault-server.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
 import { commandPlace } from './observe-command.ts';
-import { type ExampleRack, observe, startExampleRack, timelessFacts, unknownFacts } from './observe-rack.ts';
+import { observe, startExampleRack, timelessFacts, unknownFacts } from './observe-rack.ts';
 
 /** `.ci/run` also prints the two other forms. */
 const verbs: readonly (readonly string[])[] = [
@@ -28,7 +29,7 @@ const verbs: readonly (readonly string[])[] = [
 ];
 const mebibyte = 2 ** 20;
 const cap = observationMaxBytes(allProbes());
-let rack: ExampleRack;
+let rack: RunningRack;
 let keys: SshCase;
 let quietPeakBytes: number;
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { eventually } from '../rack/running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, planFor, startConvergeRackBy } from './converge-rack.ts';
-import { eventually } from './sim-fixture.ts';
 
 /** Nothing has to be served for this. */
 const file = pairFile((value) => {

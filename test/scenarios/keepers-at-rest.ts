@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { eventually } from './sim-fixture.ts';
+import { eventually } from '../rack/running.ts';
 
 /** A round of a keeper that a start has begun is awaited: what it brings back is in no plan. */
 export const keepersAtRest = async (fleet: RunningFleet): Promise<void> => {

@@ -6,7 +6,7 @@ import { rankProgram } from '../../src/drivers/mlx/configure.ts';
 import { writeRequirements, writeUvArchive } from '../../src/sim/doubles/doubles.ts';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
-import { expectNobodyBelow } from './leftovers.ts';
+import { expectNobodyBelow } from '../rack/running.ts';
 
 /** Where ranks meet, and where the leader answers, as the ranks know it. */
 export const coordinator = '198.18.0.10:51000';

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { factNames } from '../../src/engine/observe/facts.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
-import { type ExampleRack, observe, startExampleRack, timelessFacts, treesOf, unknownFacts } from './observe-rack.ts';
-import { eventually, markedProcesses } from './sim-fixture.ts';
+import { eventually, markedProcesses, type RunningRack } from '../rack/running.ts';
+import { observe, startExampleRack, timelessFacts, treesOf, unknownFacts } from './observe-rack.ts';
 
-let rack: ExampleRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startExampleRack();
 });

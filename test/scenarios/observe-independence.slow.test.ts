@@ -2,13 +2,13 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import { eventually, type RunningRack } from '../rack/running.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
-import { type ExampleRack, observe, startExampleRack, timelessFacts } from './observe-rack.ts';
-import { eventually } from './sim-fixture.ts';
+import { observe, startExampleRack, timelessFacts } from './observe-rack.ts';
 
 const odd = 'studio-3';
-let rack: ExampleRack;
+let rack: RunningRack;
 let keys: SshCase;
 let healthy: Readonly<Record<string, unknown>>;
 beforeAll(async () => {

@@ -1,14 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { lstat, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ObserveOptions, observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay, Way } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
 import { factsJson } from '../../src/engine/observe/facts-json.ts';
-import type { PinnedKey } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
-import { nodeName } from '../../src/model/node.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../src/remote/remote.ts';
@@ -20,27 +17,7 @@ import {
 } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { root, textOf } from '../architecture/sources.ts';
-
-/** The rack of `cluster.example.yaml`, simulated in this process. */
-export interface ExampleRack<F extends RunningFleet = Fleet> {
-  /** Private to the test; removed at the end. */
-  readonly folder: string;
-  readonly fleet: F;
-  readonly desired: DesiredFleet;
-  readonly names: readonly string[];
-  /** The way to a node, if wanted through another port (a proxy, an sshd) or with another key behind it. */
-  readonly way: (node: string, change?: WayChange) => NodeWay;
-  readonly stop: () => Promise<void>;
-}
-
-/** How a way differs from the straight one. */
-export interface WayChange {
-  readonly port?: number;
-  readonly user?: string;
-  /** `type base64` of the host key that will be shown there. */
-  readonly hostKey?: string;
-  readonly rootPrefix?: string;
-}
+import { type RunningRack, startRack } from '../rack/running.ts';
 
 /** The absolute path of the example file. */
 export const exampleFile = `${root}cluster.example.yaml`;
@@ -53,53 +30,12 @@ function exampleFleet(): DesiredFleet {
 }
 
 /** Brings the rack up on the portable host. The seed is fixed, so two racks hold the same Macs. */
-export const startExampleRack = (): Promise<ExampleRack> => startExampleRackBy(startFleet);
+export const startExampleRack = (): Promise<RunningRack> => startExampleRackBy(startFleet);
 
 /** The same on whichever host this starts fleets. */
-export async function startExampleRackBy<F extends RunningFleet>(
+export const startExampleRackBy = <F extends RunningFleet>(
   start: (options: StartFleetOptions) => Promise<F>,
-): Promise<ExampleRack<F>> {
-  const folder = await mkdtemp(join(tmpdir(), 'mw-observe-'));
-  const desired = exampleFleet();
-  const fleet = await start({ folder: join(folder, 'run'), model: modelledFleet(desired, 'observe') });
-  const names = desired.nodes.map((node) => node.name);
-  return {
-    folder,
-    fleet,
-    desired,
-    names,
-    way: (node, change = {}) => ({ node: nodeName(node), way: wayTo(fleet, node, change) }),
-    stop: async () => {
-      await fleet.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-const pinOf = (line = ''): readonly PinnedKey[] =>
-  line === '' ? [] : [{ type: line.split(' ')[0] ?? '', base64: line.split(' ')[1] ?? '', line: 2 }];
-
-/** The way to a node of a fleet. */
-export function wayTo(fleet: RunningFleet, node: string, change: WayChange): Way {
-  const straight = fleet.nodes[node];
-  if (straight === undefined) throw new Error(`no simulated ${node}`);
-  const target: Target = {
-    label: node,
-    host: '127.0.0.1',
-    port: change.port ?? straight.port,
-    user: change.user ?? straight.user,
-    rootPrefix: change.rootPrefix ?? straight.root,
-    identityFiles: [fleet.userKey.path],
-    isIdentitiesOnly: true,
-  };
-  const [type = '', base64 = ''] = (change.hostKey ?? straight.hostKey).split(' ');
-  const lock = {
-    file: 'cluster.lock',
-    hostKeys: { [`[127.0.0.1]:${target.port}`]: [{ type, base64, line: 1 }] },
-    prebootKeys: { [`[127.0.0.1]:${target.port}`]: pinOf(straight.prebootKey) },
-  };
-  return { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock }) };
-}
+): Promise<RunningRack<F>> => startRack(start, { desired: exampleFleet(), seed: 'observe' });
 
 /** Observes as the command line does, with bounds that a loaded machine does not reach. */
 export const observe = (ways: readonly NodeWay[], options: Partial<ObserveOptions> = {}): Promise<FleetObservation> =>
@@ -151,7 +87,7 @@ async function treeOf(folder: string): Promise<Tree> {
 const isScratch = (path: string): boolean => path === 'private/tmp';
 
 /** The trees of all nodes of a rack. */
-export async function treesOf(rack: ExampleRack): Promise<Readonly<Record<string, Tree>>> {
+export async function treesOf(rack: RunningRack): Promise<Readonly<Record<string, Tree>>> {
   const all = rack.names.map(async (name) => [name, await treeOf(rack.fleet.nodes[name]?.root ?? '')] as const);
   return Object.fromEntries(await Promise.all(all));
 }

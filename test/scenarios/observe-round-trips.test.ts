@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { type ProxyCounts, type ProxyOptions, startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import type { RunningRack } from '../rack/running.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
-import { type ExampleRack, observe, startExampleRack, timelessFacts } from './observe-rack.ts';
+import { observe, startExampleRack, timelessFacts } from './observe-rack.ts';
 import { type SshdRack, startSshdRack } from './observe-sshd.ts';
 
 /** More than an end usually needs to answer, so that nothing but waiting for the other end counts; longer and longer ones. */
 const waysMs = [60, 120, 250, 500, 1_000];
 const most = 9;
 
-let rack: ExampleRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startExampleRack();
 });

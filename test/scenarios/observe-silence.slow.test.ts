@@ -6,11 +6,11 @@ import { codes } from '../../src/engine/codes.ts';
 import { allProbes } from '../../src/engine/observe/facts.ts';
 import { observeCommand } from '../../src/node/observe-script.ts';
 import { type FaultName, faultNames, faults } from '../../src/sim/faults/faults.ts';
-import { type ExampleRack, startExampleRack } from './observe-rack.ts';
-import { run } from './sim-fixture.ts';
+import { type RunningRack, run } from '../rack/running.ts';
+import { startExampleRack } from './observe-rack.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
-let rack: ExampleRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startExampleRack();
 });

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { RunningRack } from '../rack/running.ts';
 import { writeForcedCommand } from '../sshd/forced-command.ts';
 import { type Sshd, startSshd } from '../sshd/start-sshd.ts';
-import type { ExampleRack } from './observe-rack.ts';
 
 /** OpenSSH servers in front of the roots of a simulated rack, one per node. */
 export interface SshdRack {
@@ -27,7 +27,7 @@ export interface SshdRackOptions {
 const countOf = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
 
 /** Starts one sshd per node of the rack. */
-export async function startSshdRack(rack: ExampleRack, options: SshdRackOptions = {}): Promise<SshdRack> {
+export async function startSshdRack(rack: RunningRack, options: SshdRackOptions = {}): Promise<SshdRack> {
   const recordOf = (node: string): string => join(rack.folder, `${node}.commands`);
   const start = async (node: string): Promise<readonly [string, Sshd]> => {
     const script = join(rack.folder, `${node}.forced`);

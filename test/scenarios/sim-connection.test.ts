@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { prebootBanner } from '../../src/sim/hosts/preboot.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';
-import { bareModel, connect, eventually, freshFolder, openSsh, removeFolder, run } from './sim-fixture.ts';
+import { bareModel, connect, eventually, freshFolder, openSsh, removeFolder, run } from '../rack/running.ts';
 
 const started: { readonly fleet: Fleet; readonly folder: string }[] = [];
 afterEach(async () => {

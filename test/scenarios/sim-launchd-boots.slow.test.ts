@@ -9,8 +9,8 @@ import {
   type ProcessGroups,
   startLifeline,
 } from '../../src/sim/hosts/processes.ts';
+import { eventually } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
-import { eventually } from './sim-fixture.ts';
 
 let root = '';
 let lifeline: Lifeline;

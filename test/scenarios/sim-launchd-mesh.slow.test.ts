@@ -6,8 +6,8 @@ import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
+import { connect, eventually, freshFolder, removeFolder, run } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
-import { connect, eventually, freshFolder, removeFolder, run } from './sim-fixture.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 /** Of each rank, the address at the end of the cable from the rank before it: the rack has the pool 10.77.0.0/24. */

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
+import { connect, eventually, freshFolder, removeFolder, run } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
-import { connect, eventually, freshFolder, removeFolder, run } from './sim-fixture.ts';
 
 let folder = '';
 let fleet: Fleet;

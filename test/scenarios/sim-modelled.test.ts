@@ -5,7 +5,7 @@ import type { DesiredFleet, DesiredNode } from '../../src/model/desired.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import { connect, freshFolder, openSsh, removeFolder, run } from './sim-fixture.ts';
+import { connect, freshFolder, openSsh, removeFolder, run } from '../rack/running.ts';
 
 const node = (name: string, more: Partial<DesiredNode> = {}): DesiredNode => ({
   name: nodeName(name),

@@ -1,33 +1,20 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
-import { connect, freshFolder, type Ran, removeFolder, run } from './sim-fixture.ts';
+import { type Ran, type RunningRack, sh as shOn, startRack } from '../rack/running.ts';
 
-let folder = '';
-let fleet: Fleet | undefined;
+let rack: RunningRack | undefined;
 beforeEach(async () => {
-  await end();
-  folder = await freshFolder();
-  fleet = await startFleet({ folder, model: modelledFleet(desiredRack, 'network') });
+  await rack?.stop();
+  rack = await startRack(startFleet, { desired: desiredRack, seed: 'network' });
 });
-afterAll(() => end());
-
-async function end(): Promise<void> {
-  await fleet?.stop();
-  await removeFolder(folder);
-}
+afterAll(() => rack?.stop());
 
 /** One script on studio-1, as root or as the user; `$R` is the root of the node, `$F` the network preferences. */
 async function sh(script: string, by: 'root' | 'user' = 'root'): Promise<Ran> {
-  if (fleet === undefined) throw new Error('no fleet');
-  const client = await connect(fleet, 'studio-1');
-  const root = fleet.nodes['studio-1']?.root ?? '';
-  const head = `R='${root}'; F=$R/Library/Preferences/SystemConfiguration/preferences.plist`;
-  const sudo = by === 'root' ? `${root}/usr/bin/sudo -n ` : '';
-  const ran = await run(client, `exec ${sudo}${root}/bin/sh -s`, `${head}\n${script}\n`);
-  client.end();
-  return ran;
+  if (rack === undefined) throw new Error('no rack');
+  const head = 'F=$R/Library/Preferences/SystemConfiguration/preferences.plist';
+  return shOn(rack.fleet, 'studio-1', `${head}\n${script}`, by);
 }
 
 const lines = async (script: string, by?: 'root' | 'user'): Promise<readonly string[]> =>
@@ -38,7 +25,7 @@ const members = '"$R/sbin/ifconfig" bridge0 2>&1 | "$R/usr/bin/grep" -c member:'
 
 describe('the Thunderbolt Bridge of a simulated Mac', () => {
   it('is three layers, each taken away by its own tool', async () => {
-    await fleet?.setFault(['bridge-active', 'studio-1']);
+    await rack?.fleet.setFault(['bridge-active', 'studio-1']);
     expect(await lines(`${bridges}; ${members}`)).toEqual([
       '{"bridge0":{"Options":{"__AUTO__":"thunderbolt-bridge"},"Interfaces":["en2","en3","en4","en5","en6","en7"]}}',
       '6',
@@ -58,11 +45,11 @@ describe('the Thunderbolt Bridge of a simulated Mac', () => {
         "$R/usr/sbin/networksetup" -getnetworkserviceenabled ${service}
         "$R/usr/sbin/networksetup" -listallnetworkservices`),
     ).toEqual(expect.arrayContaining(['Disabled', '*Thunderbolt Bridge', 'Thunderbolt 2']));
-    expect(await fleet?.unknown()).toEqual({ 'studio-1': [], 'studio-2': [], 'studio-3': [], 'studio-4': [] });
+    expect(await rack?.fleet.unknown()).toEqual({ 'studio-1': [], 'studio-2': [], 'studio-3': [], 'studio-4': [] });
   });
 
   it('comes back when only its interface was destroyed and configd reads the preferences', async () => {
-    await fleet?.setFault(['bridge-active', 'studio-1']);
+    await rack?.fleet.setFault(['bridge-active', 'studio-1']);
     expect(await lines(`"$R/sbin/ifconfig" bridge0 destroy; ${members}`)).toEqual(['0']);
     expect(await lines(`"$R/usr/sbin/networksetup" -setdhcp "Thunderbolt 6"; ${members}`)).toEqual(['6']);
   });
@@ -70,9 +57,9 @@ describe('the Thunderbolt Bridge of a simulated Mac', () => {
   it('leaves nothing behind when its fault is taken away, whatever was done meanwhile', async () => {
     const state = `${bridges}; "$R/sbin/ifconfig" -a; "$R/usr/sbin/networksetup" -listnetworkserviceorder`;
     const before = await lines(state);
-    await fleet?.setFault(['bridge-active', 'studio-1']);
+    await rack?.fleet.setFault(['bridge-active', 'studio-1']);
     await sh(`"$R/sbin/ifconfig" bridge0 deletem en3; "$R/sbin/ifconfig" bridge0 destroy`);
-    await fleet?.clearFault([]);
+    await rack?.fleet.clearFault([]);
     expect(await lines(state)).toEqual(before);
   });
 });
@@ -115,7 +102,7 @@ describe('addresses of a simulated Mac', () => {
 
 describe('a tool that changes the network', () => {
   it('says what each says to who is not root, and changes nothing', async () => {
-    await fleet?.setFault(['bridge-active', 'studio-1']);
+    await rack?.fleet.setFault(['bridge-active', 'studio-1']);
     const state = `${bridges}; "$R/sbin/ifconfig" -a`;
     const before = await lines(state, 'user');
     const ran = await sh(
@@ -135,7 +122,7 @@ describe('a tool that changes the network', () => {
   });
 
   it('says in its words that SSH sessions lack Full Disk Access', async () => {
-    await fleet?.setFault(['no-full-disk-access', 'studio-1']);
+    await rack?.fleet.setFault(['no-full-disk-access', 'studio-1']);
     const ran = await sh('"$R/usr/sbin/networksetup" -setdhcp "Thunderbolt 2"');
     expect([ran.code, ran.stderr]).toEqual([1, 'Unable to access the System Configuration database\n']);
   });
@@ -170,7 +157,7 @@ describe('a tool that changes the network', () => {
       '10.0.0 is not a valid IP address.',
       '255.0.255.0 is not a valid subnet mask.',
     ]);
-    expect((await fleet?.unknown())?.['studio-1']).toEqual([
+    expect((await rack?.fleet.unknown())?.['studio-1']).toEqual([
       '/usr/sbin/networksetup 3:-setnetworkserviceenabled Ethernet perhaps',
     ]);
   });

@@ -3,11 +3,42 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../src/model/desired.ts';
-import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { readSavedState } from '../../src/sim/hosts/control/saved-state.ts';
+import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack, links } from '../rack/rack.ts';
+import { connect, eventually, freshFolder, markedProcesses, type Ran, removeFolder, run, sh } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
-import { endRebooted, fresh, sh, shutDown, slow, up } from './rebooted-rack.ts';
-import { connect, eventually, markedProcesses, run } from './sim-fixture.ts';
+
+const folders: string[] = [];
+const fleets: Fleet[] = [];
+/** Ends every fleet that was brought up, and removes what it kept. */
+async function endRebooted(): Promise<void> {
+  for (const fleet of fleets.splice(0)) await fleet.stop();
+  for (const folder of folders.splice(0)) await removeFolder(folder);
+}
+
+/** The rack, with a second of a Mac in a millisecond of ours. */
+async function up(folder: string, desired: DesiredFleet = desiredRack, clockFactor = 1 / 1000): Promise<Fleet> {
+  const model = modelledFleet(desired, 'reboot', await readSavedState(folder));
+  const fleet = await startFleet({ folder, model, clockFactor });
+  fleets.push(fleet);
+  return fleet;
+}
+
+/** A folder for a fleet. */
+async function fresh(): Promise<string> {
+  const folder = await freshFolder();
+  folders.push(folder);
+  return folder;
+}
+
+/** The same, where a test acts while a Mac that is slow to stop goes down: in four minutes of a Mac, five seconds of ours. */
+const slow = async (): Promise<Fleet> => up(await fresh(), desiredRack, 1 / 50);
+
+/** Asks a node to restart or switch itself off, from a child that outlives the script. */
+const shutDown = (fleet: Fleet, node: string, option: '-r' | '-h'): Promise<Ran> =>
+  sh(fleet, node, `"$R/sbin/shutdown" ${option} now >/dev/null 2>&1 </dev/null &`);
 
 afterEach(endRebooted);
 

@@ -9,7 +9,7 @@ import {
   openSsh,
   removeFolder,
   run,
-} from './sim-fixture.ts';
+} from '../rack/running.ts';
 
 let folder = '';
 let fleet: Fleet;

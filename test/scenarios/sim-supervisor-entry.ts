@@ -1,6 +1,6 @@
 /** The process that the supervisor tests start: two nodes without a Mac behind them. */
 import { superviseUntilStopped } from '../../src/sim/hosts/control/supervisor.ts';
-import { bareModel } from './sim-fixture.ts';
+import { bareModel } from '../rack/running.ts';
 
 const folder = process.argv[2] ?? '';
 await superviseUntilStopped({

@@ -15,7 +15,7 @@ import {
   removeFolder,
   run,
   supervisorEntry,
-} from './sim-fixture.ts';
+} from '../rack/running.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

@@ -1,32 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
-import { connect, freshFolder, type Ran, removeFolder, run } from './sim-fixture.ts';
+import { connect, type Ran, type RunningRack, run, sh, startRack } from '../rack/running.ts';
 
-let folder = '';
-let fleet: Fleet;
+let rack: RunningRack;
 beforeAll(async () => {
-  folder = await freshFolder();
-  fleet = await startFleet({ folder, model: modelledFleet(desiredRack, 'writes') });
+  rack = await startRack(startFleet, { desired: desiredRack, seed: 'writes' });
 });
-afterAll(async () => {
-  await fleet.stop();
-  await removeFolder(folder);
-});
+afterAll(() => rack.stop());
 
-/** One script as root, on standard input as the product sends it; `$R` is the root of the node. */
-async function asRoot(node: string, script: string): Promise<Ran> {
-  const client = await connect(fleet, node);
-  const root = fleet.nodes[node]?.root ?? '';
-  const ran = await run(client, `exec ${root}/usr/bin/sudo -n ${root}/bin/sh -s`, `R=${root}\n${script}\n`);
-  client.end();
-  return ran;
-}
+const asRoot = (node: string, script: string): Promise<Ran> => sh(rack.fleet, node, script);
 
 async function asUser(node: string, script: string): Promise<Ran> {
-  const client = await connect(fleet, node);
-  const ran = await run(client, `R=${fleet.nodes[node]?.root ?? ''}; ${script}`);
+  const client = await connect(rack.fleet, node);
+  const ran = await run(client, `R=${rack.fleet.nodes[node]?.root ?? ''}; ${script}`);
   client.end();
   return ran;
 }
@@ -69,7 +56,7 @@ describe('a write on a simulated Mac', () => {
   it('is refused with the usage when a word of it is unknown, and written down', async () => {
     const ran = await asRoot('studio-4', '"$R/usr/bin/pmset" -a sleep never');
     expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([1, 'Usage: pmset <options>']);
-    expect((await fleet.unknown())['studio-4']).toEqual(['/usr/bin/pmset 3:-a sleep never']);
+    expect((await rack.fleet.unknown())['studio-4']).toEqual(['/usr/bin/pmset 3:-a sleep never']);
   });
 
   it('is refused to a process of another boot session, or of none', async () => {
@@ -81,7 +68,7 @@ describe('a write on a simulated Mac', () => {
   });
 
   it('stands in the record of effects with its node, tool and words', () => {
-    expect(fleet.effects()[0]).toMatchObject({
+    expect(rack.fleet.effects()[0]).toMatchObject({
       kind: 'write',
       node: 'studio-1',
       boot: 0,
@@ -92,10 +79,10 @@ describe('a write on a simulated Mac', () => {
   });
 
   it('is what stays when a fault is taken away that was set before it', async () => {
-    await fleet.setFault(['power-wrong', 'studio-4']);
-    await fleet.setFault(['clock-skew', 'studio-4']);
+    await rack.fleet.setFault(['power-wrong', 'studio-4']);
+    await rack.fleet.setFault(['clock-skew', 'studio-4']);
     await asRoot('studio-4', '"$R/usr/bin/pmset" -a disksleep 3');
-    await fleet.clearFault([]);
+    await rack.fleet.clearFault([]);
     const { stdout } = await asUser('studio-4', 'pmset -g custom');
     expect(stdout).toMatch(/^ sleep {16}0$/m);
     expect(stdout).toMatch(/^ disksleep {12}3$/m);
@@ -109,7 +96,7 @@ describe('a write on a simulated Mac', () => {
     );
     expect((await Promise.all(all)).map(({ stdout }) => stdout)).toEqual(all.map(() => 'Mac15,14\n'));
     expect(
-      fleet.effects().filter((one) => one.kind === 'write' && one.args[1] === 'sleep' && one.args[2] === '13'),
+      rack.fleet.effects().filter((one) => one.kind === 'write' && one.args[1] === 'sleep' && one.args[2] === '13'),
     ).toHaveLength(4);
   });
 });
@@ -117,7 +104,7 @@ describe('a write on a simulated Mac', () => {
 describe('who watches commands arrive', () => {
   it('is told of a script before its client hears anything of it', async () => {
     const order: string[] = [];
-    const end = fleet.onExec(async ({ node, input, boot }) => {
+    const end = rack.fleet.onExec(async ({ node, input, boot }) => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       order.push(`${node} ${boot} ${input.includes('sleep 5') ? 'the script' : 'something else'}`);
     });
@@ -129,7 +116,7 @@ describe('who watches commands arrive', () => {
 
   it('keeps the client waiting for a command that has ended without reading its input', async () => {
     const seen: string[] = [];
-    const end = fleet.onExec(({ command }) => {
+    const end = rack.fleet.onExec(({ command }) => {
       seen.push(command);
     });
     const ran = await asUser('studio-1', 'printf %s heard');

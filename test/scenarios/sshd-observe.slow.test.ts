@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type RunningRack } from '../rack/running.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 import { type CommandPlace, commandPlace } from './observe-command.ts';
-import { type ExampleRack, observe, startExampleRack, timelessFacts, treesOf } from './observe-rack.ts';
+import { observe, startExampleRack, timelessFacts, treesOf } from './observe-rack.ts';
 import { type SshdRack, type SshdRackOptions, startSshdRack } from './observe-sshd.ts';
-import { eventually } from './sim-fixture.ts';
 
-let rack: ExampleRack;
+let rack: RunningRack;
 let simulated: Readonly<Record<string, unknown>>;
 beforeAll(async () => {
   rack = await startExampleRack();

@@ -4,10 +4,9 @@ import type { RunTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { aStep } from '../rack/plans.ts';
-import { type ApplyRack, planOf, quickTiming, runOptions } from './apply-rack.ts';
+import { eventually, type RunningRack, sh } from '../rack/running.ts';
+import { planOf, quickTiming, runOptions } from './apply-rack.ts';
 import { ours } from './apply-steps.ts';
-import { runPlan } from './run-plan.ts';
-import { connect, eventually, run } from './sim-fixture.ts';
 
 export const pendingFile = `${ours}/rollback/pending/about`;
 const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
@@ -52,16 +51,8 @@ const otherOrder: NetworkCall = { name: 'order-services', args: { last: ['en5', 
 export const isChange = (input: string): boolean => input.includes('arm "$q"');
 export const isConfirmation = (input: string): boolean => input.includes('"$rb/confirmed"');
 
-/** Runs a script as root; `$R` is the root of the node. */
-export async function asRoot(rack: ApplyRack, node: string, script: string): Promise<void> {
-  const client = await connect(rack.fleet, node);
-  const root = rack.fleet.nodes[node]?.root ?? '';
-  await run(client, `exec ${root}/usr/bin/sudo -n ${root}/bin/sh -s`, `R='${root}'\n${script}\n`);
-  client.end();
-}
-
 /** Gives a change something to do again, whatever was done before; returns how the network is then. */
-export async function beginChange(rack: ApplyRack, node: string, call: NetworkCall): Promise<string> {
+export async function beginChange(rack: RunningRack, node: string, call: NetworkCall): Promise<string> {
   await rack.fleet.clearFault([]);
   const isOfNew = call.name === 'set-link-address' && call.args.service !== 'Thunderbolt 2';
   const tidy = `n=$R/usr/sbin/networksetup
@@ -69,28 +60,25 @@ export async function beginChange(rack: ApplyRack, node: string, call: NetworkCa
 "$n" ${isOfNew ? '-removenetworkservice' : "-createnetworkservice 'Thunderbolt 2'"} 'Thunderbolt 2'
 "$n" -setmanual 'Thunderbolt 2' 10.77.0.1 255.255.255.252
 "$n" -setmanual 'Thunderbolt 3' 10.77.0.5 255.255.255.252`;
-  await asRoot(rack, node, tidy);
+  await sh(rack.fleet, node, tidy);
   if (call.name === 'order-services') await runPlan(planOf([transaction('begin', node, otherOrder)]), runOptions(rack));
   if (call.name === 'remove-bridge') await rack.fleet.setFault(['bridge-active', node]);
   return networkOf(rack, node);
 }
 
 /** Everything that network changes touch, as the tools of the node show it. */
-export async function networkOf(rack: ApplyRack, node: string): Promise<string> {
-  const client = await connect(rack.fleet, node);
-  const root = rack.fleet.nodes[node]?.root ?? '';
+export async function networkOf(rack: RunningRack, node: string): Promise<string> {
   const tools = [
-    'sbin/ifconfig -a',
-    'usr/sbin/networksetup -listnetworkserviceorder',
-    'usr/sbin/networksetup -getinfo "Thunderbolt 2"',
+    '"$R/sbin/ifconfig" -a',
+    '"$R/usr/sbin/networksetup" -listnetworkserviceorder',
+    '"$R/usr/sbin/networksetup" -getinfo "Thunderbolt 2"',
   ];
-  const seen = await run(client, tools.map((one) => `${root}/${one}`).join('; '));
-  client.end();
+  const seen = await sh(rack.fleet, node, tools.join('; '), 'user');
   return `${seen.stdout}\n${rack.read(node, '/Library/Preferences/SystemConfiguration/preferences.plist') ?? ''}`;
 }
 
 /** Whether soon nothing waits for a confirmation any more, and launchd has forgotten the rollback. */
-export const isSettled = (rack: ApplyRack, node: string): Promise<boolean> =>
+export const isSettled = (rack: RunningRack, node: string): Promise<boolean> =>
   eventually(() => {
     const isLoaded = rack.fleet.processes().some((one) => one.node === node && one.label === 'dev.meshwright.rollback');
     return rack.read(node, pendingFile) === undefined && rack.read(node, rollbackPlist) === undefined && !isLoaded;

@@ -12,7 +12,8 @@ import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-imag
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { textOf } from '../architecture/sources.ts';
-import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import type { RunningRack } from '../rack/running.ts';
+import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { cuttingProxies } from './apply-steps.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ApplyWish, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
@@ -182,7 +183,7 @@ describe('the commands of a first start', { timeout: patience }, () => {
 
 describe('the commands of a change of the network', { timeout: patience }, () => {
   const proxied = cuttingProxies();
-  let rack: ApplyRack;
+  let rack: RunningRack;
   beforeAll(async () => {
     rack = await startApplyRack('transcripts of transactions');
   }, patience);

@@ -14,12 +14,12 @@ import { bootSessionFact } from '../../src/rack/boot/boot-session-fact.ts';
 import { read } from '../../src/rack/fact.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';
-import { type ExampleRack, observe, startExampleRack, wayTo } from './observe-rack.ts';
-import { bareModel, freshFolder } from './sim-fixture.ts';
+import { bareModel, freshFolder, type RunningRack, wayTo } from '../rack/running.ts';
+import { observe, startExampleRack } from './observe-rack.ts';
 
 const timing = scaledTiming(0.05);
 const node = nodeName('studio-2');
-let rack: ExampleRack;
+let rack: RunningRack;
 const state = mkdtempSync(join(tmpdir(), 'meshwright-unlock-'));
 const progress: string[] = [];
 /** Macs of which it was written down that they were seen unlocked. */
@@ -107,7 +107,7 @@ describe('a Mac that took the password', () => {
     const fleet = await startFleet({ folder, model: { ...model, look, unlock: unlocked }, clockFactor: 0.001 });
     seenUps.length = 0;
     const unlockReturnMs = code === 'ssh/host-key-changed' ? 3_600_000 : 5_000;
-    const result = await unlock('simulated', wayTo(fleet, 'studio-2', {}), { ...timing, unlockReturnMs });
+    const result = await unlock('simulated', wayTo(fleet, 'studio-2').way, { ...timing, unlockReturnMs });
     await fleet.stop();
     await rm(folder, { recursive: true, force: true });
     expect(result).toMatchObject({ kind: 'failed', diagnostic: { code, subject: nodeSubject('studio-2') } });

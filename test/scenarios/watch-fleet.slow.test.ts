@@ -7,11 +7,11 @@ import { factNames } from '../../src/engine/observe/facts.ts';
 import { nodeSubject, subjectText } from '../../src/model/subject.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import { eventually, type RunningRack } from '../rack/running.ts';
 import { asText } from '../unit/as-text.ts';
-import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
-import { eventually } from './sim-fixture.ts';
+import { observe, startExampleRack } from './observe-rack.ts';
 
-let rack: ExampleRack;
+let rack: RunningRack;
 beforeAll(async () => {
   rack = await startExampleRack();
 });

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { eventually } from '../../rack/running.ts';
 import { sampleOf } from '../../sample.ts';
-import { eventually } from '../../scenarios/sim-fixture.ts';
 import { json, meshwright, type Ran } from '../meshwright.ts';
 import { fileTree } from '../node-snapshot.ts';
 import type { Place } from '../place.ts';

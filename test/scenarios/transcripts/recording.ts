@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Exit } from '../../../src/model/probe.ts';
 import type { RemoteListener } from '../../../src/remote/remote.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
-import { eventually } from '../sim-fixture.ts';
+import { eventually } from '../../rack/running.ts';
 
 /** One command as a node received it. */
 export interface SeenExec {

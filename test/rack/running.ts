@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,16 @@ import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { FleetModel } from '../../src/sim/hosts/fleet-model.ts';
 import type { Ailments, ConnectionState } from '../../src/sim/model/fleet.ts';
 import type { NodeFile } from '../../src/sim/model/node-files.ts';
+import { processesBelow } from '../processes-below.ts';
+
+/**
+ * Fails when a process that was started with a path of this folder outlives what the folder was for. Whoever was killed
+ * a moment ago may still be on its way out.
+ */
+export async function expectNobodyBelow(folder: string): Promise<void> {
+  if (await eventually(() => processesBelow(folder).length === 0)) return;
+  throw new Error(`still there:\n${processesBelow(folder).join('\n')}`);
+}
 
 /** A model without a Mac: nodes whose connection and files a test changes at will. */
 export function bareModel(names: readonly string[], connection: Partial<ConnectionState> = {}): FleetModel {
@@ -171,9 +182,102 @@ export async function markedProcesses(runId: string): Promise<readonly number[]>
 /** The command that runs a supervisor for two nodes in `folder`. */
 export function supervisorEntry(folder: string): readonly [string, ...string[]] {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-  const entry = fileURLToPath(new URL('./sim-supervisor-entry.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('../scenarios/sim-supervisor-entry.ts', import.meta.url));
   return [process.execPath, '--import', tsx, entry, folder];
 }
 
 /** Removes a folder of a test. */
 export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+/** A simulated rack in this process, and ways to it. */
+export interface RunningRack<F extends RunningFleet = Fleet> {
+  /** Private to the test; removed at the end. */
+  readonly folder: string;
+  readonly fleet: F;
+  readonly desired: DesiredFleet;
+  readonly names: readonly string[];
+  readonly way: (node: string, change?: WayChange) => NodeWay;
+  /** The text of a file of a node, by its path on a Mac; undefined when there is none. */
+  readonly read: (node: string, path: string) => string | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+/** Brings up the Macs of a file on a host. The same seed gives the same Macs. */
+export async function startRack<F extends RunningFleet>(
+  start: (options: StartFleetOptions) => Promise<F>,
+  { desired, seed, clockFactor }: { desired: DesiredFleet; seed: string; clockFactor?: number },
+): Promise<RunningRack<F>> {
+  const folder = await freshFolder();
+  const model = modelledFleet(desired, seed);
+  const clock = clockFactor === undefined ? {} : { clockFactor };
+  const fleet = await start({ folder: join(folder, 'run'), model, ...clock });
+  return {
+    folder,
+    fleet,
+    desired,
+    names: desired.nodes.map(({ name }) => name),
+    way: (node, change) => wayTo(fleet, node, change),
+    read: (node, path) => {
+      const file = (fleet.nodes[node]?.root ?? '') + path;
+      return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    },
+    stop: async () => {
+      await fleet.stop();
+      await removeFolder(folder);
+      await expectNobodyBelow(folder);
+    },
+  };
+}
+
+/** How a way differs from the straight one: through another port (a proxy, an sshd), with another key behind it. */
+export interface WayChange {
+  readonly port?: number;
+  readonly user?: string;
+  /** `type base64` of the host key that will be shown there. */
+  readonly hostKey?: string;
+  readonly rootPrefix?: string;
+}
+
+const pinOf = (line = ''): readonly PinnedKey[] => {
+  const [type = '', base64 = ''] = line.split(' ');
+  return line === '' ? [] : [{ type, base64, line: 1 }];
+};
+
+/** The way to a node of a fleet. */
+export function wayTo({ nodes, userKey }: RunningFleet, node: string, change: WayChange = {}): NodeWay {
+  const straight = nodes[node];
+  if (straight === undefined) throw new Error(`no simulated ${node}`);
+  const target: Target = {
+    label: node,
+    host: '127.0.0.1',
+    port: change.port ?? straight.port,
+    user: change.user ?? straight.user,
+    rootPrefix: change.rootPrefix ?? straight.root,
+    identityFiles: [userKey.path],
+    isIdentitiesOnly: true,
+  };
+  const address = `[127.0.0.1]:${target.port}`;
+  const lock = {
+    file: 'cluster.lock',
+    hostKeys: { [address]: pinOf(change.hostKey ?? straight.hostKey) },
+    prebootKeys: { [address]: pinOf(straight.prebootKey) },
+  };
+  return { node: nodeName(node), way: { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock }) } };
+}
+
+/** One script on a node, on standard input as the product sends it; `$R` is the root of the node. */
+export async function sh(
+  fleet: RunningFleet,
+  node: string,
+  script: string,
+  by: 'root' | 'user' = 'root',
+): Promise<Ran> {
+  const client = await connect(fleet, node);
+  const root = fleet.nodes[node]?.root ?? '';
+  const sudo = by === 'root' ? `'${root}/usr/bin/sudo' -n ` : '';
+  try {
+    return await run(client, `exec ${sudo}'${root}/bin/sh' -s`, `R='${root}'\n${script}\n`);
+  } finally {
+    client.end();
+  }
+}
