@@ -5,8 +5,7 @@ import { createServer } from 'node:net';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
-import type { Target } from '../../src/remote/remote.ts';
+import { wayTo as straightWay, type WayChange } from '../rack/running.ts';
 import { firstApply } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
 import type { SshdRack } from './sshd-rack.ts';
@@ -23,23 +22,8 @@ export interface LostRound {
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
-function wayTo({ nodes, userKey }: SshdRack, name: string, otherPort?: number): NodeWay {
-  const node = nodes[name];
-  if (node === undefined) throw new Error(`the rack has no ${name}`);
-  const target: Target = {
-    label: name,
-    host: '127.0.0.1',
-    port: otherPort ?? node.port,
-    user: node.user,
-    rootPrefix: node.root,
-    identityFiles: [userKey.file],
-    isIdentitiesOnly: true,
-  };
-  const [type = '', base64 = ''] = node.hostKey.split(' ');
-  const hostKeys = { [`[127.0.0.1]:${target.port}`]: [{ type, base64, line: 1 }] };
-  const lock = { file: 'cluster.lock', hostKeys, prebootKeys: {} };
-  return { node: nodeName(name), way: { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock }) } };
-}
+const wayTo = ({ nodes, userKey }: SshdRack, name: string, change?: WayChange): NodeWay =>
+  straightWay({ nodes, userKey: { path: userKey.file } }, name, change);
 
 /** Observes as `status` does. @throws Error unless just `lost` could not be reached */
 async function observe(ways: readonly NodeWay[], lost?: string) {
@@ -85,7 +69,9 @@ export async function measureLost(rounds: number, rack: SshdRack): Promise<reado
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const silent = await repeat(rounds, () => observe([...ways.slice(0, 3), wayTo(rack, 'studio-4', port)], 'studio-4'));
+  const silent = await repeat(rounds, () =>
+    observe([...ways.slice(0, 3), wayTo(rack, 'studio-4', { port })], 'studio-4'),
+  );
   server.close();
   const leader = rankPid(rack, 'studio-1');
   process.kill(rankPid(rack, 'studio-4'), 'SIGKILL');

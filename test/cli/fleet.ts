@@ -3,9 +3,16 @@ import { meshwright } from './meshwright.ts';
 import { bareText, makePlace, type Place, processesOf, temporaryFiles } from './place.ts';
 
 /** A place whose cluster file is the Macs and cables of the example, with its simulated fleet up. */
-export async function placeWithFleet(): Promise<Place> {
+export const placeWithFleet = (): Promise<Place> => placeWithFile(bareText);
+
+/** A place with a cluster file, what it names, and its simulated fleet up. */
+export async function placeWithFile(
+  text: string,
+  write: (folder: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Place> {
   const place = makePlace();
-  place.write('cluster.yaml', bareText);
+  await write(place.folder);
+  place.write('cluster.yaml', text);
   const up = await meshwright(place, ['sim', 'up']);
   if (up.code !== 0) {
     place.remove();

@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { type ExampleDriver, exampleText, prepareDemo } from '../../src/cli/sim/sim-example.ts';
 import { textOf } from '../architecture/sources.ts';
 import { type FileValue, filePart, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
-import { meshwright } from './meshwright.ts';
-import { makePlace, type Place } from './place.ts';
+import { placeWithFile } from './fleet.ts';
+import type { Place } from './place.ts';
 
 /** A file of two Macs with everything of the example but what runs on them. */
 export const bareFile = (change: (file: FileValue) => void = () => undefined): FileValue =>
@@ -35,20 +35,10 @@ export function placeWithDriver(driver: ExampleDriver, transport: 'rdma' | 'tcp'
 }
 
 /** A place with a cluster file of two Macs, what it names, and its simulated fleet up. */
-export async function placeWithPair(
+export const placeWithPair = (
   file: FileValue,
   write: (folder: string) => Promise<void> = writeSources,
-): Promise<Place> {
-  const place = makePlace();
-  await write(place.folder);
-  place.write('cluster.yaml', fileText(file));
-  const up = await meshwright(place, ['sim', 'up']);
-  if (up.code !== 0) {
-    place.remove();
-    throw new Error(`sim up ended with ${up.code}:\n${up.stdout}${up.stderr}`);
-  }
-  return place;
-}
+): Promise<Place> => placeWithFile(fileText(file), write);
 
 /** The text of a file of the place's folder, or undefined when there is none. */
 export function fileIn(place: Place, name: string): string | undefined {

@@ -11,7 +11,7 @@ import { type Cable, farEnd } from '../../src/sim/model/cables.ts';
 import type { MacState, SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { strangerLike } from '../../src/sim/simulate-fleet.ts';
 import { appleJson, thunderboltBuses } from '../../src/sim/tools/system-profiler.ts';
-import { desiredRack, simulated } from '../rack/rack.ts';
+import { desiredNode, desiredRack, simulated } from '../rack/rack.ts';
 
 /** A rack as a file wants it and as it is. */
 export interface RandomRack {
@@ -26,7 +26,7 @@ const names = [1, 2, 3, 4, 5, 6, 7].map((number) => `studio-${number}`);
 const macOf = (name: string, model: string): MacState => {
   const [mac] = simulated({
     ...desiredRack,
-    nodes: [{ name: nodeName(name), host: `${name}.lan`, hardware: { model }, labels: {} }],
+    nodes: [desiredNode(name, { model })],
     thunderbolt: { ...desiredRack.thunderbolt, links: [] },
   }).macs;
   if (mac === undefined) throw new Error(`no ${model}`);

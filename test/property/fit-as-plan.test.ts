@@ -8,7 +8,7 @@ import { canRun, type ModelFit } from '../../src/model/fit.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { checkPlacement } from '../../src/rack/placement/check/placement-checks.ts';
-import { desiredFleet } from '../rack/rack.ts';
+import { desiredFleet, desiredNode } from '../rack/rack.ts';
 import { evenShape, gib } from '../unit/desired/fit-shapes.ts';
 
 const from = { archive: '/archives/one.tar.gz', extras: [], name: 'one' };
@@ -77,12 +77,7 @@ const cases: fc.Arbitrary<Case> = fc
 /** The same wish as a file has it: one placement, and another one on the first node where something lies beside. */
 function fleetFor({ driver, mlxLm, sharding, sizes, shape, beside, contextTokens, parallel }: Case): DesiredFleet {
   const base = desiredFleet();
-  const nodes = sizes.map((size, index) => ({
-    name: nodeName(`mac-${index + 1}`),
-    host: `mac-${index + 1}.lan`,
-    labels: {},
-    hardware: { memoryBytes: size * gib },
-  }));
+  const nodes = sizes.map((size, index) => desiredNode(`mac-${index + 1}`, { memoryBytes: size * gib }));
   const names = nodes.map(({ name }) => name);
   const model = (name: string, its: ModelShape) => ({
     name,

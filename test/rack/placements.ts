@@ -26,7 +26,11 @@ import type { MemberState } from '../../src/rack/placement/members/member.ts';
 import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
 
 /** A placement of a model on these nodes, as the file wants it. */
-const placed = (name: string, nodes: readonly string[], changes: Partial<DesiredPlacement> = {}): DesiredPlacement => ({
+export const placed = (
+  name: string,
+  nodes: readonly string[],
+  changes: Partial<DesiredPlacement> = {},
+): DesiredPlacement => ({
   name,
   model: 'kimi-k2',
   runtime: 'reference',

@@ -6,8 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ssh2, { type Client, type ConnectConfig } from 'ssh2';
-import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { PinnedKey } from '../../src/model/cluster-lock.ts';
+import type { DesiredFleet } from '../../src/model/desired.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
+import type { Target } from '../../src/remote/remote.ts';
+import type { RunNode } from '../../src/sim/hosts/control/run-folder.ts';
+import type { Fleet, RunningFleet, StartFleetOptions } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { FleetModel } from '../../src/sim/hosts/fleet-model.ts';
+import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import type { Ailments, ConnectionState } from '../../src/sim/model/fleet.ts';
 import type { NodeFile } from '../../src/sim/model/node-files.ts';
 import { processesBelow } from '../processes-below.ts';
@@ -243,8 +251,14 @@ const pinOf = (line = ''): readonly PinnedKey[] => {
   return line === '' ? [] : [{ type, base64, line: 1 }];
 };
 
+/** What a way to one of its nodes takes from a fleet. */
+interface Reachable {
+  readonly nodes: Readonly<Record<string, RunNode & Pick<RunningFleet['nodes'][string], 'prebootKey'>>>;
+  readonly userKey: Pick<RunningFleet['userKey'], 'path'>;
+}
+
 /** The way to a node of a fleet. */
-export function wayTo({ nodes, userKey }: RunningFleet, node: string, change: WayChange = {}): NodeWay {
+export function wayTo({ nodes, userKey }: Reachable, node: string, change: WayChange = {}): NodeWay {
   const straight = nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
   const target: Target = {

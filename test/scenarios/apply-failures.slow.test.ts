@@ -13,6 +13,7 @@ import { aStep } from '../rack/plans.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { asText } from '../unit/as-text.ts';
 import { planOf, runOptions, startApplyRack } from './apply-rack.ts';
+import { runPlan } from './run-plan.ts';
 
 let rack: RunningRack;
 let server: Server;

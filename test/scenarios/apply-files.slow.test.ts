@@ -14,6 +14,7 @@ import { eventually, type RunningRack } from '../rack/running.ts';
 import { asText } from '../unit/as-text.ts';
 import { planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 
 const node = 'studio-1';
 const fileBytes = 6 * 1024 * 1024;

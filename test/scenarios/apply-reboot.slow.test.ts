@@ -14,6 +14,7 @@ import { aStep } from '../rack/plans.ts';
 import { eventually, type RunningRack } from '../rack/running.ts';
 import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 
 const ours = '/Library/Application Support/meshwright';
 

@@ -24,6 +24,7 @@ import {
   timesRun,
 } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 
 let rack: RunningRack;
 beforeAll(async () => {

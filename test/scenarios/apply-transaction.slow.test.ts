@@ -12,6 +12,7 @@ import { asText } from '../unit/as-text.ts';
 import { keptJournal, planOf, quickTiming, runOptions, setClock, startApplyRack, tenYears } from './apply-rack.ts';
 import { codes, cuttingProxies, historyFile, outcomes, sleepAfter } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
+import { runPlan } from './run-plan.ts';
 import {
   addressChange,
   beginChange,

@@ -20,6 +20,7 @@ import {
   sleepAfter,
   timesRun,
 } from './apply-steps.ts';
+import { runPlan } from './run-plan.ts';
 
 let rack: RunningRack;
 beforeAll(async () => {

@@ -39,6 +39,7 @@ import { type FileValue, pairFile, writeSources } from './converge-file.ts';
 import { type Read, readFile } from './converge-read.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 import { writePublishedSources } from './published-sources.ts';
+import { runPlan } from './run-plan.ts';
 
 /** One apply: what it began from, what it showed and did, and what is left to be done. */
 export interface Applied {

@@ -7,15 +7,7 @@ import { loadCluster } from '../../src/engine/load-cluster.ts';
 import { factsJson } from '../../src/engine/observe/facts-json.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
-import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
-import type { Target } from '../../src/remote/remote.ts';
-import {
-  type Fleet,
-  type RunningFleet,
-  type StartFleetOptions,
-  startFleet,
-} from '../../src/sim/hosts/control/start-fleet.ts';
-import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { type RunningFleet, type StartFleetOptions, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { root, textOf } from '../architecture/sources.ts';
 import { type RunningRack, startRack } from '../rack/running.ts';
 

@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
-import { connect, eventually, freshFolder, removeFolder, run } from '../rack/running.ts';
+import { connect, eventually, type RunningRack, run, startRack } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
@@ -18,19 +17,16 @@ const label = 'dev.meshwright.rank.tiny';
 const plistPath = `/Library/LaunchDaemons/${label}.plist`;
 const weights = 'model-00001-of-00002.safetensors';
 
-let folder = '';
+let rack: RunningRack;
 let fleet: Fleet;
 beforeAll(async () => {
-  folder = await freshFolder();
-  fleet = await startFleet({ folder, model: modelledFleet(desiredRack, 'mesh') });
+  rack = await startRack(startFleet, { desired: desiredRack, seed: 'mesh' });
+  fleet = rack.fleet;
   await Promise.all(nodes.map((node, rank) => install(node, rank)));
   for (const node of nodes) await control(node, `bootstrap system "$R${plistPath}"`);
   await startAll();
 });
-afterAll(async () => {
-  await fleet.stop();
-  await removeFolder(folder);
-});
+afterAll(() => rack.stop());
 
 const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
 

@@ -1,42 +1,24 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DesiredFleet, DesiredNode } from '../../src/model/desired.ts';
-import { nodeName } from '../../src/model/node.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import { connect, freshFolder, openSsh, removeFolder, run } from '../rack/running.ts';
+import { desiredFleet, desiredNode } from '../rack/rack.ts';
+import { connect, openSsh, type RunningRack, run, startRack } from '../rack/running.ts';
 
-const node = (name: string, more: Partial<DesiredNode> = {}): DesiredNode => ({
-  name: nodeName(name),
-  host: `${name}.lan`,
-  hardware: {},
-  labels: {},
-  ...more,
-});
-
-const desired: DesiredFleet = {
-  name: 'rehearsal',
-  nodes: [node('studio-1'), node('studio-2', { user: 'ana' })],
-  macos: { version: '26.5' },
+const desired = desiredFleet({
+  nodes: [desiredNode('studio-1'), { ...desiredNode('studio-2'), user: 'ana' }],
   power: {},
   system: { fileVault: 'any', accounts: {} },
   thunderbolt: { bridge: 'remove', rdma: 'auto', avoid: [], links: [], networks: {}, formerNetworks: [] },
-  runtimes: [],
-  models: [],
-  placements: [],
-};
+});
 
-let folder = '';
+let rack: RunningRack;
 let fleet: Fleet;
 beforeAll(async () => {
-  folder = await freshFolder();
-  fleet = await startFleet({ folder, model: modelledFleet(desired, 'a seed') });
+  rack = await startRack(startFleet, { desired, seed: 'a seed' });
+  fleet = rack.fleet;
 });
-afterAll(async () => {
-  await fleet.stop();
-  await removeFolder(folder);
-});
+afterAll(() => rack.stop());
 
 async function ask(name: string, command: string) {
   const client = await connect(fleet, name);

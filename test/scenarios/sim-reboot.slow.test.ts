@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../src/model/desired.ts';
-import { readSavedState } from '../../src/sim/hosts/control/saved-state.ts';
+import { readSavedState } from '../../src/sim/hosts/control/run-folder.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack, links } from '../rack/rack.ts';

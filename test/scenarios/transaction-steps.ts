@@ -7,6 +7,7 @@ import { aStep } from '../rack/plans.ts';
 import { eventually, type RunningRack, sh } from '../rack/running.ts';
 import { planOf, quickTiming, runOptions } from './apply-rack.ts';
 import { ours } from './apply-steps.ts';
+import { runPlan } from './run-plan.ts';
 
 export const pendingFile = `${ours}/rollback/pending/about`;
 const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';

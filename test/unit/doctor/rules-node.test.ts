@@ -6,6 +6,7 @@ import type { Digest } from '../../../src/model/digest.ts';
 import { identityDigest } from '../../../src/model/facts/mac.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
+import { placed } from '../../rack/placements.ts';
 import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
@@ -211,20 +212,7 @@ describe('sudo', () => {
 });
 
 describe('ranks and gateways', () => {
-  const kimi: DesiredPlacement = {
-    name: 'kimi',
-    model: 'tiny',
-    runtime: 'reference',
-    nodes: ['studio-2', 'studio-3'].map(nodeName),
-    transport: 'tcp',
-    contextTokens: 4_096,
-    parallel: 1,
-    env: {},
-    args: [],
-    endpointPort: 8_080,
-    firstTokenMs: 30_000,
-    state: 'serving',
-  };
+  const kimi = placed('kimi', ['studio-2', 'studio-3']);
   const publication = { listen: 'node', servedName: 'kimi', clientNames: ['kimi'] } as const;
 
   it('are a warning where the file lets them run as the ssh user', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { evidenceFor } from '../../../src/engine/diagnose/evidence.ts';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
-import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
-import { nodeName } from '../../../src/model/node.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { examine } from '../../../src/rack/examination.ts';
+import { placed } from '../../rack/placements.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../../rack/rack.ts';
 import { onOnePage } from '../one-page.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
@@ -137,20 +137,7 @@ describe('services in the background', () => {
 });
 
 describe('the application firewall', () => {
-  const placement: DesiredPlacement = {
-    name: 'chat',
-    model: 'tiny',
-    runtime: 'reference',
-    nodes: [nodeName('studio-1'), nodeName('studio-3')],
-    transport: 'tcp',
-    contextTokens: 1,
-    parallel: 1,
-    env: {},
-    args: [],
-    endpointPort: 8_080,
-    firstTokenMs: 1,
-    state: 'serving',
-  };
+  const placement = placed('chat', ['studio-1', 'studio-3']);
   const seen = only({ firewall: 'blocks-all' });
 
   it('is told where the file wants it off', () => {

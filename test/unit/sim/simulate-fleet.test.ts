@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
-import { nodeName } from '../../../src/model/node.ts';
 import type { MacState } from '../../../src/sim/model/fleet.ts';
 import { modelIds } from '../../../src/sim/model/hardware.ts';
 import { servicesOf } from '../../../src/sim/model/interfaces.ts';
 import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
-import { answer, desiredRack, links, simulated } from '../../rack/rack.ts';
+import { answer, desiredNode, desiredRack, links, simulated } from '../../rack/rack.ts';
 
 const { pool, ...withoutPool } = desiredRack.thunderbolt;
 
 const oneNode = (hardware: DesiredNode['hardware'], changes: Partial<DesiredFleet> = {}): DesiredFleet => ({
   ...desiredRack,
-  nodes: [{ name: nodeName('alone'), host: 'alone.lan', hardware, labels: {} }],
+  nodes: [desiredNode('alone', hardware)],
   thunderbolt: { ...desiredRack.thunderbolt, links: [] },
   ...changes,
 });
@@ -169,12 +168,7 @@ describe('one simulated Mac', () => {
   it('with Thunderbolt 4 says that RDMA is enabled and has no device', () => {
     const fleet = simulated({
       ...oneNode({ model: 'Mac16,10' }),
-      nodes: ['one', 'two'].map((name) => ({
-        name: nodeName(name),
-        host: name,
-        hardware: { model: 'Mac16,10' },
-        labels: {},
-      })),
+      nodes: ['one', 'two'].map((name) => desiredNode(name, { model: 'Mac16,10' })),
       thunderbolt: { ...desiredRack.thunderbolt, links: links(['one:1 <-> two:1']) },
     });
     expect(answer(fleet, 'one', 'rdma_ctl/status.out')).toBe('enabled\n');
