@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { NodeObservation } from '../../src/model/facts/fact-values.ts';
 import { known } from '../../src/model/known.ts';
-import { type Link, type LinkEnd, linkEndText, nodeName } from '../../src/model/node.ts';
+import { type Link, type LinkEnd, linkEndText } from '../../src/model/node.ts';
 import { thunderboltFact } from '../../src/rack/cables/fact.ts';
 import { findMoves } from '../../src/rack/cabling/find-moves.ts';
 import { type Cabling, judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';

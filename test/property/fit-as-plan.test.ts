@@ -6,7 +6,6 @@ import type { DesiredFleet, DesiredPlacement, DesiredRuntime, DriverName } from 
 import { digestOf } from '../../src/model/digest.ts';
 import { canRun, type ModelFit } from '../../src/model/fit.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
-import { nodeName } from '../../src/model/node.ts';
 import { checkPlacement } from '../../src/rack/placement/check/placement-checks.ts';
 import { desiredFleet, desiredNode } from '../rack/rack.ts';
 import { evenShape, gib } from '../unit/desired/fit-shapes.ts';

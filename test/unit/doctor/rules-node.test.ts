@@ -4,7 +4,6 @@ import type { MacAccount, MacAccounts } from '../../../src/model/account.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { Digest } from '../../../src/model/digest.ts';
 import { identityDigest } from '../../../src/model/facts/mac.ts';
-import { nodeName } from '../../../src/model/node.ts';
 import { subjectText } from '../../../src/model/subject.ts';
 import { placed } from '../../rack/placements.ts';
 import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from '../../rack/rack.ts';
