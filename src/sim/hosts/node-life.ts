@@ -5,25 +5,17 @@ import type { Ailments } from '../model/fleet.ts';
 import type { Launchd } from './launchd.ts';
 import { clearVolatile } from './node-root.ts';
 import type { EffectAct } from './records.ts';
+import type { SshDoor } from './ssh/ssh-door.ts';
 
 /** Whether a node can be reached: `down` until somebody presses its button. */
 export type Power = 'up' | 'going-down' | 'down' | 'starting';
-
-/** Whatever answers at the node's address. */
-export interface NodeDoor {
-  /** Listens again after {@link NodeDoor.refuse}, if it does not listen. @throws the system's error when somebody else keeps the port */
-  readonly listen: () => Promise<void>;
-  /** Refuses new connections; living ones go on. */
-  readonly refuse: () => void;
-  /** Cuts every living connection. */
-  readonly cut: () => void;
-}
 
 /** What the starts and ends of one node are made of. */
 export interface NodeLifeParts {
   readonly name: string;
   readonly root: string;
-  readonly server: NodeDoor;
+  /** Whatever answers at the node's address. */
+  readonly door: SshDoor;
   readonly launchd: Launchd;
   /** Ends every process of the node, at once. */
   readonly endProcesses: () => Promise<void>;
@@ -83,7 +75,7 @@ interface Moment {
 
 /** The ways from one power to the other. */
 function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
-  const { server, launchd, root, scaledMs } = parts;
+  const { door, launchd, root, scaledMs } = parts;
   const { signal } = now.ending;
   const wait = (macMs: number): Promise<void> => pause(scaledMs(macMs), undefined, { signal }).catch(() => undefined);
   const end = async (): Promise<void> => {
@@ -94,31 +86,31 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
   };
   return {
     goDown: async (): Promise<void> => {
-      server.refuse();
+      door.refuse();
       await rm(join(root, bootFilePath), { force: true });
       await launchd.shutdown();
       await wait(shutdownMs + (parts.ailments().isSlowToStop ? slowMs : 0));
-      server.cut();
+      door.cut();
       await end();
     },
     loseCurrent: async (): Promise<void> => {
       now.power = 'going-down';
       await parts.fallSilent?.();
       if (parts.fallSilent === undefined) {
-        server.refuse();
-        server.cut();
+        door.refuse();
+        door.cut();
       }
       await rm(join(root, bootFilePath), { force: true });
       await end();
     },
     startMacos: async (): Promise<void> => {
       now.power = 'starting';
-      server.refuse();
-      server.cut();
+      door.refuse();
+      door.cut();
       await wait(bootMs);
       if (signal.aborted) return;
       await parts.unlockModel();
-      await server.listen();
+      await door.listen();
       now.power = 'up';
     },
     comeUp: async (): Promise<void> => {
@@ -131,7 +123,7 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
       await parts.startModel();
       await writeBootFile(root, mark());
       parts.note({ kind: 'boot' });
-      await server.listen();
+      await door.listen();
       now.power = 'up';
     },
   };

@@ -11,10 +11,10 @@ import type { ProcessStarter } from './process-starter.ts';
 import { type ProcessGroups, sweepMarked } from './processes.ts';
 import { createRecords, type EffectAct, type ExecRecord, type NodeCounts } from './records.ts';
 import type { ExecWatch } from './ssh/exec-watch.ts';
-import { type KeyFile, loadOrCreateKey } from './ssh/host-keys.ts';
+import { type KeyFile, loadNodeKeys } from './ssh/host-keys.ts';
 import type { PipeSupply } from './ssh/pipes.ts';
-import { remoteLoginDoor } from './ssh/ssh-door.ts';
-import { startNodeServer } from './ssh/ssh-server.ts';
+import { openSshDoor, type SshDoor } from './ssh/ssh-door.ts';
+import { serveSsh } from './ssh/ssh-server.ts';
 import type { Objection } from './strict-shell.ts';
 
 /** What one node of a simulated fleet is made of. */
@@ -121,11 +121,7 @@ async function prepare(options: SimulatedNodeOptions) {
       boot = options.look().bootCount;
     },
     unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
-    keys: {
-      own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
-      other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
-      preboot: await loadOrCreateKey(join(folder, 'host-keys', `${name}.preboot`), `simulated ${name}`),
-    },
+    keys: await loadNodeKeys(folder, name),
   };
 }
 
@@ -148,18 +144,24 @@ function countPasswords({ scaledMs }: SimulatedNodeOptions, { records }: Prepare
   };
 }
 
-function startServer(options: SimulatedNodeOptions, parts: Prepared, unlock: () => void) {
+/** The door, and behind it a server of this process for each client. */
+function openDoor(options: SimulatedNodeOptions, parts: Prepared, unlock: () => void): Promise<SshDoor> {
   const note = (objections: readonly Objection[]): void => {
     for (const { text } of objections) parts.objectTo(`/bin/sh ${text}`).catch(() => undefined);
   };
   const { mark, root, records, keys, view, boot } = parts;
-  return startNodeServer({
+  const server = {
     node: { ...options, mark, boot, root, records, objectTo: note, now: () => Date.now() },
     keys,
     connectionState: () => view().connection,
     password: () => view().account.password,
     onPrebootPassword: countPasswords(options, parts),
     unlock,
+  };
+  return openSshDoor({
+    serve: (client, connection) => serveSsh(server, client, connection),
+    state: () => view().connection,
+    records,
     ...(options.preferredPort !== undefined && { preferredPort: options.preferredPort }),
   });
 }
@@ -171,9 +173,7 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
   const { root, files, mark, launchd, view, objectTo, records, keys, boot } = parts;
   await renderFiles(parts);
   await writeBootFile(root, mark());
-  const server = await startServer(options, parts, () => void life.unlock());
-  const door = remoteLoginDoor(server, () => view().connection.isRemoteLoginOff === true);
-  await door.follow(true);
+  const door = await openDoor(options, parts, () => void life.unlock());
   let isAsleep = true;
   const ailments = () => view().ailments;
   const endProcesses = async (): Promise<void> => {
@@ -181,13 +181,13 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     await sweepMarked(`${runId}.${name}`);
   };
   const life: NodeLife = createNodeLife(
-    { name, root, server: door, launchd, endProcesses, scaledMs, note, objectTo, ailments, startModel, unlockModel },
+    { name, root, door, launchd, endProcesses, scaledMs, note, objectTo, ailments, startModel, unlockModel },
     mark,
   );
   return {
     name,
     run: {
-      port: server.port,
+      port: door.port,
       hostKey: keys.own.publicText,
       prebootKey: keys.preboot.publicText,
       root,
@@ -225,7 +225,7 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     close: async () => {
       launchd.close();
       await life.close();
-      await server.close();
+      await door.close();
     },
   };
 }

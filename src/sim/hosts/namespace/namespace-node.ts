@@ -1,4 +1,5 @@
 import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { JobDefinition } from '../../launchd/job-definition.ts';
 import { accountsPath } from '../../model/directory.ts';
@@ -7,16 +8,15 @@ import { askProgram } from '../ask-client.ts';
 import type { HostedNode } from '../fleet-host.ts';
 import type { NodeView } from '../fleet-model.ts';
 import { createLaunchd } from '../launchd.ts';
-import { createNodeLife, type NodeDoor, type NodeLife, writeBootFile } from '../node-life.ts';
+import { createNodeLife, type NodeLife, writeBootFile } from '../node-life.ts';
 import { createNodeRoot } from '../node-root.ts';
 import { createRecords, type NodeRecords } from '../records.ts';
 import type { SimulatedNode } from '../simulated-node.ts';
-import { type KeyFile, loadOrCreateKey } from '../ssh/host-keys.ts';
-import { type RemoteLoginDoor, remoteLoginDoor } from '../ssh/ssh-door.ts';
+import { type KeyFile, loadNodeKeys } from '../ssh/host-keys.ts';
+import { openSshDoor, type SshDoor } from '../ssh/ssh-door.ts';
 import { homeOf } from '../ssh/ssh-user.ts';
 import { agentProgram } from './agent-program.ts';
 import { type AgentJob, type Boot, startBoot } from './boot.ts';
-import { type Door, openDoor } from './door.ts';
 import { type Forwarder, type Ground, runProgram } from './ground.ts';
 import { accountFiles, callingPrograms, groupId, nodeTools, userId } from './lower-root.ts';
 import type { NodeNetwork } from './network.ts';
@@ -97,11 +97,7 @@ async function prepareDisk({ folder, ground, userKey }: NodeGround, { name, user
   await mkdir(disk + execsPath, { recursive: true });
   await chmod(disk + execsPath, 0o1777);
   await mkdir(`${disk}/.sim/sshd`, { recursive: true });
-  const keys = {
-    own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
-    other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
-    preboot: await loadOrCreateKey(join(folder, 'host-keys', `${name}.preboot`), `simulated ${name}`),
-  };
+  const keys = await loadNodeKeys(folder, name);
   for (const key of ['own', 'other', 'preboot'] as const) {
     await writeFile(disk + hostKeyPath(key), keys[key].privateText, { mode: 0o600 });
   }
@@ -170,34 +166,37 @@ function bootsOf({ ground, folder, askPath, network }: NodeGround, name: string,
   };
 }
 
-/** The door on the loopback interface, and the switch that shuts it together with port 22 of the node itself. */
-async function doorOf({ forwarder, network }: NodeGround, options: HostedNode, placed: Placed, records: NodeRecords) {
-  const { name, preferredPort } = options;
-  const { present } = placed;
-  const outer = await openDoor({
-    dial: () => forwarder.dial(network.addressOf(name), 22),
-    records,
-    dropAfterBytes: () => placed.present.view.connection.dropAfterBytes,
-    ...(preferredPort !== undefined && { preferredPort }),
+/** Joins a client with the node; bytes of the node go out by `write` alone, so that they can be counted and cut. */
+function relay(client: Socket, node: Socket): void {
+  node.on('data', (chunk: Buffer) => {
+    client.write(chunk);
+    if (client.writableLength > 0) node.pause();
   });
-  const both: NodeDoor = {
-    cut: outer.cut,
-    listen: async () => {
-      present.processes?.setDoor(true);
-      await outer.listen();
-    },
-    refuse: () => {
-      present.processes?.setDoor(false);
-      outer.refuse();
-    },
-  };
-  return { outer, shared: remoteLoginDoor(both, () => present.view.connection.isRemoteLoginOff === true) };
+  client.on('drain', () => node.resume());
+  node.once('end', () => client.end());
+  node.once('close', () => client.destroySoon());
+  client.pipe(node);
+  client.once('close', () => node.destroy());
 }
 
-/** Both doors of a node. */
-type Doors = { readonly outer: Door; readonly shared: RemoteLoginDoor };
+/** The door, and behind it the sshd of the node, whose own port 22 opens and shuts with it. */
+function openDoor(
+  { forwarder, network }: NodeGround,
+  { name, preferredPort }: HostedNode,
+  { present }: Placed,
+  records: NodeRecords,
+): Promise<SshDoor> {
+  return openSshDoor({
+    serve: (client) => relay(client, forwarder.dial(network.addressOf(name), 22)),
+    allowHalfOpen: true,
+    setInside: (isOpen) => present.processes?.setDoor(isOpen),
+    state: () => present.view.connection,
+    records,
+    ...(preferredPort !== undefined && { preferredPort }),
+  });
+}
 
-function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, { outer, shared }: Doors): NodeLife {
+function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, door: SshDoor): NodeLife {
   const { name, scaledMs, startModel, unlockModel, note } = options;
   const { disk, launchd, objectTo, present, mark } = placed;
   return createNodeLife(
@@ -205,10 +204,10 @@ function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, { outer, sh
       ...{ name, scaledMs, startModel, unlockModel, note, launchd, objectTo },
       ...bootsOf(on, name, placed),
       root: disk,
-      server: shared,
+      door,
       // The link goes first, or the kernel of this machine would tell everybody that the connections are over.
       fallSilent: async () => {
-        outer.fallSilent();
+        door.fallSilent();
         await on.network.setPower(name, false);
       },
       ailments: () => present.view.ailments,
@@ -226,9 +225,8 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
   await render();
   await writeBootFile(disk, mark());
   await bootsOf(on, name, placed).startProcesses();
-  const doors = await doorOf(on, options, placed, records);
-  await doors.shared.follow(true);
-  const life = lifeOf(on, options, placed, doors);
+  const door = await openDoor(on, options, placed, records);
+  const life = lifeOf(on, options, placed, door);
   const execs = () => readExecs(disk + execsPath, name);
   return {
     ...{ name, disk, execs, unknown, launchd, life, mark, objectTo, edited },
@@ -237,10 +235,10 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
       present.view = options.look();
       if (life.power() === 'up' && placed.isOfAnother(present.view.mac)) return;
       await render();
-      await doors.shared.follow(life.power() === 'up');
+      await door.follow(life.power() === 'up');
     },
     isExchanged: () => placed.isOfAnother(present.view.mac),
-    run: { port: doors.outer.port, hostKey, prebootKey, root: '', user },
+    run: { port: door.port, hostKey, prebootKey, root: '', user },
     counts: () => ({ ...records.counts(), execs: execs().length, channels: execs().length }),
     view: () => present.view,
     reach: () => present.view.reach,
@@ -260,7 +258,7 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
       launchd.close();
       await life.close();
       await present.processes?.end();
-      await doors.outer.close();
+      await door.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import type { ConnectionState } from '../../model/fleet.ts';
 import { dataFile, type NodeFile, toolFile } from '../../model/node-files.ts';
 import { prebootBanner, unlockedText } from '../preboot.ts';
 import type { ExecRecord } from '../records.ts';
+import { type NodeKeys, shownKey } from '../ssh/host-keys.ts';
 
 /**
  * Every command that the sshd of a node was asked for, as its files tell it, by time: how it ended is known to sshd
@@ -20,11 +21,8 @@ export function readExecs(folder: string, node: string): readonly ExecRecord[] {
     .sort((one, other) => one.atEpochMs - other.atEpochMs);
 }
 
-/** Its own, another one, and that of the sshd before FileVault. */
-type ShownKey = ConnectionState['hostKey'] | 'preboot';
-
 /** Where the host keys of a node lie, which nobody but root may read. */
-export const hostKeyPath = (key: ShownKey): string => `/.sim/sshd/${key}`;
+export const hostKeyPath = (key: keyof NodeKeys): string => `/.sim/sshd/${key}`;
 
 /** Every command of a client, one file each. */
 export const execsPath = '/.sim/execs';
@@ -32,7 +30,7 @@ export const execsPath = '/.sim/execs';
 const banner = '/.sim/sshd/banner';
 
 /** What the sshd of macOS and that of Debian have in common, and what macOS says differently. */
-const always = (key: ShownKey): readonly string[] => [
+const always = (key: keyof NodeKeys): readonly string[] => [
   `HostKey ${hostKeyPath(key)}`,
   'PidFile none',
   'LogLevel ERROR',
@@ -70,12 +68,10 @@ exec /bin/sh -c "$c"
 
 /** How the sshd of a node answers from now on; every connection starts one that reads it anew. */
 export function sshdFiles(state: ConnectionState, mark: string): readonly NodeFile[] {
-  const { hostKey, filevault, prebootKey } = state;
-  const isLocked = filevault === 'preboot';
-  const key = isLocked && hostKey === 'own' && prebootKey !== 'same' ? 'preboot' : hostKey;
+  const isLocked = state.filevault === 'preboot';
   const more = isLocked ? locked : unlocked(mark);
   return [
-    dataFile('/.sim/sshd/config', [...always(key), ...more, ''].join('\n')),
+    dataFile('/.sim/sshd/config', [...always(shownKey(state)), ...more, ''].join('\n')),
     dataFile(banner, prebootBanner),
     dataFile('/.sim/mark', `${mark}\n`),
     toolFile('/.sim/exec', execText),

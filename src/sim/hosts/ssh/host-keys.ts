@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import ssh2 from 'ssh2';
+import type { ConnectionState } from '../../model/fleet.ts';
 
 /** An ed25519 key as OpenSSH keeps it: the private file's text, and the one-line public form without a comment. */
 export interface KeyFile {
@@ -95,3 +96,17 @@ export async function loadOrCreateKey(path: string, comment: string): Promise<Ke
   await writeFile(`${path}.pub`, `${made.publicText} ${comment}\n`, { mode: 0o644 });
   return { path, ...made };
 }
+
+/** The host keys of one node: its own, one that a reinstalled or impersonated Mac would show, and that of the sshd before FileVault. */
+export type NodeKeys = Readonly<Record<ConnectionState['hostKey'] | 'preboot', KeyFile>>;
+
+/** The host keys of a node, which the folder of the run keeps. */
+export async function loadNodeKeys(folder: string, node: string): Promise<NodeKeys> {
+  const load = (name: string): Promise<KeyFile> =>
+    loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${node}`);
+  return { own: await load(node), other: await load(`${node}.other`), preboot: await load(`${node}.preboot`) };
+}
+
+/** Which of its keys a Mac shows. */
+export const shownKey = ({ hostKey, filevault, prebootKey }: ConnectionState): keyof NodeKeys =>
+  filevault === 'preboot' && hostKey === 'own' && prebootKey !== 'same' ? 'preboot' : hostKey;
