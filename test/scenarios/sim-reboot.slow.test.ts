@@ -127,7 +127,8 @@ describe('a reboot of a simulated Mac', () => {
     const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); exec "/bin/sleep", "300"' >/dev/null 2>&1 </dev/null`;
     await sh(fleet, 'studio-1', escaped, 'user');
     await sh(fleet, 'studio-2', escaped, 'user');
-    expect(await markedProcesses(fleet.runId)).toHaveLength(2);
+    // A process that is just becoming `sleep` shows no environment.
+    await expect.poll(() => markedProcesses(fleet.runId)).toHaveLength(2);
     await reboot(fleet, 'studio-1');
     expect(await markedProcesses(fleet.runId)).toHaveLength(1);
   });
