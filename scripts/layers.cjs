@@ -202,10 +202,7 @@ const parts = {
     files: roleFiles('setting'),
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'],
   },
-  'engine/codes': {
-    files: ['src/engine/codes\\.ts$'],
-    mayImport: ['diagnostics', 'rack/reading', 'rack/rule', 'rack/setting'],
-  },
+  'engine/codes': { files: ['src/engine/codes\\.ts$'], mayImport: ['diagnostics', 'engine/diagnose'] },
   'engine/file': {
     files: ['src/engine/load-cluster\\.ts$'],
     mayImport: ['model', 'config', 'drivers'],

@@ -9,7 +9,6 @@ import { accessCodes, sshCodes } from './codes/codes-ssh.ts';
 import { exoCodes } from './codes/drivers/codes-exo.ts';
 import { llamaCodes } from './codes/drivers/codes-llama.ts';
 import { mlxCodes } from './codes/drivers/codes-mlx.ts';
-import { doctorCodes } from './codes/rack/codes-doctor.ts';
 import { factCodes } from './codes/rack/codes-fact.ts';
 import { meshCodes } from './codes/rack/codes-mesh.ts';
 import { planCodes } from './codes/rack/codes-plan.ts';
@@ -36,7 +35,6 @@ export const codes = {
   ...sshCodes,
   ...accessCodes,
   ...factCodes,
-  ...doctorCodes,
   ...applyCodes,
   ...transactionCodes,
   ...fitCodes,

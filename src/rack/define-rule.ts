@@ -1,6 +1,7 @@
 import { type CodeEntry, type CodesOf, defineCodes } from '../diagnostics/code-entry.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Examination } from './examination.ts';
+import type { FactDefinition } from './fact.ts';
 import type { ResourceKind } from './resource-kind.ts';
 import type { Rule } from './rule.ts';
 
@@ -28,11 +29,14 @@ export type FindingRole =
   | 'converged-by-clock'
   | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 
-/** A code of a rule: what it says, what it means to a plan, and the names of the facts that show it. */
+/** A code of a rule: what it says, what it means to a plan, and the facts that show it. */
 export interface RuleCode extends CodeEntry {
   readonly role: FindingRole;
-  readonly facts: readonly string[];
+  readonly facts: readonly FactDefinition[];
 }
+
+/** The codes of a rule, where functions beside it make its diagnostics. */
+export const ruleCodes = <C extends Readonly<Record<string, RuleCode>>>(entries: C): CodesOf<C> => defineCodes(entries);
 
 /** A rule with its own codes. */
 export interface DefinedRule<C extends Readonly<Record<string, RuleCode>> = Readonly<Record<string, RuleCode>>> {

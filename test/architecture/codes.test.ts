@@ -22,12 +22,14 @@ const sources = filesBelow('src')
   .join('\n');
 
 /**
- * Whether some source makes a diagnostic of this code: it stands in the first argument of `diagnose`, behind `code:` of
- * a problem or a finding, in a constant called code, or in a call of a function called refuse or refused. To be
+ * Whether some source makes a diagnostic of this code: it is in the first argument of `diagnose`, taken from `codes` of its
+ * rule, behind `code:` of a problem or a finding, in a constant called code, or in a call of a function called refuse or refused. To be
  * compared with, or to be the key of a table, makes nothing.
  */
 const isMade = (code: string): boolean =>
-  new RegExp(`(?:\\bdiagnose\\([^(),]*|\\bcode(?::| =) [^\\n;,]*|\\brefused?\\([^()]*)'${code}'`).test(sources);
+  new RegExp(
+    `(?:\\bdiagnose\\([^(),]*|\\bcodes\\[[^\\]]*|\\bcode(?::| =) [^\\n;,]*|\\brefused?\\([^()]*)'${code}'`,
+  ).test(sources);
 
 describe('diagnostic codes', () => {
   it('are an area and a slug', () => {

@@ -15,6 +15,8 @@ import { named, prose } from '../../model/text/prose.ts';
 import { readValue } from '../../rack/fact.ts';
 import { hardwareDifferences } from '../../rack/identity/identity.ts';
 import { identityFact } from '../../rack/identity/identity-fact.ts';
+import { sameMac } from '../../rack/identity/same-mac-rule.ts';
+import { wrongMac } from '../../rack/identity/wrong-mac-rule.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
 import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
@@ -152,7 +154,7 @@ function judgedMac(name: string, lock: string, seen: SeenMac): JudgedMac {
 }
 
 const otherMac = (name: string, lock: string): Diagnostic =>
-  diagnose('identity/wrong-mac', {
+  diagnose(wrongMac.codes['identity/wrong-mac'], {
     subject: nodeSubject(name),
     detail: prose`${lock} knows another Mac as ${named(name)} than the one that answers.`,
     hint: withCommands('If this Mac takes its place', [meshwright('replace', name)]),
@@ -291,7 +293,10 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
   if (differences.length > 0) {
     const detail = prose`Another Mac answers as ${named(node.name)}: ${differences.join('; ')}.`;
     const hint = prose`Correct the address (${named(node.host)}) or the hardware section of ${named(node.name)} in the file.`;
-    return { kind: 'impossible', diagnostic: diagnose('identity/wrong-mac', { subject, detail, hint }) };
+    return {
+      kind: 'impossible',
+      diagnostic: diagnose(wrongMac.codes['identity/wrong-mac'], { subject, detail, hint }),
+    };
   }
   const identity = identityDigest(seen);
   const { serial } = seen;
@@ -303,7 +308,7 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
   if (twin !== undefined) {
     const detail = prose`${named(node.name)} (${named(node.host)}) is the Mac of ${twin.name} (${twin.host}).`;
     const hint = prose`Correct the addresses of ${named(node.name)} and ${twin.name} in the file.`;
-    return { kind: 'impossible', diagnostic: diagnose('identity/same-mac', { subject, detail, hint }) };
+    return { kind: 'impossible', diagnostic: diagnose(sameMac.codes['identity/same-mac'], { subject, detail, hint }) };
   }
   const known = Object.hasOwn(identities, node.name) ? identities[node.name] : undefined;
   return { kind: known === undefined ? 'new' : known === identity ? 'same' : 'other', identity };

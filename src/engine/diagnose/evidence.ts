@@ -12,7 +12,7 @@ import { lostPorts } from '../../rack/rdma/rdma-far.ts';
 import { type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
 import { type FactName, isFactName, registry } from '../observe/facts.ts';
 import { isOptionalFact } from './optional-facts.ts';
-import { definedCodes } from './rules.ts';
+import { ruleCode } from './rules.ts';
 
 /** One fact of one node that made the doctor say what it says. */
 export interface Evidence {
@@ -24,62 +24,25 @@ export interface Evidence {
   readonly receptacles: readonly number[];
 }
 
-/** The facts behind every code of an area, where the code itself has no row below. */
+/** The facts behind codes that no rule finds: those of placements and endpoints. */
 const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
-  address: ['interfaces'],
-  bridge: ['interfaces', 'bridge-preferences', 'network-services'],
-  cabling: ['thunderbolt'],
-  clock: ['clock'],
-  disk: ['disk-space'],
   endpoint: ['files', 'services', 'doormen'],
-  filevault: ['filevault'],
-  hold: ['hold'],
-  identity: ['identity'],
-  macos: ['macos-version'],
-  memory: ['wired-limit', 'hardware'],
-  network: ['foreign-daemons'],
   mesh: ['placements', 'services'],
-  sudo: ['sudo'],
 };
 
-/** Where a code rests on other facts than its area; of the ladder the missing rung, and those right below it. */
+/** Where such a code rests on other facts than its area. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
-  'address/pool-overlap': ['interfaces', 'routes'],
-  'address/by-dhcp': ['service-addresses', 'interfaces'],
-  'address/ipv4-off': ['service-addresses', 'interfaces'],
-  'macos/panicked': ['panic-reports', 'boot-session'],
-  'network/suspected-tcp-panic': ['panic-reports', 'boot-session', 'placements'],
-  'network/default-route-over-cable': ['routes'],
-  'network/lease-over-cable': ['dhcp-leases', 'interfaces'],
-  'network/suspected-lease': ['service-addresses', 'interfaces'],
-  'network/service-order': ['network-services'],
-  'network/unconfirmed-change': ['rollbacks'],
-  'network/no-full-disk-access': ['keeper'],
-  'rdma/no-thunderbolt-5': ['hardware', 'rdma-state', 'rdma-devices'],
-  'rdma/macos-too-old': ['macos-version'],
-  'rdma/other-device': ['other-rdma-devices'],
-  'rdma/disabled': ['rdma-state', 'rdma-switch'],
-  'rdma/off-after-restart': ['rdma-switch', 'rdma-devices'],
-  'rdma/restart-pending': ['rdma-state', 'rdma-switch', 'rdma-devices'],
-  'rdma/no-device': ['rdma-state', 'rdma-devices'],
-  'rdma/port-down': ['rdma-state', 'rdma-ports', 'thunderbolt'],
-  'rdma/port-not-active': ['rdma-ports', 'thunderbolt'],
-  'rdma/interface-down': ['interfaces', 'rdma-ports'],
-  'rdma/bridged': ['interfaces', 'rdma-ports'],
-  'rdma/no-address': ['interfaces', 'rdma-ports'],
-  'rdma/no-gid': ['interfaces', 'rdma-ports'],
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'address/suspected-no-answer': ['thunderbolt', 'interfaces'],
   'mesh/needs-reboot': ['reboot-mark'],
   'mesh/suspected-local-network': ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts', 'rdma-objects'],
-  'rdma/held': ['rdma-holders'],
-  'rdma/left-in-kernel': ['rdma-objects', 'rdma-holders'],
-  'rdma/process-stuck': ['rdma-holders'],
 };
 
 const factsOf = (code: string): readonly FactName[] =>
-  definedCodes[code]?.facts.filter(isFactName) ??
+  ruleCode(code)
+    ?.facts.map(({ name }) => name)
+    .filter(isFactName) ??
   factsByCode[code] ??
   factsByArea[code.slice(0, code.indexOf('/'))] ??
   [];

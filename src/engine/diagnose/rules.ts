@@ -13,7 +13,7 @@ import { madeBridgesRule } from '../../rack/bridge/made-bridges-rule.ts';
 import { cables } from '../../rack/cables/cables-rule.ts';
 import { surplus } from '../../rack/cables/surplus-rule.ts';
 import { clock } from '../../rack/clock/rule.ts';
-import type { DefinedRule, RuleCode } from '../../rack/define-rule.ts';
+import type { DefinedRule, FindingRole, RuleCode } from '../../rack/define-rule.ts';
 import { filevault } from '../../rack/filevault/rule.ts';
 import { foreignDaemons } from '../../rack/foreign-daemon/rule.ts';
 import { holds } from '../../rack/hold/rule.ts';
@@ -29,57 +29,64 @@ import { wiredLimit } from '../../rack/memory/rule.ts';
 import { serviceOrder } from '../../rack/network/service-order-rule.ts';
 import { unconfirmedChange } from '../../rack/network/transaction/rule.ts';
 import { rdmaKernelRule } from '../../rack/rdma/kernel-rule.ts';
-import { rdmaNode } from '../../rack/rdma/node-rule.ts';
-import { otherRdmaDevices } from '../../rack/rdma/other-devices-rule.ts';
-import { rdmaReceptacles } from '../../rack/rdma/receptacles-rule.ts';
+import { rdma } from '../../rack/rdma/rule.ts';
 import type { Rule } from '../../rack/rule.ts';
 import { backgroundServices } from '../../rack/settings/background-services.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
 
-/** Rules with codes of their own. */
-const defined: readonly DefinedRule[] = [...settings.filter((one) => 'rule' in one), backgroundServices];
-
-/** The codes of those. */
-export const definedCodes: Readonly<Record<string, RuleCode & Code>> = Object.assign(
-  {},
-  ...defined.map(({ codes }) => codes),
-);
-
-/** Every rule there is. A new one is one file and one line here, or above. */
-export const rules: readonly Rule[] = [
+/** Every rule that is no setting, with its codes; the order means nothing. A new one is its definition and its line here. */
+const listed = [
   wrongMac,
   sameMac,
-  unknownModel,
   macosAccept,
+  macosWish,
   macosVersions,
   macosBuilds,
-  macosWish,
   cables,
   surplus,
-  foreignDaemons,
   bridge,
   madeBridgesRule,
   bridgeLoop,
-  rdmaNode,
+  rdma,
   rdmaKernelRule,
-  rdmaReceptacles,
   poolOverlap,
   cableAddresses,
   serviceOrder,
   unconfirmedChange,
-  fullDiskAccess,
   wiredLimit,
   filevault,
   panics,
-  otherRdmaDevices,
-  ...defined.map(({ rule }) => rule),
+  fullDiskAccess,
+  foreignDaemons,
+  backgroundServices,
   sudo,
   holds,
   accounts,
   runsAsLogin,
   clock,
   disk,
-  unequalMacs,
-  unknownFactsRule,
-];
+] as const;
+
+type Listed = (typeof listed)[number] | Extract<(typeof settings)[number], { readonly codes: unknown }>;
+
+const defined: readonly DefinedRule[] = [...listed, ...settings.filter((one) => 'rule' in one)];
+
+/** The codes of all rules. */
+export const definedCodes: { readonly [R in Listed as keyof R['codes']]: RuleCode & Code } = Object.assign(
+  {},
+  ...defined.map(({ codes }) => codes),
+);
+
+const isDefined = (code: string): code is keyof typeof definedCodes => Object.hasOwn(definedCodes, code);
+
+/** What the rule of a code says of it; undefined for a code that no rule finds. */
+export const ruleCode = (code: string): (RuleCode & Code) | undefined =>
+  isDefined(code) ? definedCodes[code] : undefined;
+
+/** The role of a code. Of the failures to observe a node only a locked FileVault is a manual step; the others are reported. */
+export const roleOf = (code: string): FindingRole =>
+  ruleCode(code)?.role ?? (code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told');
+
+/** Every rule. The codes of the last three belong to no subject, or to checks of the file, too. */
+export const rules: readonly Rule[] = [...defined.map(({ rule }) => rule), unknownModel, unequalMacs, unknownFactsRule];

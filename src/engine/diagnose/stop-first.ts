@@ -11,8 +11,8 @@ import { type Examination, examine } from '../../rack/examination.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/members/running-members.ts';
 import { diagnoseFleet } from './diagnose-fleet.ts';
-import { roleOf } from './finding-roles.ts';
 import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
+import { roleOf } from './rules.ts';
 
 /** Findings whose action may have hands pull a plug. */
 const pulling: readonly string[] = [

@@ -8,7 +8,7 @@ import { linkAddressProperties } from '../../rack/addresses/link-address-propert
 import { judgeProperty } from '../../rack/change.ts';
 import type { Blocker, View } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
-import { roleOf } from '../diagnose/finding-roles.ts';
+import { roleOf } from '../diagnose/rules.ts';
 
 /** What one finding means to the plan of this fleet. */
 type Meaning = 'told' | 'converged' | { readonly blocks: ResourceKind };

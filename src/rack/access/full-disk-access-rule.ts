@@ -5,11 +5,24 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { mapWords, named, prose } from '../../model/text/prose.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { keeperFact } from '../keeper/fact.ts';
 import { isLeftToKeeper } from '../network/left-to-keeper.ts';
 import { misplacedServices, orderWords } from '../network/service-order.ts';
-import type { Rule } from '../rule.ts';
+
+const codes = ruleCodes({
+  'network/no-full-disk-access': {
+    severity: 'warning',
+    summary: 'A Mac lets no ssh session change its network preferences.',
+    cause:
+      'Remote Login was switched on without full disk access for remote users, and networksetup was refused when a run tried to set something. Addresses and the removal of the bridge hold all the same: the keeper puts them back within a minute. What only networksetup can set stays as it is.',
+    hint: 'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.',
+    role: 'told',
+    facts: [keeperFact],
+  },
+});
 
 const theSwitch =
   'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.';
@@ -18,7 +31,7 @@ function tell({ name, facts }: ExaminedNode, hasPool: boolean): Diagnostic {
   const misplaced = misplacedServices(facts);
   const isMisplaced = hasPool && misplaced.kind === 'known' && misplaced.value.length > 0;
   const order = isMisplaced ? ` Nobody mends the order of its services: ${orderWords(misplaced.value)}.` : '';
-  return diagnose('network/no-full-disk-access', {
+  return diagnose(codes['network/no-full-disk-access'], {
     subject: nodeSubject(name),
     detail: mapWords(
       prose`networksetup was refused on ${named(name)}: its interfaces have their addresses from ifconfig, and the keeper puts them back.${order}`,
@@ -32,7 +45,8 @@ function tell({ name, facts }: ExaminedNode, hasPool: boolean): Diagnostic {
 }
 
 /** Macs that let no ssh session change their network preferences, as a run has found when it tried. */
-export const fullDiskAccess: Rule = ({ desired, nodes }) =>
+export const fullDiskAccess = defineRule(codes, ({ desired, nodes }) =>
   nodes
     .filter(({ facts }) => isLeftToKeeper(desired, facts) && adoptedDaemon(desired, facts) === undefined)
-    .map((node) => tell(node, desired.thunderbolt.pool !== undefined));
+    .map((node) => tell(node, desired.thunderbolt.pool !== undefined)),
+);

@@ -6,6 +6,7 @@ import type { DhcpAnswer, Facts, Ipv4Address } from '../../model/facts/fact-valu
 import { nodeSubject, receptacleSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
@@ -13,9 +14,57 @@ import { cableMethod } from '../network/cable-method.ts';
 import { dhcpLeasesFact } from '../network/dhcp-leases-fact.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { routesFact } from '../network/routes-fact.ts';
+import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
-import type { Rule } from '../rule.ts';
+
+const codes = ruleCodes({
+  'address/by-dhcp': {
+    severity: 'error',
+    summary: 'A cable has an address that changes by itself.',
+    cause:
+      'The network service of the receptacle is on DHCP, as macOS sets it up and sometimes again. Nobody answers on a cable, so the Mac gives itself an address, minutes after a start and another one after each break of the link; the GID of RDMA goes with it (works for days, then errno 22).',
+    hint: prose`Give it a fixed address with ${meshwright('apply')}.`,
+    role: 'converged-by-address',
+    facts: [serviceAddressesFact, interfacesFact],
+  },
+  'address/ipv4-off': {
+    severity: 'error',
+    summary: 'IPv4 is off on a cable. RDMALink prepares Macs this way, for RDMA over IPv6 only.',
+    cause:
+      'The network service of the receptacle has IPv6 link-local addresses only. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
+    hint: prose`Give the cables fixed addresses with ${meshwright('apply')}.`,
+    role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
+    facts: [serviceAddressesFact, interfacesFact],
+  },
+  'network/default-route-over-cable': {
+    severity: 'error',
+    summary: 'A Thunderbolt cable has a default route.',
+    cause:
+      'The Mac at the far end shares its Internet connection, or somebody wrote a router into the service of the receptacle: what is meant for the rest of the world goes over the cable.',
+    hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
+    role: 'converged-by-address',
+    facts: [routesFact],
+  },
+  'network/lease-over-cable': {
+    severity: 'warning',
+    summary: 'A Thunderbolt cable has an address from a DHCP server.',
+    cause:
+      'The Mac accepted a DHCP lease for the address that it has on this cable (`ipconfig getpacket`). On a cable between two Macs only Internet Sharing gives leases. The address changes or disappears with Internet Sharing.',
+    hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
+    role: 'converged-by-address',
+    facts: [dhcpLeasesFact, interfacesFact],
+  },
+  'network/suspected-lease': {
+    severity: 'warning',
+    summary: 'A Thunderbolt cable is suspected to have an address from a DHCP server.',
+    cause:
+      'The network service of the receptacle is on DHCP, and its address is neither the declared one nor self-assigned. The DHCP packet of the interface is unknown, so a person or another program may have set the address. On a cable between two Macs only Internet Sharing gives leases.',
+    hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
+    role: 'converged-by-address',
+    facts: [serviceAddressesFact, interfacesFact],
+  },
+});
 
 /** One receptacle with what is known of its address. */
 interface Cable {
@@ -108,7 +157,7 @@ function routeFinding(examination: Examination, cable: Cable): readonly Diagnost
   const leased = leasedAddress(cable);
   const origin = leased === undefined ? '' : ` ${device} ${leaseWords(examination, cable, leased)}`;
   return [
-    diagnose('network/default-route-over-cable', {
+    diagnose(codes['network/default-route-over-cable'], {
       subject: receptacleSubject(end),
       detail: prose`${namedEnd(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
       hint: cure(examination, cable),
@@ -124,13 +173,13 @@ function leaseFinding(examination: Examination, cable: Cable): readonly Diagnost
   const leased = leasedAddress(cable);
   if (leased !== undefined) {
     const detail = prose`${namedEnd(end)} (${device}) ${leaseWords(examination, cable, leased)}`;
-    return [diagnose('network/lease-over-cable', { ...about, detail })];
+    return [diagnose(codes['network/lease-over-cable'], { ...about, detail })];
   }
   const isAsked = dhcpAnswer(node.facts, device) !== undefined;
   const [given] = isAsked || isOnDhcp(examination.desired, node.facts, device) !== true ? [] : strangeAddresses(cable);
   if (given === undefined) return [];
   const detail = prose`${namedEnd(end)} (${device}) is on DHCP and has ${given.address}/${given.prefixLength}, which is suspected to come from a DHCP server.`;
-  return [diagnose('network/suspected-lease', { ...about, detail })];
+  return [diagnose(codes['network/suspected-lease'], { ...about, detail })];
 }
 
 /** Cables whose address nobody fixed, told once for the node. */
@@ -149,7 +198,7 @@ function dhcpFinding(
   });
   return loose.length === 0
     ? []
-    : [diagnose('address/by-dhcp', { subject: nodeSubject(name), detail: `On DHCP: ${words.join(', ')}.` })];
+    : [diagnose(codes['address/by-dhcp'], { subject: nodeSubject(name), detail: `On DHCP: ${words.join(', ')}.` })];
 }
 
 /** Cables on which IPv4 is switched off, reported once for the node: those that should have an address, else all. */
@@ -168,9 +217,9 @@ function ipv4OffFinding(
     detail: `IPv4 is off on ${words.join(', ')}, so MLX cannot use RDMA there.`,
   };
   return wanted.length > 0
-    ? [diagnose('address/ipv4-off', about)]
+    ? [diagnose(codes['address/ipv4-off'], about)]
     : [
-        diagnose('address/ipv4-off', {
+        diagnose(codes['address/ipv4-off'], {
           ...about,
           severity: rdmaSeverity(examination, [name]),
           hint: 'To use these cables, declare their links and thunderbolt.addressing in the file.',
@@ -205,4 +254,6 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
  * Sharing (a suspicion where the DHCP packet is unknown), and services that are on DHCP although the file gives their
  * cable a fixed address.
  */
-export const cableAddresses: Rule = (examination) => examination.nodes.flatMap((node) => judge(examination, node));
+export const cableAddresses = defineRule(codes, (examination) =>
+  examination.nodes.flatMap((node) => judge(examination, node)),
+);

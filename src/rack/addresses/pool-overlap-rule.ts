@@ -4,7 +4,9 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import { groupBy } from '../../model/lists.ts';
 import { nodesSubject } from '../../model/subject.ts';
-import type { Rule } from '../rule.ts';
+import { defineRule } from '../define-rule.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
+import { routesFact } from '../network/routes-fact.ts';
 import { networkText, overlaps } from './ipv4.ts';
 import { type OfficeNetwork, officeNetworks } from './office-networks.ts';
 
@@ -44,20 +46,33 @@ function told(
  * Networks of the office, or of anything but the receptacles, that the pool of link addresses overlaps, where that
  * hits a link, or leaves too little. What lies elsewhere in the pool is only given to nobody.
  */
-export const poolOverlap: Rule = ({ desired, nodes }) => {
-  const { thunderbolt } = desired;
-  const { pool } = thunderbolt;
-  if (pool === undefined) return [];
-  const found = nodes.flatMap(({ name, facts }) =>
-    officeNetworks(facts)
-      .filter(({ network }) => overlaps(pool, network))
-      .map((one) => ({ node: name, ...one })),
-  );
-  const seen = found.map(({ network }) => network);
-  return [...groupBy(found, ({ where }) => where)].flatMap(([, same]) => {
-    const [first] = same;
-    const words = first === undefined ? undefined : told(thunderbolt, pool, first, seen);
-    const subject = nodesSubject([...new Set(same.map(({ node }) => node))]);
-    return words === undefined ? [] : [diagnose('address/pool-overlap', { subject, ...words })];
-  });
-};
+export const poolOverlap = defineRule(
+  {
+    'address/pool-overlap': {
+      severity: 'error',
+      summary: 'The address pool of the links overlaps a network that nodes are in, or have a route to.',
+      cause:
+        'An interface other than a Thunderbolt receptacle has an address in the network of a link, or a route leads there, or they leave no network of thunderbolt.addressing.pool for every link: what was meant for that network would go over a cable. Networks of the pool that others use are given to no new link; what was given out stays.',
+      hint: 'Choose another pool in the file.',
+      role: { blocks: 'link-address' },
+      facts: [interfacesFact, routesFact],
+    },
+  },
+  ({ desired, nodes }, codes) => {
+    const { thunderbolt } = desired;
+    const { pool } = thunderbolt;
+    if (pool === undefined) return [];
+    const found = nodes.flatMap(({ name, facts }) =>
+      officeNetworks(facts)
+        .filter(({ network }) => overlaps(pool, network))
+        .map((one) => ({ node: name, ...one })),
+    );
+    const seen = found.map(({ network }) => network);
+    return [...groupBy(found, ({ where }) => where)].flatMap(([, same]) => {
+      const [first] = same;
+      const words = first === undefined ? undefined : told(thunderbolt, pool, first, seen);
+      const subject = nodesSubject([...new Set(same.map(({ node }) => node))]);
+      return words === undefined ? [] : [diagnose(codes['address/pool-overlap'], { subject, ...words })];
+    });
+  },
+);

@@ -4,11 +4,33 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import type { PanicReport } from '../../model/facts/daemons.ts';
 import { mostPanicReports } from '../../model/facts/node-records.ts';
 import { nodeSubject } from '../../model/subject.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
-import type { Rule } from '../rule.ts';
+import { placementsFact } from '../placement/observed/fact.ts';
 import { bootSessionFact } from './boot-session-fact.ts';
 import { panicReportsFact } from './panic-reports-fact.ts';
+
+const codes = ruleCodes({
+  'macos/panicked': {
+    severity: 'notice',
+    summary: 'This Mac has restarted after a kernel panic.',
+    cause:
+      'macOS has written the report of a panic when it was there again, and it has not started since. What the Mac served went down with it; what does not serve now has a finding of its own.',
+    hint: 'When it happens again, compare the reports in /Library/Logs/DiagnosticReports, and send them to Apple.',
+    role: 'told',
+    facts: [panicReportsFact, bootSessionFact],
+  },
+  'network/suspected-tcp-panic': {
+    severity: 'warning',
+    summary: 'Perhaps much TCP over a Thunderbolt cable makes this Mac panic.',
+    cause:
+      'The report of its last kernel panic names the driver of IP over Thunderbolt. Such panics were told of under load, with one hub that leads to two Macs on macOS 26.5, and over plain cables. A report does not say what was sent.',
+    hint: 'Take hubs out of the cables, give placements over these cables `transport: rdma` or the office network, bring all Macs to one newer macOS, and send the report to Apple.',
+    role: 'told',
+    facts: [panicReportsFact, bootSessionFact, placementsFact],
+  },
+});
 
 /**
  * Whether the report was written in this boot session, however late: with FileVault macOS writes it only when somebody has
@@ -41,18 +63,19 @@ function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport
   const said = reason === undefined ? '' : ` The kernel said: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace goes through ${extensions.map(escapeText).join(', ')}.`;
   const code = isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked';
-  return diagnose(code, {
+  return diagnose(codes[code], {
     subject: nodeSubject(node.name),
     detail: `macOS has written the report of a kernel panic since this Mac started: ${name}.${said}${way} ${countText(all)} of panics on this Mac.`,
   });
 }
 
 /** A Mac that is there again after a kernel panic: what it served is down, and nobody has ordered a restart. */
-export const panics: Rule = ({ nodes }) =>
+export const panics = defineRule(codes, ({ nodes }) =>
   nodes.flatMap((node) => {
     const reports = read(node.facts, panicReportsFact);
     const last = reports.kind === 'known' ? lastOf(reports.value) : undefined;
     return reports.kind === 'unknown' || last === undefined || !isOfThisSession(node, last)
       ? []
       : [told(node, last, reports.value)];
-  });
+  }),
+);

@@ -1,4 +1,4 @@
-import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
@@ -6,11 +6,44 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
+import { networkServicesFact } from '../network/network-services-fact.ts';
 import { isSafeServiceName } from '../network/service-names.ts';
-import type { Rule } from '../rule.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridge-layers.ts';
+import { bridgePreferencesFact } from './fact.ts';
+
+const codes = ruleCodes({
+  'bridge/active': {
+    severity: 'error',
+    summary: 'The Thunderbolt Bridge is active.',
+    cause:
+      'A bridged receptacle has no address of its own, so its RDMA device lacks the GID that MLX needs, and since spanning tree does not run, bridged Macs in a ring loop frames until the network is down (Apple TN3205, exo issues 1222 and 1261). Switching the service off leaves the interface up (seen on Mac16,11), so three layers are looked at: interface, preferences, service.',
+    hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist; then restart it.',
+    role: { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
+    facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+  },
+  'bridge/comes-back': {
+    severity: 'error',
+    summary: 'The Thunderbolt Bridge is gone for now and will come back.',
+    cause:
+      'The interface is gone, but the network preferences or an enabled service still have it: macOS rebuilds it at the next boot or hot-plug.',
+    hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist',
+    role: { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
+    facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+  },
+  'bridge/perhaps-active': {
+    severity: 'warning',
+    summary: 'The Thunderbolt Bridge is configured, and nobody could see whether it is active.',
+    cause:
+      'The network preferences or an enabled service have it, and what `ifconfig` says is unknown: it may be up now, and would come back anyway.',
+    hint: 'Look at the interfaces of this node first; then remove the bridge wherever it still is.',
+    role: 'told',
+    facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
+  },
+});
 
 const layerNames: Readonly<Record<BridgeLayer, string>> = {
   interface: 'interface',
@@ -84,7 +117,7 @@ function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   return joinProse(parts, '\n');
 }
 
-function tell(layers: BridgeLayers): { readonly code: DiagnosticCode; readonly detail: string } {
+function tell(layers: BridgeLayers): { readonly code: keyof typeof codes; readonly detail: string } {
   const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
   if (layers.present.includes('interface')) {
     return { code: 'bridge/active', detail: `The Thunderbolt Bridge is active: ${where}.` };
@@ -107,11 +140,12 @@ function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly D
   }
   const { code, detail } = tell(layers);
   const hint = cure(name, layers, desired.thunderbolt.bridge === 'remove');
-  return [diagnose(code, { subject: nodeSubject(name), detail: escapeText(detail), hint })];
+  return [diagnose(codes[code], { subject: nodeSubject(name), detail: escapeText(detail), hint })];
 }
 
 /** The Thunderbolt Bridge, unless the file keeps it: in each of the three layers where it still is. */
-export const bridge: Rule = ({ desired, nodes }) =>
+export const bridge = defineRule(codes, ({ desired, nodes }) =>
   desired.thunderbolt.bridge === 'keep'
     ? []
-    : nodes.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap((node) => judge(desired, node));
+    : nodes.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap((node) => judge(desired, node)),
+);

@@ -11,10 +11,89 @@ import type { JudgedLink } from '../cabling/judge-link.ts';
 import type { MoveGroup } from '../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { viewAt } from '../cabling/see-receptacles.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { Examination } from '../examination.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
-import type { Rule } from '../rule.ts';
 import { bridgesFirst } from './before-cables.ts';
+import { thunderboltFact } from './fact.ts';
+
+const codes = ruleCodes({
+  'cabling/missing': {
+    severity: 'error',
+    summary: 'A declared cable is not there.',
+    cause: 'Neither end of the link sees a cable.',
+    hint: 'Remove the Thunderbolt Bridge of both Macs; then put a Thunderbolt 5 cable between the two receptacles.',
+    hands: true,
+    role: { blocks: 'thunderbolt-link' },
+    facts: [thunderboltFact],
+  },
+  'cabling/elsewhere': {
+    severity: 'error',
+    summary: 'A declared cable is plugged in elsewhere.',
+    cause:
+      'An end of the link sees something else than the file says, by the domain UUIDs that the Macs show each other.',
+    hint: 'Remove the Thunderbolt Bridge of both Macs; then move the cable, or correct the link in the file.',
+    hands: true,
+    role: { blocks: 'thunderbolt-link' },
+    facts: [thunderboltFact],
+  },
+  'cabling/slow': {
+    severity: 'warning',
+    summary: 'A cable is slower than 80 Gb/s.',
+    cause:
+      'A Thunderbolt 4 cable gives 40 Gb/s: it carries IP, but no RDMA (exo issue 1881: changing the cable was the cure). A Thunderbolt 4 Mac would too, and is told as rdma/no-thunderbolt-5 instead.',
+    hint: 'Replace the cable by a Thunderbolt 5 one.',
+    hands: true,
+    role: { blocks: 'thunderbolt-link', when: 'rdma-needed' },
+    facts: [thunderboltFact],
+  },
+  'cabling/speed-unknown': {
+    severity: 'warning',
+    summary: 'Nobody can say how fast a cable is.',
+    cause:
+      'Neither Mac prints the speed of the link. RDMA needs 80 Gb/s, and unknown is not taken for fast enough; it is told where the file requires RDMA.',
+    hint: 'Look at the cable (a Thunderbolt 5 one is marked with a 5), and at both Macs in System Information > Thunderbolt.',
+    hands: true,
+    role: 'told',
+    facts: [thunderboltFact],
+  },
+  'cabling/one-sided': {
+    severity: 'warning',
+    summary: 'A cable is seen from one end only.',
+    cause: 'One Mac sees the other and is not seen by it: a hub stands between, or a cable was moved a moment ago.',
+    hint: 'Look again; if it stays, plug the cable straight from one Mac into the other.',
+    hands: true,
+    role: { blocks: 'thunderbolt-link' },
+    facts: [thunderboltFact],
+  },
+  'cabling/through-hub': {
+    severity: 'warning',
+    summary: 'A link runs through a dock or hub.',
+    cause: 'Two hubs in a chain carry no IP, and one hub between two Macs ended in kernel panics on macOS 26.5.',
+    hint: 'Plug the cable straight from one Mac into the other.',
+    hands: true,
+    role: { blocks: 'thunderbolt-link' },
+    facts: [thunderboltFact],
+  },
+  'cabling/no-answer': {
+    severity: 'warning',
+    summary: 'Something is plugged in at both ends of a link, and nothing answers.',
+    cause:
+      'Both receptacles are connected and neither shows a Mac or a device, so that nobody can say where the cables go.',
+    hint: 'Unplug the cable at one end, wait ten seconds, plug it in again.',
+    hands: true,
+    role: { blocks: 'thunderbolt-link' },
+    facts: [thunderboltFact],
+  },
+  'cabling/no-receptacle': {
+    severity: 'error',
+    summary: 'A link names a receptacle that the Mac does not have.',
+    cause: 'macOS shows no Thunderbolt receptacle of that number.',
+    hint: 'Correct the link in the file.',
+    role: { blocks: 'thunderbolt-link' },
+    facts: [thunderboltFact],
+  },
+});
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
@@ -101,21 +180,21 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
   switch (judgement.kind) {
     case 'as-declared':
       return judgement.bitsPerSecond === undefined && needsFastLink(examination.desired, link.ends)
-        ? [diagnose('cabling/speed-unknown', { subject, detail: 'macOS says at neither end how fast it is.' })]
+        ? [diagnose(codes['cabling/speed-unknown'], { subject, detail: 'macOS says at neither end how fast it is.' })]
         : [];
     case 'missing': {
       const isEmpty = judged.views.every((view) => view.kind === 'empty');
       const detail = isEmpty ? 'No cable is plugged in at either end.' : seenAt(judged);
-      return [diagnose('cabling/missing', { subject, detail, ...cure(examination, judged) })];
+      return [diagnose(codes['cabling/missing'], { subject, detail, ...cure(examination, judged) })];
     }
     case 'elsewhere':
-      return [diagnose('cabling/elsewhere', { subject, detail: seenAt(judged), ...cure(examination, judged) })];
+      return [diagnose(codes['cabling/elsewhere'], { subject, detail: seenAt(judged), ...cure(examination, judged) })];
     case 'slow':
       // A Mac that can do no more is told as such; no cable would help.
       return judgement.limitedBy.length > 0
         ? []
         : [
-            diagnose('cabling/slow', {
+            diagnose(codes['cabling/slow'], {
               subject,
               severity: rdmaSeverity(examination, nodes) === 'error' ? 'error' : 'warning',
               detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
@@ -126,11 +205,11 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
       // Who sees a dock and nothing behind it will not see more later.
       const isDock = judged.views.some((view) => view.kind === 'device');
       const hint = isDock ? straight : prose`Look again; if it stays: ${straight}`;
-      return [diagnose('cabling/one-sided', { subject, detail: oneSided(judged), hint, handsAt: nodes })];
+      return [diagnose(codes['cabling/one-sided'], { subject, detail: oneSided(judged), hint, handsAt: nodes })];
     }
     case 'through-hub':
       return [
-        diagnose('cabling/through-hub', {
+        diagnose(codes['cabling/through-hub'], {
           subject,
           detail: 'A dock or hub stands between the two Macs.',
           hint: straight,
@@ -138,11 +217,11 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
         }),
       ];
     case 'no-receptacle':
-      return [diagnose('cabling/no-receptacle', { subject, detail: noReceptacle(examination, judged) })];
+      return [diagnose(codes['cabling/no-receptacle'], { subject, detail: noReceptacle(examination, judged) })];
     case 'unknown':
       return judged.views.every((view) => view.kind === 'silent')
         ? [
-            diagnose('cabling/no-answer', {
+            diagnose(codes['cabling/no-answer'], {
               subject,
               detail: 'Something is plugged in at both ends, and nothing answers.',
               hint: act(examination, [link], 'unplug the cable at one end, wait ten seconds, plug it in again'),
@@ -153,4 +232,6 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
 }
 
 /** Declared links that are not as the file says. A link with an end that nobody could look at is not judged. */
-export const cables: Rule = (examination) => examination.cabling.links.flatMap((judged) => tell(examination, judged));
+export const cables = defineRule(codes, (examination) =>
+  examination.cabling.links.flatMap((judged) => tell(examination, judged)),
+);

@@ -9,10 +9,50 @@ import { endWords, viewText } from '../cabling/cabling-text.ts';
 import { linkAt, type SeenCable, undeclaredCables } from '../cabling/judge-cabling.ts';
 import type { LinkJudgement } from '../cabling/judge-link.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { Examination } from '../examination.ts';
 import { read } from '../fact.ts';
 import { hardwareFact } from '../identity/hardware-fact.ts';
-import type { Rule } from '../rule.ts';
+import { thunderboltFact } from './fact.ts';
+
+const codes = ruleCodes({
+  'cabling/undeclared': {
+    severity: 'warning',
+    summary: 'There is a cable that the file does not declare.',
+    cause: 'Both ends see each other, and no link of the file joins them.',
+    hint: 'Take it out, or declare it.',
+    hands: true,
+    role: 'told',
+    facts: [thunderboltFact],
+  },
+  'cabling/doubled': {
+    severity: 'warning',
+    summary: 'There is a second cable between two Macs that the file does not declare.',
+    cause:
+      'The file declares one cable between the two nodes, and they see each other over another one too. Two cables between bridged Macs are a ring, and tools that pick a device by its network mix them up.',
+    hint: 'Take the second one out, or declare it.',
+    hands: true,
+    role: 'told',
+    facts: [thunderboltFact],
+  },
+  'cabling/foreign-mac': {
+    severity: 'warning',
+    summary: 'A Mac that is not in the file is cabled to a node.',
+    cause: 'Its domain UUID belongs to no node, and every node was looked at.',
+    hint: 'Take the cable out, or add the Mac and the link to the file.',
+    hands: true,
+    role: 'told',
+    facts: [thunderboltFact],
+  },
+  'cabling/unidentified-mac': {
+    severity: 'notice',
+    summary: 'A Mac is cabled to a node, and nobody can say which.',
+    cause: 'Its domain UUID belongs to no node that was looked at; it may be one of the others.',
+    hint: 'Make all nodes reachable, then look again.',
+    role: 'told',
+    facts: [thunderboltFact],
+  },
+});
 
 const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
 
@@ -54,7 +94,7 @@ function undeclared(examination: Examination): readonly Diagnostic[] {
           ? 'There is a cable that the file does not declare.'
           : prose`The file declares ${namedEnd(twin.ends[0])} <-> ${namedEnd(twin.ends[1])} between these nodes, and not this cable.`;
       const code = twin === undefined ? 'cabling/undeclared' : 'cabling/doubled';
-      return diagnose(code, { subject: linkSubject(ends), detail, ...keepOrNot(examination, ends) });
+      return diagnose(codes[code], { subject: linkSubject(ends), detail, ...keepOrNot(examination, ends) });
     });
 }
 
@@ -81,16 +121,17 @@ function stranger(examination: Examination, view: ReceptacleView): readonly Diag
   }
   if (view.peers.some((peer) => peer.kind === 'foreign')) {
     const hint = `Take the cable out of ${endWords(view.at)}, or add the Mac and the link to the file.`;
-    return [diagnose('cabling/foreign-mac', { subject, detail, hint })];
+    return [diagnose(codes['cabling/foreign-mac'], { subject, detail, hint })];
   }
   const isUnidentified = view.peers.some((peer) => peer.kind === 'unidentified');
   return isUnidentified && !isExpected(examination, view)
-    ? [diagnose('cabling/unidentified-mac', { subject, detail })]
+    ? [diagnose(codes['cabling/unidentified-mac'], { subject, detail })]
     : [];
 }
 
 /** Cables and Macs that the file does not speak of. A file without any link says nothing about cables, so neither do we. */
-export const surplus: Rule = (examination) =>
+export const surplus = defineRule(codes, (examination) =>
   examination.desired.thunderbolt.links.length === 0
     ? []
-    : [...undeclared(examination), ...examination.cabling.rack.views.flatMap((view) => stranger(examination, view))];
+    : [...undeclared(examination), ...examination.cabling.rack.views.flatMap((view) => stranger(examination, view))],
+);

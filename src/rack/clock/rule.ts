@@ -5,13 +5,33 @@ import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
-import type { Rule } from '../rule.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import { judgeClocks, type SeenClock } from './clocks.ts';
+import { clockFact } from './fact.ts';
+
+const codes = ruleCodes({
+  'clock/offset': {
+    severity: 'warning',
+    summary: 'The clock of this node is wrong.',
+    cause: 'It differs from the clock of this computer by more than 5 seconds and what one observation can resolve.',
+    hint: 'sudo sntp -sS time.apple.com',
+    role: 'converged-by-clock',
+    facts: [clockFact],
+  },
+  'clock/this-computer': {
+    severity: 'warning',
+    summary: 'The clock of this computer differs from that of all nodes.',
+    cause: 'Two or more nodes were asked, they agree with each other, and this computer is the odd one.',
+    hint: 'Set the clock of this computer, the one on which you run meshwright, and let it follow a time server.',
+    role: 'told',
+    facts: [clockFact],
+  },
+});
 
 function ownClock(seen: readonly SeenClock[]): Diagnostic {
   const offsetMs = seen.reduce((sum, one) => sum + one.offsetMs, 0) / seen.length;
   const side = offsetMs > 0 ? 'behind' : 'ahead of';
-  return diagnose('clock/this-computer', {
+  return diagnose(codes['clock/this-computer'], {
     subject: nodesSubject(seen.map(({ name }) => name)),
     detail: `The clock of this computer is ${durationText(offsetMs)} ${side} all of them, and they agree with each other.`,
   });
@@ -19,7 +39,7 @@ function ownClock(seen: readonly SeenClock[]): Diagnostic {
 
 function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Diagnostic {
   const side = offsetMs > 0 ? 'ahead of' : 'behind';
-  return diagnose('clock/offset', {
+  return diagnose(codes['clock/offset'], {
     subject: nodeSubject(name),
     detail: `Its clock is ${durationText(offsetMs)} ${side} this computer.`,
     hint: withCommands(
@@ -30,7 +50,7 @@ function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Diagnostic {
 }
 
 /** Nodes whose clock is wrong, or this computer where all of them agree that it is. */
-export const clock: Rule = ({ desired, nodes }) => {
+export const clock = defineRule(codes, ({ desired, nodes }) => {
   const { kind, off } = judgeClocks(nodes);
   return kind === 'this-computer' ? [ownClock(off)] : off.map((one) => nodeClock(one, desired.system.clock === 'set'));
-};
+});

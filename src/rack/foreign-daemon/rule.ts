@@ -1,30 +1,65 @@
-import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import type { Code } from '../../diagnostics/code-entry.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
 import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
-import type { Rule } from '../rule.ts';
 import { adoptedDaemon } from './adopted-daemon.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
-interface Told {
-  readonly code: DiagnosticCode;
-}
+const codes = ruleCodes({
+  'network/foreign-daemon': {
+    severity: 'error',
+    summary: 'A network daemon of somebody else sets the cables of this node.',
+    cause:
+      'Two that set the same addresses undo each other for ever: exo puts every cable back on DHCP each half an hour (exo issues 1158, 2007, 2067). Nothing of the network of the cables is changed until the file says who is to have it.',
+    hint: 'Write `foreignDaemons` under `thunderbolt` in the file: stop (unloaded and disabled), remove (its plist goes as well), or adopt (it keeps the cables).',
+    role: { blocks: 'foreign-daemon' },
+    facts: [foreignDaemonsFact],
+  },
+  'network/foreign-daemon-there': {
+    severity: 'error',
+    summary: 'A network daemon of somebody else is still there.',
+    cause: 'The file wants it stopped or removed, and launchd has it loaded or will load it at the next start.',
+    hint: prose`Take it away with ${meshwright('apply')}.`,
+    role: 'converged',
+    facts: [foreignDaemonsFact],
+  },
+  'network/cables-adopted': {
+    severity: 'error',
+    summary: 'A placement needs addresses that a network daemon of somebody else would undo.',
+    cause:
+      'The members of a placement meet at the fixed addresses of their cables. The file adopts the daemon of this node, so nobody sets them.',
+    hint: 'Write `foreignDaemons: stop` or `remove` into the file, or take the node out of the placement.',
+    role: { blocks: 'link-address' },
+    facts: [foreignDaemonsFact],
+  },
+  'network/foreign-daemon-adopted': {
+    severity: 'notice',
+    summary: 'A network daemon of somebody else keeps the cables of this node.',
+    cause: 'The file adopts it: bridge, addresses and service order of this node are left to it.',
+    hint: 'Expect addresses to change by themselves; placements with their own addresses need stop or remove.',
+    role: 'told',
+    facts: [foreignDaemonsFact],
+  },
+});
 
 /** What is to be said of a daemon that is there; one that is unloaded and disabled may stay, unless it is to be removed. */
-function toldOf({ thunderbolt }: DesiredFleet, { isLoaded, isDisabled }: ForeignDaemon): Told | undefined {
+function toldOf({ thunderbolt }: DesiredFleet, { isLoaded, isDisabled }: ForeignDaemon): Code | undefined {
   const wish = thunderbolt.foreignDaemons;
   const isOver = !isLoaded && isDisabled;
   if (wish === 'remove' || (wish === 'stop' && !isOver)) {
-    return { code: 'network/foreign-daemon-there' };
+    return codes['network/foreign-daemon-there'];
   }
   if (isOver) {
     return undefined;
   }
-  return wish === 'adopt' ? { code: 'network/foreign-daemon-adopted' } : { code: 'network/foreign-daemon' };
+  return codes[wish === 'adopt' ? 'network/foreign-daemon-adopted' : 'network/foreign-daemon'];
 }
 
 function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
@@ -36,7 +71,7 @@ function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly D
     return told === undefined
       ? []
       : [
-          diagnose(told.code, {
+          diagnose(told, {
             subject: nodeSubject(name),
             detail: `${daemon.label} of ${about?.owner ?? 'somebody'} is ${state}; it ${about?.habit ?? 'sets the network'}.`,
           }),
@@ -53,7 +88,7 @@ function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly 
   return label === undefined || waiting.length === 0
     ? []
     : [
-        diagnose('network/cables-adopted', {
+        diagnose(codes['network/cables-adopted'], {
           subject: nodeSubject(name),
           detail: prose`${waiting.map((one) => one.name).join(', ')} would meet over cables that ${named(label)} sets.`,
         }),
@@ -61,9 +96,9 @@ function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly 
 }
 
 /** Network daemons of others, on a node whose cables are ours to set. */
-export const foreignDaemons: Rule = ({ desired, nodes }) => {
+export const foreignDaemons = defineRule(codes, ({ desired, nodes }) => {
   const { bridge, pool } = desired.thunderbolt;
   return bridge === 'keep' && pool === undefined
     ? []
     : nodes.flatMap((node) => [...judge(desired, node), ...heldUp(desired, node)]);
-};
+});

@@ -2,25 +2,46 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { nodeSubject } from '../../model/subject.ts';
-import { blank, meshwright } from '../../model/text/command.ts';
+import { blank, its, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
-import type { Rule } from '../rule.ts';
+import { holdFact } from './hold-fact.ts';
 import { type Held, holdsOf, releaseText } from './node-holds.ts';
+
+const codes = ruleCodes({
+  'hold/held': {
+    severity: 'notice',
+    summary: 'This node is held: it is looked at, and not changed.',
+    cause:
+      '`hold` has written that down on the node, or the file has `hold` at it. Whatever a plan would change on the node waits, and placements with a member on it stay as they are.',
+    hint: prose`When it may be changed again: ${meshwright('release', its.node)}`,
+    role: 'told',
+    facts: [holdFact],
+  },
+  'hold/expired': {
+    severity: 'warning',
+    summary: 'The time for which this node was held is over.',
+    cause: 'The last day of its hold has ended, in UTC. The node is changed again as any other.',
+    hint: prose`Say that it may: ${meshwright('release', its.node)}`,
+    role: 'told',
+    facts: [holdFact],
+  },
+});
 
 function told({ name }: ExaminedNode, held: Held): Diagnostic {
   const { reason, until, isOver, by } = held;
   const who = by === undefined ? 'by the cluster file' : `by ${escapeText(by)}`;
   const why = escapeText(reason).replace(/\.$/, '');
   if (isOver) {
-    return diagnose('hold/expired', {
+    return diagnose(codes['hold/expired'], {
       subject: nodeSubject(name),
       detail: prose`${named(name)} was held ${who} until ${until ?? ''}: ${why}. That day is over, so it is changed again as any other.`,
       hint: prose`Say that it may: ${releaseText(name, held)}. Or hold it for longer: ${meshwright('hold', name, '--until', blank('DATE'))}`,
     });
   }
   const end = until === undefined ? '' : ` until ${until}`;
-  return diagnose('hold/held', {
+  return diagnose(codes['hold/held'], {
     subject: nodeSubject(name),
     detail: prose`${named(name)} is held ${who}${end}: ${why}.`,
     hint: prose`When it may be changed again: ${releaseText(name, held)}`,
@@ -28,5 +49,6 @@ function told({ name }: ExaminedNode, held: Held): Diagnostic {
 }
 
 /** Nodes that are left alone, and those of which the time for that is over. */
-export const holds: Rule = ({ nodes }) =>
-  nodes.flatMap((node) => holdsOf(node.desired, node.facts).map((held) => told(node, held)));
+export const holds = defineRule(codes, ({ nodes }) =>
+  nodes.flatMap((node) => holdsOf(node.desired, node.facts).map((held) => told(node, held))),
+);

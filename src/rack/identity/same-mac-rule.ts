@@ -1,9 +1,10 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, named, prose } from '../../model/text/prose.ts';
+import { defineRule } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
-import type { Rule } from '../rule.ts';
 import { hardwareDifferences, nodesOfOneMac } from './identity.ts';
+import { identityFact } from './identity-fact.ts';
 
 /** Where the hardware sections of the file fit one of the nodes only, the addresses of the others are the wrong ones. */
 function hint(same: readonly ExaminedNode[]): string {
@@ -18,12 +19,25 @@ function hint(same: readonly ExaminedNode[]): string {
 }
 
 /** Nodes that answer with one hardware UUID, so that they are one Mac under several addresses. */
-export const sameMac: Rule = (examination) =>
-  nodesOfOneMac(examination).map((same) => {
-    const hosts = same.map((node) => prose`${named(node.name)} (${node.desired.host})`);
-    return diagnose('identity/same-mac', {
-      subject: nodesSubject(same.map((node) => node.name)),
-      detail: prose`${joinProse(hosts, ' and ')} are one and the same Mac.`,
-      hint: hint(same),
-    });
-  });
+export const sameMac = defineRule(
+  {
+    'identity/same-mac': {
+      severity: 'error',
+      summary: 'Several nodes of the file are one and the same Mac.',
+      cause:
+        'The same hardware UUID answered under more than one address, so that nothing about their cables can be said.',
+      hint: 'Correct the addresses in the file.',
+      role: { blocks: 'identity' },
+      facts: [identityFact],
+    },
+  },
+  (examination, codes) =>
+    nodesOfOneMac(examination).map((same) => {
+      const hosts = same.map((node) => prose`${named(node.name)} (${node.desired.host})`);
+      return diagnose(codes['identity/same-mac'], {
+        subject: nodesSubject(same.map((node) => node.name)),
+        detail: prose`${joinProse(hosts, ' and ')} are one and the same Mac.`,
+        hint: hint(same),
+      });
+    }),
+);

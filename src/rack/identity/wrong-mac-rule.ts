@@ -5,9 +5,9 @@ import { identityDigest } from '../../model/facts/mac.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
-import type { Rule } from '../rule.ts';
 import { hardwareDifferences, isOtherMac, nodesOfOneMac } from './identity.ts';
 import { identityFact } from './identity-fact.ts';
 
@@ -33,18 +33,30 @@ function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedN
 }
 
 /** Nodes behind whose address another Mac answers than the file describes; one that is also another node is told as that. */
-export const wrongMac: Rule = (examination) => {
-  const twins = new Set(nodesOfOneMac(examination).flat());
-  return examination.nodes.flatMap((node) => {
-    const found = twins.has(node) ? [] : hardwareDifferences(node);
-    return found.length === 0
-      ? []
-      : [
-          diagnose('identity/wrong-mac', {
-            subject: nodeSubject(node.name),
-            detail: prose`Another Mac answers as ${named(node.name)}: ${found.join('; ')}.`,
-            hint: hint(examination, node),
-          }),
-        ];
-  });
-};
+export const wrongMac = defineRule(
+  {
+    'identity/wrong-mac': {
+      severity: 'error',
+      summary: 'Another Mac answers than the one in the file.',
+      cause: 'Serial number, model or memory differ from the hardware section of the node.',
+      hint: 'Correct the address or the hardware section of this node in the file.',
+      role: { blocks: 'identity' },
+      facts: [identityFact],
+    },
+  },
+  (examination, codes) => {
+    const twins = new Set(nodesOfOneMac(examination).flat());
+    return examination.nodes.flatMap((node) => {
+      const found = twins.has(node) ? [] : hardwareDifferences(node);
+      return found.length === 0
+        ? []
+        : [
+            diagnose(codes['identity/wrong-mac'], {
+              subject: nodeSubject(node.name),
+              detail: prose`Another Mac answers as ${named(node.name)}: ${found.join('; ')}.`,
+              hint: hint(examination, node),
+            }),
+          ];
+    });
+  },
+);

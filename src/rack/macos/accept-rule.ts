@@ -5,8 +5,9 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { MacosVersion } from '../../model/facts/mac.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { mapWords, named, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
-import type { Rule } from '../rule.ts';
+import { macosVersionFact } from './fact.ts';
 import { compareVersions, isOutsideAccept, macosOf, noWayBack, versionText } from './macos.ts';
 import { offersHint, updatePane, wantedOffer } from './macos-offers.ts';
 
@@ -26,19 +27,31 @@ function hint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: MacosVer
 }
 
 /** macOS versions outside `macos.accept`. */
-export const macosAccept: Rule = (examination) => {
-  const wanted = examination.desired.macos;
-  return examination.nodes.flatMap((node) => {
-    const macos = macosOf(node);
-    if (macos === undefined || !isOutsideAccept(examination, node)) {
-      return [];
-    }
-    return [
-      diagnose('macos/outside-accept', {
-        subject: nodeSubject(node.name),
-        detail: `macOS ${versionText(macos)} is outside of what the file accepts (${wanted.accept ?? ''}).`,
-        hint: mapWords(hint(wanted, node, macos), escapeText),
-      }),
-    ];
-  });
-};
+export const macosAccept = defineRule(
+  {
+    'macos/outside-accept': {
+      severity: 'error',
+      summary: 'The macOS version is not one that the file accepts.',
+      cause: 'The version that `sw_vers` prints lies outside macos.accept.',
+      hint: 'Update macOS on this node, or widen macos.accept: going back to an older macOS means erasing the Mac.',
+      role: { blocks: 'macos' },
+      facts: [macosVersionFact],
+    },
+  },
+  (examination, codes) => {
+    const wanted = examination.desired.macos;
+    return examination.nodes.flatMap((node) => {
+      const macos = macosOf(node);
+      if (macos === undefined || !isOutsideAccept(examination, node)) {
+        return [];
+      }
+      return [
+        diagnose(codes['macos/outside-accept'], {
+          subject: nodeSubject(node.name),
+          detail: `macOS ${versionText(macos)} is outside of what the file accepts (${wanted.accept ?? ''}).`,
+          hint: mapWords(hint(wanted, node, macos), escapeText),
+        }),
+      ];
+    });
+  },
+);

@@ -3,8 +3,9 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, mapWords, namedList, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
-import type { Rule } from '../rule.ts';
+import { macosVersionFact } from './fact.ts';
 import { cabledNodesByVersion, compareVersions, macosOf, noWayBack } from './macos.ts';
 import { offersHint } from './macos-offers.ts';
 
@@ -50,24 +51,37 @@ const namesOf = ({ nodes }: Group): readonly string[] => nodes.map(({ name }) =>
  * Cabled nodes whose macOS versions (with the extra of a background security improvement) are not equal. The finding
  * is about those that are not on the wished version, or on the most common one while nobody runs the wish.
  */
-export const macosVersions: Rule = (examination) => {
-  const wish = examination.desired.macos.version;
-  const groups = [...cabledNodesByVersion(examination)]
-    .map(([text, nodes]): Group => {
-      const [first] = nodes;
-      const version = first === undefined ? undefined : macosOf(first)?.version;
-      return { text, version: version ?? text, nodes };
-    })
-    .toSorted(rank(wish));
-  if (groups.length < 2) {
-    return [];
-  }
-  const told = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
-  return [
-    diagnose('macos/versions-differ', {
-      subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
-      detail: prose`Cabled nodes run different macOS versions: ${joinProse(told, '; ')}. RDMA peers may not see each other.`,
-      hint: mapWords(hint(examination.desired.macos, groups), escapeText),
-    }),
-  ];
-};
+export const macosVersions = defineRule(
+  {
+    'macos/versions-differ': {
+      severity: 'error',
+      summary: 'Cabled nodes run different macOS versions.',
+      cause:
+        'RDMA peers may not see each other across macOS versions; exo therefore asks for exactly equal ones, beta numbers and background security improvements included.',
+      hint: 'Bring all cabled nodes to one version.',
+      role: { blocks: 'macos' },
+      facts: [macosVersionFact],
+    },
+  },
+  (examination, codes) => {
+    const wish = examination.desired.macos.version;
+    const groups = [...cabledNodesByVersion(examination)]
+      .map(([text, nodes]): Group => {
+        const [first] = nodes;
+        const version = first === undefined ? undefined : macosOf(first)?.version;
+        return { text, version: version ?? text, nodes };
+      })
+      .toSorted(rank(wish));
+    if (groups.length < 2) {
+      return [];
+    }
+    const told = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
+    return [
+      diagnose(codes['macos/versions-differ'], {
+        subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
+        detail: prose`Cabled nodes run different macOS versions: ${joinProse(told, '; ')}. RDMA peers may not see each other.`,
+        hint: mapWords(hint(examination.desired.macos, groups), escapeText),
+      }),
+    ];
+  },
+);

@@ -7,12 +7,32 @@ import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { memoryText } from '../../model/text/units.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/hardware-fact.ts';
 import { isKeeperDue } from '../keeper/fact.ts';
-import type { Rule } from '../rule.ts';
 import { wiredLimitFact } from './fact.ts';
+
+const codes = ruleCodes({
+  'memory/wired-limit': {
+    severity: 'error',
+    summary: 'The GPU may wire another amount of memory than the file says.',
+    cause:
+      '`iogpu.wired_limit_mb` is lost at every reboot; 0 is the default of macOS, about three quarters of the memory.',
+    hint: prose`Set it with ${meshwright('apply')}.`,
+    role: 'converged',
+    facts: [wiredLimitFact, hardwareFact],
+  },
+  'memory/wired-limit-too-large': {
+    severity: 'error',
+    summary: 'The file lets the GPU wire more memory than this Mac can spare.',
+    cause: 'macOS needs about 8 GiB beside the GPU; a Mac whose GPU takes them swaps, hangs or panics.',
+    hint: 'Lower system.wiredLimit in the file, or write `auto`, which fits every Mac.',
+    role: { blocks: 'wired-limit' },
+    facts: [wiredLimitFact, hardwareFact],
+  },
+});
 
 const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
@@ -36,7 +56,7 @@ function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly
   const subject = nodeSubject(name);
   if (memoryBytes !== undefined && wanted !== undefined && isBeyondMemory(limit, memoryBytes)) {
     return [
-      diagnose('memory/wired-limit-too-large', {
+      diagnose(codes['memory/wired-limit-too-large'], {
         subject,
         detail: `The file wants ${limitText(wanted)}; this Mac has ${memoryText(memoryBytes)}, of which macOS needs 8 GB.`,
       }),
@@ -48,10 +68,10 @@ function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly
   const detail = `The GPU may wire ${limitText(seen.value.megabytes)}; the file wants ${limitText(wanted)}.`;
   if (isKept && isKeeperDue(facts)) {
     const why = 'The keeper has not ended a round there yet since the last start.';
-    return [diagnose('memory/wired-limit', { subject, detail: `${detail} ${why}`, ...ofKeeper })];
+    return [diagnose(codes['memory/wired-limit'], { subject, detail: `${detail} ${why}`, ...ofKeeper })];
   }
   return [
-    diagnose('memory/wired-limit', {
+    diagnose(codes['memory/wired-limit'], {
       subject,
       detail,
       hint: withCommands(prose`Set it with ${meshwright('apply')}, or on ${named(name)} until its next boot`, [
@@ -62,9 +82,9 @@ function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly
 }
 
 /** Nodes whose GPU may wire another amount of memory than the file says, and files that ask for more than there is. */
-export const wiredLimit: Rule = ({ desired, nodes }) => {
+export const wiredLimit = defineRule(codes, ({ desired, nodes }) => {
   const { wiredLimit: limit, keeper } = desired.system;
   if (limit === undefined) return [];
   const wish: Wish = { limit, isKept: keeper !== undefined && limit.kind !== 'default' };
   return nodes.flatMap((node) => judge(wish, node));
-};
+});

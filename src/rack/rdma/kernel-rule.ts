@@ -6,16 +6,46 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import { rankPlacement } from '../../model/facts/daemons.ts';
 import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma.ts';
 import { nodeSubject } from '../../model/subject.ts';
-import { meshwright, withTail } from '../../model/text/command.ts';
+import { blank, its, meshwright, withTail } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import { servicesFact } from '../records/services-fact.ts';
-import type { Rule } from '../rule.ts';
-import { rdmaHoldersFact } from './kernel-fact.ts';
+import { rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
 import { isStuck, kernelObjects } from './kernel-objects.ts';
 import { rdmaObjectWords } from './rdma-object-words.ts';
+
+const codes = ruleCodes({
+  'rdma/held': {
+    severity: 'warning',
+    summary: 'A process that is no rank of a running placement has RDMA devices open.',
+    cause:
+      '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that it lives. Its protection domains and queue pairs return when it ends, so a restart of the Mac is not needed. While a verbs tool runs, no second one is started.',
+    hint: prose`End the process if it is not needed: ${withTail(meshwright('exec', its.node), 'env', 'kill', blank('PID'))}`,
+    role: 'told',
+    facts: [rdmaHoldersFact],
+  },
+  'rdma/left-in-kernel': {
+    severity: 'warning',
+    summary: 'The kernel holds RDMA objects for no process.',
+    cause:
+      '`ioclasscount` counts protection domains or queue pairs that no living process has open, or `ioreg` shows them inactive. They were left behind by a process that ended in the middle of its work. Only a restart frees them.',
+    hint: prose`Restart this Mac before its devices have none left: ${meshwright('reboot', its.node)}`,
+    role: 'told',
+    facts: [rdmaObjectsFact, rdmaHoldersFact],
+  },
+  'rdma/process-stuck': {
+    severity: 'error',
+    summary: 'A process hangs in the RDMA driver.',
+    cause:
+      'A verbs tool, or a process whose RDMA objects are inactive, is in uninterruptible wait (`U` in `ps`): no signal ends it, and every verbs tool that is started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',
+    hint: prose`Restart this Mac: ${meshwright('reboot', its.node)}`,
+    role: { blocks: 'rdma', when: 'rdma-needed' },
+    facts: [rdmaHoldersFact],
+  },
+});
 
 const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
 
@@ -52,7 +82,7 @@ function heldFinding(examination: Examination, node: ExaminedNode, process: Rdma
         ])
       : withCommands('The file does not have it run here; apply stops it', [meshwright('apply')]);
   const detail = `${nameOf(process)}${whose} ${what}.`;
-  return [diagnose('rdma/held', { subject: nodeSubject(node.name), detail, hint })];
+  return [diagnose(codes['rdma/held'], { subject: nodeSubject(node.name), detail, hint })];
 }
 
 const rebootHint = ({ name }: ExaminedNode, gain: string): Prose =>
@@ -60,7 +90,7 @@ const rebootHint = ({ name }: ExaminedNode, gain: string): Prose =>
 
 function stuckFinding(examination: Examination, node: ExaminedNode, stuck: readonly RdmaProcess[]): Diagnostic {
   const names = stuck.map(nameOf).join(' and ');
-  return diagnose('rdma/process-stuck', {
+  return diagnose(codes['rdma/process-stuck'], {
     subject: nodeSubject(node.name),
     severity: rdmaSeverity(examination, [node.name]) === 'error' ? 'error' : 'warning',
     detail: `${names} ${stuck.length === 1 ? 'hangs' : 'hang'} in the RDMA driver, where no signal ends a process.`,
@@ -76,7 +106,11 @@ function leftFinding(node: ExaminedNode): readonly Diagnostic[] {
   if (withoutProcess.domains + withoutProcess.queuePairs === 0) return [];
   const detail = `The kernel holds ${rdmaObjectWords(withoutProcess)} for no process.`;
   return [
-    diagnose('rdma/left-in-kernel', { subject: nodeSubject(node.name), detail, hint: rebootHint(node, 'frees them') }),
+    diagnose(codes['rdma/left-in-kernel'], {
+      subject: nodeSubject(node.name),
+      detail,
+      hint: rebootHint(node, 'frees them'),
+    }),
   ];
 }
 
@@ -97,8 +131,9 @@ function judge(examination: Examination, node: ExaminedNode, holders: RdmaHolder
  * What holds the RDMA objects of a node besides the ranks that are to run there: another program, which a person ends, or
  * the kernel alone, which only a restart helps.
  */
-export const rdmaKernelRule: Rule = (examination) =>
+export const rdmaKernelRule = defineRule(codes, (examination) =>
   examination.nodes.flatMap((node) => {
     const holders = read(node.facts, rdmaHoldersFact);
     return holders.kind === 'unknown' ? [] : judge(examination, node, holders.value);
-  });
+  }),
+);

@@ -328,7 +328,7 @@ export const backgroundServices = defineRule(
         'Spotlight reads every file of a model that was copied, and Time Machine copies it once more, while ranks load it; what looks through photos takes disk, memory and GPU in a session at the screen.',
       hint: prose`Stop it with ${meshwright('apply')}.`,
       role: 'converged',
-      facts: [volumes.name, backups.name, agentStates.name],
+      facts: [volumes, backups, agentStates],
     },
   },
   ({ desired, nodes }, codes) =>

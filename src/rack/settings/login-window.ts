@@ -62,7 +62,7 @@ export const loginWindow = {
         hint: 'System Settings > Users & Groups > Automatically log in as.',
         hands: true,
         role: { blocks: 'login-window' },
-        facts: [fact.name],
+        facts: [fact],
       },
       'login/needs-filevault-off': {
         severity: 'error',
@@ -70,7 +70,7 @@ export const loginWindow = {
         cause: 'The disk is locked until somebody gives a password, so macOS switches automatic login off.',
         hint: 'Switch FileVault off at a terminal of this Mac (sudo fdesetup disable), or write system.automaticLogin: any.',
         role: { blocks: 'login-window' },
-        facts: ['filevault'],
+        facts: [filevaultFact],
       },
     },
     ({ desired: { system }, nodes }, codes) => {

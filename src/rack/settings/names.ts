@@ -170,7 +170,7 @@ export const names = {
         cause: 'The file wants the names of the Mac to be that of its node, and a person or a setup gave it others.',
         hint: prose`Set them with ${meshwright('apply')}.`,
         role: 'converged',
-        facts: [fact.name],
+        facts: [fact],
       },
       'names/renamed': {
         severity: 'error',
@@ -179,7 +179,7 @@ export const names = {
           'Another computer on the network answers to the name of this node, or this Mac was reached over two interfaces of one network at once; macOS then appends a number to its own name.',
         hint: prose`Find the computer that has the name, else macOS appends the number again. Then: ${meshwright('apply')}`,
         role: 'converged',
-        facts: [fact.name],
+        facts: [fact],
       },
     },
     ({ desired, nodes }, codes) =>

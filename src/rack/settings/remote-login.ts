@@ -38,7 +38,7 @@ export const remoteLogin = {
           'launchd has no com.openssh.sshd. A connection that was open before stays open, and an sshd that somebody installed beside it would still answer.',
         hint: 'System Settings > General > Sharing > Remote Login, before this connection ends; as root: launchctl enable system/com.openssh.sshd && launchctl bootstrap system /System/Library/LaunchDaemons/ssh.plist',
         role: 'told',
-        facts: [fact.name],
+        facts: [fact],
       },
     },
     ({ nodes }, codes) =>

@@ -156,7 +156,7 @@ export const screenSharing = {
           'launchd has its service loaded or not, now or at the next start, other than system.screenSharing wants it.',
         hint: prose`Set it with ${meshwright('apply')}.`,
         role: 'converged',
-        facts: [fact.name],
+        facts: [fact],
       },
     },
     ({ desired, nodes }, codes) =>

@@ -98,7 +98,7 @@ esac`,
           '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh, and comes back with another version than its neighbours, or locked.',
         hint: prose`Set it with ${meshwright('apply')}.`,
         role: 'converged',
-        facts: [fact.name],
+        facts: [fact],
       },
     },
     ({ desired, nodes }, codes) =>

@@ -1,22 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { isHandsWork } from '../../../src/diagnostics/diagnostic.ts';
-import { power } from '../../../src/rack/settings/power.ts';
+import { codes } from '../../../src/engine/codes.ts';
 
 describe('work for hands', () => {
   it('is whatever needs a walk to the rack or to a console', () => {
     const work = ['cabling/missing', 'cabling/slow', 'cabling/through-hub', 'rdma/disabled'] as const;
-    expect(work.filter((code) => !isHandsWork(diagnose(code, { detail: '' })))).toEqual([]);
+    expect(work.filter((code) => !isHandsWork(diagnose(codes[code], { detail: '' })))).toEqual([]);
     expect(isHandsWork(diagnose('ssh/locked-at-filevault', { detail: '' }))).toBe(true);
   });
 
   it('is nothing that can be done in the file or over SSH', () => {
-    const others = [
-      'cabling/no-receptacle',
-      'cabling/unidentified-mac',
-      'bridge/active',
-      power.codes['power/settings'],
-    ] as const;
-    expect(others.filter((code) => isHandsWork(diagnose(code, { detail: '' })))).toEqual([]);
+    const others = ['cabling/no-receptacle', 'cabling/unidentified-mac', 'bridge/active', 'power/settings'] as const;
+    expect(others.filter((code) => isHandsWork(diagnose(codes[code], { detail: '' })))).toEqual([]);
   });
 });

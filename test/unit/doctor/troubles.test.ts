@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Code } from '../../../src/diagnostics/code-entry.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { codes } from '../../../src/engine/codes.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
-import { findingRoles } from '../../../src/engine/diagnose/finding-roles.ts';
+import { definedCodes } from '../../../src/engine/diagnose/rules.ts';
 import {
   type HeldPlacement,
   holdingWarnings,
@@ -15,6 +16,7 @@ import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { RdmaPort } from '../../../src/model/facts/rdma.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../src/model/subject.ts';
+import type { RuleCode } from '../../../src/rack/define-rule.ts';
 import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
 import {
   desiredFleet,
@@ -42,9 +44,6 @@ function portsDown(name: string, ...devices: readonly string[]): readonly RdmaPo
   return ports.map((port) => (devices.includes(port.device) ? { ...port, state: 'down' } : port));
 }
 
-const severityOf = (code: string): string | undefined =>
-  Object.entries(codes).find(([one]) => one === code)?.[1].severity;
-
 const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${subjectText(finding.subject)}`;
 
 describe('troubles', () => {
@@ -68,7 +67,7 @@ describe('troubles', () => {
   });
 
   it('leave nothing else to advise for a placement that a cause already holds up', () => {
-    const cause = diagnose('rdma/disabled', { subject: nodeSubject('studio-3'), detail: 'It is off.' });
+    const cause = diagnose(codes['rdma/disabled'], { subject: nodeSubject('studio-3'), detail: 'It is off.' });
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is hung.' });
     expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
     expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
@@ -79,17 +78,14 @@ describe('troubles', () => {
     const subject = linkSubject([end('studio-1'), end('studio-2')]);
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is stopped.' });
     for (const code of holdingWarnings) {
-      const cause = diagnose(code, { subject, detail: 'A hub is between.' });
+      const cause = diagnose(codes[code], { subject, detail: 'A hub is between.' });
       expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause]);
     }
-    const refused = Object.entries(findingRoles).filter(
-      ([code, role]) =>
-        code.startsWith('cabling/') &&
-        typeof role !== 'string' &&
-        role.when === undefined &&
-        severityOf(code) === 'warning',
+    const refused = Object.values<RuleCode & Code>(definedCodes).filter(
+      ({ code, role, severity }) =>
+        code.startsWith('cabling/') && typeof role !== 'string' && role.when === undefined && severity === 'warning',
     );
-    expect(refused.map(([code]) => code).toSorted()).toEqual(holdingWarnings.toSorted());
+    expect(refused.map(({ code }) => code).toSorted()).toEqual(holdingWarnings.toSorted());
   });
 
   it('hold up no placement over TCP where only RDMA is missing', () => {

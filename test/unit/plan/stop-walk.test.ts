@@ -3,16 +3,17 @@ import { shippedPlaybook } from '../../../src/cli/apply/shipped-playbooks.ts';
 import { launchPlaybook } from '../../../src/cli/ranks/launch.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { type DoctorCode, findingRoles } from '../../../src/engine/diagnose/finding-roles.ts';
+import { codes } from '../../../src/engine/codes.ts';
+import { definedCodes } from '../../../src/engine/diagnose/rules.ts';
 import type { Goal } from '../../../src/engine/goals/goal.ts';
-import type { FactName, FactValues } from '../../../src/engine/observe/facts.ts';
-import { factNames } from '../../../src/engine/observe/facts.ts';
+import { type FactName, type FactValues, factNames } from '../../../src/engine/observe/facts.ts';
 import { expandTask } from '../../../src/engine/playbooks/expand.ts';
 import type { Playbook } from '../../../src/engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import { nodesSubject } from '../../../src/model/subject.ts';
+import type { RuleCode } from '../../../src/rack/define-rule.ts';
 import { type PlacementBlockerCode, placementBlockerCodes } from '../../../src/rack/placement/placement-blockers.ts';
 import type { ResourceKind } from '../../../src/rack/resource-kind.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
@@ -44,7 +45,7 @@ const stopped = threeMembers(['stopped', 'stopped', 'stopped']);
 interface Obstacle {
   readonly values?: Partial<FactValues>;
   readonly unknown?: FactName;
-  readonly code?: DoctorCode;
+  readonly code?: keyof typeof definedCodes;
   /** Its model needs more memory than the Macs have. */
   readonly isTooLarge?: boolean;
 }
@@ -61,7 +62,9 @@ function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): 
   const seen = observeMesh(fleet, { members, values: Object.fromEntries(all), unknown });
   const subject = nodesSubject(['studio-2', 'studio-1']);
   const failures =
-    obstacle.code === undefined ? {} : { 'studio-2': [diagnose(obstacle.code, { detail: 'It is so.', subject })] };
+    obstacle.code === undefined
+      ? {}
+      : { 'studio-2': [diagnose(codes[obstacle.code], { detail: 'It is so.', subject })] };
   // A bridge that apply takes away keeps nothing waiting.
   const whole = obstacle.isTooLarge === true ? tooLarge : fleet;
   const desired = obstacle.code?.startsWith('bridge/') === true ? bridged : whole;
@@ -127,8 +130,8 @@ const mendedKinds: readonly ResourceKind[] = [
   'wired-limit',
 ];
 
-const roles = Object.entries(findingRoles).flatMap(([code, role]) =>
-  typeof role === 'string' ? [] : [[code as DoctorCode, role.blocks] as const],
+const roles = Object.entries<RuleCode>(definedCodes).flatMap(([code, { role }]) =>
+  typeof role === 'string' ? [] : [[code as keyof typeof definedCodes, role.blocks] as const],
 );
 
 const own: Readonly<

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { codes } from '../../../src/engine/codes.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';
@@ -85,7 +86,7 @@ describe('layout', () => {
 
 describe('findings told together', () => {
   const low = (name: string, detail = 'Only 1 GB of 1 TB are free.') =>
-    diagnose('disk/low', {
+    diagnose(codes['disk/low'], {
       subject: nodeSubject(name),
       detail,
       hint: prose`Make room on the data volume of ${named(name)}.`,
@@ -123,7 +124,7 @@ describe('findings told together', () => {
   });
 
   it('come with errors first and keep their order otherwise', () => {
-    const error = diagnose('cabling/missing', {
+    const error = diagnose(codes['cabling/missing'], {
       subject: linkSubject(['a', 'b'].map((name) => ({ node: nodeName(name), receptacle: 1 })) as never),
       detail: 'None.',
     });

@@ -1,3 +1,5 @@
+import { meshwright } from '../../../model/text/command.ts';
+import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
 /** Codes about an observation as a whole. */
@@ -13,5 +15,12 @@ export const factCodes = {
     summary: 'The node answered, but not with an observation.',
     cause: 'The login shell or a forced command did not run the observation script, or ended it at once.',
     hint: 'Try `ssh` to the node with the command `/bin/sh -c "echo hello"`: it must print hello and nothing else.',
+  },
+  'fact/unknown': {
+    severity: 'warning',
+    summary: 'Some facts of this node are unknown.',
+    cause:
+      'A tool is missing, refused, hung, or printed something that no known macOS prints. Unknown is never taken for right or wrong, so nothing that depends on it was judged.',
+    hint: prose`See what each probe said: ${meshwright('facts')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,7 +1,7 @@
 import { aside, its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
-import { suspicionCodes } from './codes-rdma.ts';
+import { suspicionCodes } from './codes-suspicion.ts';
 
 /** Codes about placements: how they are, and starting and stopping them. */
 export const meshCodes = {

@@ -7,9 +7,21 @@ import { nodeSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 import { utcText } from '../../../model/text/units.ts';
+import { defineRule, ruleCodes } from '../../define-rule.ts';
 import { read } from '../../fact.ts';
-import type { Rule } from '../../rule.ts';
 import { rollbacksFact } from './fact.ts';
+
+const codes = ruleCodes({
+  'network/unconfirmed-change': {
+    severity: 'warning',
+    summary: 'A change of the network waits on this node for its confirmation.',
+    cause:
+      'A run changed the network of this node and has not confirmed yet that the node is still reached: it goes on, or it was cut off. Without a confirmation the node puts its network back to what it was before.',
+    hint: prose`When that run is over, settle it with ${meshwright('apply')}.`,
+    role: 'converged',
+    facts: [rollbacksFact],
+  },
+});
 
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
 
@@ -30,7 +42,7 @@ function told(node: string, rollback: NodeRollback): Diagnostic {
       ? prose`${named(node)}/${escapeText(step.slice(own.length))}`
       : escapeText(step ?? '');
   const what = step === undefined ? '' : prose`, ${name},`;
-  return diagnose('network/unconfirmed-change', {
+  return diagnose(codes['network/unconfirmed-change'], {
     subject: nodeSubject(node),
     detail: prose`A network change of run ${escapeText(run)}${who}${what} is not confirmed. ${endText(rollback)}`,
     hint: withCommands('Unless that run still goes on, settle it now', [meshwright('apply', node)]),
@@ -38,8 +50,9 @@ function told(node: string, rollback: NodeRollback): Diagnostic {
 }
 
 /** Network changes that nobody has confirmed yet: what is seen of the network of that node holds no longer than they do. */
-export const unconfirmedChange: Rule = ({ nodes }) =>
+export const unconfirmedChange = defineRule(codes, ({ nodes }) =>
   nodes.flatMap(({ name, facts }) => {
     const rollbacks = read(facts, rollbacksFact);
     return rollbacks.kind === 'known' ? rollbacks.value.map((one) => told(name, one)) : [];
-  });
+  }),
+);
