@@ -1,6 +1,6 @@
 import { gatewayAccount, ranksAccount } from '../model/account.ts';
 import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.generated.ts';
-import type { DesiredFleet, DesiredNode, DesiredWiredLimit } from '../model/desired.ts';
+import type { DesiredFleet, DesiredNode, DesiredWiredLimit, WishedSettings } from '../model/desired.ts';
 import { withMinor } from '../model/facts/mac.ts';
 import { macModel } from '../model/macs.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName, parseLink, parseLinkEnd } from '../model/node.ts';
@@ -95,16 +95,9 @@ function resolveAccounts({ system, doorman }: ClusterSpec): DesiredFleet['system
 }
 
 /** Settings of which the usual value is to leave the Mac as it is. */
-function resolveMacSettings({ system }: ClusterSpec): Partial<DesiredFleet['system']> {
-  const { computerName, clock, automaticLogin, screenSharing, firewall, backgroundServices } = system ?? {};
-  return {
-    ...(computerName === 'node' ? { computerName } : {}),
-    ...(clock === 'set' ? { clock } : {}),
-    ...(automaticLogin === undefined || automaticLogin === 'any' ? {} : { automaticLogin }),
-    ...(screenSharing === undefined || screenSharing === 'keep' ? {} : { screenSharing }),
-    ...(firewall === 'disabled' ? { firewall } : {}),
-    ...(backgroundServices === 'stop' ? { backgroundServices } : {}),
-  };
+function resolveMacSettings({ system }: ClusterSpec): WishedSettings {
+  const { wiredLimit: _limit, fileVault: _vault, accounts: _accounts, keeper: _keeper, ...settings } = system ?? {};
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== 'keep' && value !== 'any'));
 }
 
 function resolvePower({ power }: ClusterSpec): DesiredFleet['power'] {

@@ -1,3 +1,4 @@
+import type { ClusterSpec } from './cluster-spec.generated.ts';
 import type { Digest } from './digest.ts';
 import type { Known } from './known.ts';
 import type { ModelShape } from './model-shape.ts';
@@ -211,6 +212,16 @@ export interface DesiredPlacement {
   readonly lingersOn?: readonly NodeName[];
 }
 
+type FileSystem = NonNullable<ClusterSpec['system']>;
+
+/** Settings of macOS as the file has them; one is absent where the file leaves it as it is. */
+export type WishedSettings = {
+  readonly [K in Exclude<keyof FileSystem, 'wiredLimit' | 'fileVault' | 'accounts' | 'keeper'>]?: Exclude<
+    FileSystem[K],
+    'keep' | 'any' | undefined
+  >;
+};
+
 /** The whole file with its defaults filled in: what every later stage compares the observation with. */
 export interface DesiredFleet {
   readonly name: string;
@@ -229,18 +240,9 @@ export interface DesiredFleet {
     readonly sleepMinutes?: number;
     readonly restartAfterPowerLoss?: boolean;
   };
-  readonly system: {
+  readonly system: WishedSettings & {
     readonly wiredLimit?: DesiredWiredLimit;
     readonly fileVault: 'any' | 'enabled' | 'disabled';
-    /** Each of these is absent where the file leaves it as it is: the node's own name for the Mac… */
-    readonly computerName?: 'node';
-    /** …its clock, set when it is wrong… */
-    readonly clock?: 'set';
-    readonly automaticLogin?: 'required' | 'disabled';
-    readonly screenSharing?: 'enabled' | 'disabled';
-    readonly firewall?: 'disabled';
-    /** Spotlight's indexing, backups of Time Machine, and analysis of photos. */
-    readonly backgroundServices?: 'stop';
     /** The accounts of ranks and gateways. One that is absent is the ssh user. */
     readonly accounts: { readonly ranks?: string; readonly gateway?: string };
     /** There where the file has something for it to keep; absent where the file wants none. */
