@@ -148,8 +148,8 @@ const roles = {
       'transaction/settle-rollback',
     ].join(' '),
     placement: [
-      'doors/gateway-files observed/rank-log observed/rank-progress observed/rank-report start/bootstrap-rank',
-      'start/keep-golden start/kick-rank start/launch-rank stop/remove-rank stop/stop-rank',
+      'doors/gateway-files observed/rank-log observed/rank-progress observed/rank-report ranks/rank-scripts',
+      'start/launch-rank',
     ].join(' '),
     uninstall: 'clear-node restore-network',
   },

@@ -1,12 +1,13 @@
 import { digestOf, shortDigest } from '../../model/digest.ts';
 import type { AccountCheck } from '../../model/node-script.ts';
 import { bootstrapped, serviceFunctions } from '../../node/launchd-service.ts';
-import { accountFolders, ownLogFunction, refuseRoot } from '../../node/owner-word.ts';
+import { accountFolders, refuseRoot } from '../../node/owner-word.ts';
 import { pathWord, programFolders, tool } from '../../node/paths/node-paths.ts';
 import { accountChecked, accountCheckFolder, accountEnvironment } from '../../node/paths/own-paths.ts';
 import { leftAloneExit, rdmaKernelScript } from '../../node/probes/rdma-kernel.ts';
 import { rdmaPortsScript } from '../../node/probes/rdma-ports.ts';
 import { quote } from '../../node/quote.ts';
+import { sh } from '../../node/shell/scripts.generated.ts';
 
 /** The service that runs the tests; launchd forgets it when it has ended. */
 const checkLabel = 'dev.meshwright.check';
@@ -178,7 +179,8 @@ export function checkAccount(check: AccountCheck): string {
     ...(gpu === undefined ? [] : [`gpu-${gpu.digest}`]),
   ];
   return `${refuseRoot(name)}${serviceFunctions(checkLabel)}
-${ownLogFunction(name)}
+${sh.ownLog({})}
+${sh.ownFolder({})}
 d=${pathWord(accountCheckFolder(name))} f=${pathWord(accountChecked(name))}
 x=$(${pathWord(tool.swVers)} -buildVersion 2>&1) || failed no-build "$x"
 y=$(${pathWord(tool.id)} -u ${quote(name)} 2>&1) || failed no-account "$y"
@@ -199,7 +201,7 @@ must mkdir ${pathWord(tool.mkdir)} -p "$d"
 ${accountFolders(name)}write "$d/program" ${quote(program(check))}
 ${pathsFile(reads)}p=$d/${checkLabel}.plist
 write "$p" ${propertyList(name)}
-ownlog "$d/answers"
+ownlog "$d/answers" ${quote(name)}
 ${bootstrapped}
 hasrun() {
   look || failed launchctl 'launchctl took the service and does not show it'

@@ -1,6 +1,6 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { bootstrapped, doormanEndSeconds, serviceFunctions } from '../../node/launchd-service.ts';
-import { ownerWord, ownLogFunction, refuseRoot } from '../../node/owner-word.ts';
+import { ownerWord, refuseRoot } from '../../node/owner-word.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import {
   closedFolder,
@@ -13,6 +13,8 @@ import {
   doormanStatusUrl,
 } from '../../node/paths/own-paths.ts';
 import { fileSeal } from '../../node/put-file.ts';
+import { quote } from '../../node/quote.ts';
+import { sh } from '../../node/shell/scripts.generated.ts';
 
 /** Looks for its process, ten in a second. */
 const looks = 100;
@@ -60,8 +62,8 @@ ${refuseRoot(user)}if look; then
   ${reload ? 'bootout' : '[ -z "$pid" ] || unchanged'}
 fi
 ${withoutKeys(port, left)}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(closedFolder(port))} ${pathWord(countsFolder(port))} ${pathWord(place.log)}
-${ownLogFunction(user)}
-ownlog ${pathWord(doormanLog(port))}
+${sh.ownLog({})}
+ownlog ${pathWord(doormanLog(port))} ${quote(user)}
 must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${pathWord(countsFolder(port))}
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
 ${bootstrapped}

@@ -331,7 +331,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'chown -R': { later: `${oneAccount} the account cannot send the first byte then`, fact: 'trees' },
   },
   'bootstrap-rank': {
-    'chown mesh': { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    'chown $2': { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
     [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
     [`${chownLogin}:$x`]: {
       later: `${oneAccount} launchd starts no program whose log it cannot open`,
@@ -341,7 +341,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'launchctl bootstrap': rank('absent'),
   },
   'check-account': {
-    'chown mesh': { later: `${oneAccount} the account then has no home that it can write`, fact: 'services' },
+    'chown $2': { later: `${oneAccount} the account then has no home that it can write`, fact: 'services' },
     [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
     [`${chownLogin}:$x`]: {
       later: `${oneAccount} launchd starts no program whose log it cannot open`,
@@ -424,16 +424,23 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     ),
   },
   'job build-python': {
+    'hdiutil attach': asUnpack,
+    'hdiutil detach': asUnpack,
+    'ditto $f': asUnpack,
     'tar -tf': asUnpack,
     'tar -xf': asUnpack,
     'chown -R': asUnpack,
     'chmod -R': asUnpack,
-    'chown mesh': { needless: 'uv cannot write into its folder then' },
+    'chown $account': { needless: 'uv cannot write into its folder then' },
     'mktemp -d': { needless: 'its folder is looked for' },
     'sudo -n': { needless: 'no program of Python is found then' },
     'tar -cf': { needless: 'tar finds no archive in the empty file then' },
   },
-  'job fetch-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
+  'job fetch-model': {
+    'chown -R': asUnpack,
+    'chmod -R': asUnpack,
+    'sudo -n': { needless: 'no byte comes then, and the digest is compared' },
+  },
   'job verify-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
   'stop-rank': {
     'sample $1': { needless: 'only for people: the name is printed where the file exists' },

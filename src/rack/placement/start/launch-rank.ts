@@ -130,7 +130,7 @@ failed() {
   exit ${cannotCreate}
 }
 ${sh.must({})}
-${refuseRoot(name)}${isOfRanks ? accountFolders(name) : ''}${makeFolder(rank)}
+${refuseRoot(name)}${isOfRanks ? `${sh.ownFolder({})}\n${accountFolders(name)}` : ''}${makeFolder(rank)}
 # The folder stays root's: what root writes into it, the account must not be able to lead elsewhere.
 must chown ${pathWord(tool.chown)} ${quote(name)} ${Object.keys(rank.files)
     .map((file) => `"$d"/${quote(file)}`)

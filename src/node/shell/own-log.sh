@@ -1,0 +1,16 @@
+# `ownlog FILE ACCOUNT` gives the log of a service of this account to the ssh user, who reads it without root. Only the
+# account can write it besides: by its primary group, which has no other member. An empty
+# account is the ssh user.
+#
+# Prints: nothing; fails with no-account
+ownlog() {
+  true >>"$1" || failed write 'the log could not be made'
+  if [ -z "$2" ] || [ "$2" = "${SUDO_USER:-root}" ]; then
+    must chown "$R/usr/sbin/chown" "${SUDO_USER:-root}" "$1"
+    must chmod "$R/bin/chmod" 600 "$1"
+  else
+    x=$("$R/usr/bin/id" -g "$2") || failed no-account "there is no account $2"
+    must chown "$R/usr/sbin/chown" "${SUDO_USER:-root}:$x" "$1"
+    must chmod "$R/bin/chmod" 660 "$1"
+  fi
+}

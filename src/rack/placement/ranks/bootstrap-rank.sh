@@ -1,0 +1,106 @@
+# Makes a rank ready to be started and starts nothing. It brings its log, which belongs to the account that it runs as, its
+# record and its request, then `launchctl bootstrap` of the service file that was put before. How often the member was
+# started in this boot session is kept over all generations. A service that launchd knows from before is forgotten first,
+# unless it is running: then the caller has to stop it. launchctl(1): `enable` undoes a `disable` that outlives bootstraps;
+# bootstrap ends with 5 where it is loaded.
+#
+# What is kept in a folder belongs to the account that wrote it. After a change of the account it is made again: root does
+# not give away what is in a folder that another account could fill with links.
+#
+# Uses ../../../node/shell/service.sh
+# Uses ../../../node/shell/wired-memory.sh
+# Uses ../../../node/shell/own-log.sh
+# Uses ../../../node/shell/own-folder.sh
+# Needs folder: with the record of the member
+# Needs plist: the service file
+# Needs log: that launchd appends to
+# Needs most_log_bytes: from which on a log makes room
+# Needs record: its lines but the two that count starts
+# Needs request: the body of the request for one token
+# Needs user: as whom the rank runs; empty for the user who called sudo
+# Needs home: the home of an account of ours
+# Needs temporary: its folder instead of /tmp
+# Words: three for each name below its folder `files`: `file NAME ''`, which was put before, `link NAME TO`, `folder NAME ''`,
+#   which is made anew, or `lasting NAME ''`, a folder that stays
+# Prints: @changed or @unchanged; fails with no-service-file, still-running
+d=$folder
+owner=${user:-${SUDO_USER:-root}}
+stays=$N lasting=''
+keep() {
+  while [ "$#" -gt 0 ]; do
+    case $1 in
+      (file) stays=$stays$2$N ;;
+      (lasting)
+        stays=$stays$2$N lasting=1
+        [ "$before" = "$owner" ] || must rm "$R/bin/rm" -rf "$d/files/$2"
+      ;;
+    esac
+    shift 3
+  done
+}
+make() {
+  while [ "$#" -gt 0 ]; do
+    case $1 in
+      (link) must ln "$R/bin/ln" -s "$3" "$d/files/$2" ;;
+      (folder)
+        must mkdir "$R/bin/mkdir" "$d/files/$2"
+        ownfolder "$d/files/$2" "$owner"
+      ;;
+      (lasting)
+        must mkdir "$R/bin/mkdir" -p "$d/files/$2"
+        ownfolder "$d/files/$2" "$owner"
+      ;;
+    esac
+    shift 3
+  done
+}
+[ -e "$plist" ] || failed no-service-file "there is no $plist"
+s='' n=0
+[ ! -e "$d/record" ] || while IFS= read -r x; do
+  case $x in (startedIn=*) s=${x#*=} ;; (starts=*) n=${x#*=} ;; esac
+done <"$d/record"
+case $n in ('' | *[!0-9]*) s='' n=0 ;; esac
+r="$record${N}startedIn=$s${N}starts=$n"
+if look; then
+  [ -e "$d/record" ] && [ "$("$R/bin/cat" "$d/record")" = "$r" ] && unchanged
+  [ -z "$pid" ] || failed still-running "an older generation is running as process $pid"
+  bootout
+fi
+refuse_marked
+must mkdir "$R/bin/mkdir" -p "$d" "${log%/*}"
+# Nothing is running now, so this is when a log that is too long makes room.
+ownlog "$log" "$user"
+if [ "$("$R/usr/bin/stat" -f %z "$log")" -gt "$most_log_bytes" ]; then
+  must mv "$R/bin/mv" -f "$log" "$log.1"
+  ownlog "$log" "$user"
+fi
+[ ! -e "$log.1" ] || must chmod "$R/bin/chmod" 600 "$log.1"
+[ "$owner" = "${SUDO_USER:-root}" ] || for x in "$home" "$temporary"; do
+  must mkdir "$R/bin/mkdir" -p "$x"
+  ownfolder "$x" "$owner"
+done
+if [ "$#" -eq 0 ]; then
+  "$R/bin/rm" -rf "$d/files"
+else
+  before=${SUDO_USER:-root}
+  [ ! -e "$d/owner" ] || IFS= read -r before <"$d/owner"
+  keep "$@"
+  [ -z "$lasting" ] || write "$d/owner" "$owner$N"
+  must mkdir "$R/bin/mkdir" -p "$d/files"
+  for f in "$d/files"/*; do
+    case $stays in (*"$N${f##*/}$N"*) ;; (*) must rm "$R/bin/rm" -rf "$f" ;; esac
+  done
+  make "$@"
+fi
+write "$d/request" "$request"
+write "$d/record" "$r$N"
+must launchctl "$R/bin/launchctl" enable "$L"
+n=0
+until "$R/bin/launchctl" bootstrap system "$plist" >"$d/bootstrap" 2>&1 || look; do
+  n=$((n + 1))
+  [ "$n" -lt 3 ] || failed launchctl "$("$R/bin/cat" "$d/bootstrap")"
+  "$R/bin/sleep" 2
+done
+"$R/bin/rm" -f "$d/bootstrap"
+look || failed launchctl 'launchctl took the service and does not show it'
+changed

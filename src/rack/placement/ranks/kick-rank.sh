@@ -1,0 +1,81 @@
+# Starts a rank that was made ready, unless its account can become root; a running rank stays as it is. The start is counted
+# first, so that a start with an unknown end counts too. The process is noted with the time of its start, by which a later
+# stop knows it again.
+#
+# The mark of a start says when it is over at the latest, where its log begins, over what the last one talked against the
+# file, what it takes of each device, in which earlier boot session the one before it failed, and what the GPU may wire:
+# what its log says of that holds for this limit alone.
+#
+# Uses ../../../node/shell/service.sh
+# Uses ../../../node/shell/wired-memory.sh
+# Uses ../../../node/shell/refuse-root.sh
+# Needs folder: with the record of the member
+# Needs generation: of the record that was made ready
+# Needs user: as whom the rank runs; empty for the user who called sudo
+# Needs log: that launchd appends to
+# Needs transport: rdma, or another one
+# Needs takes: what a start over RDMA takes of each device
+# Needs seconds: after which the start is over
+# Needs last_talked: what the last start talked over, where that was not what the file says
+# Prints: @changed or @unchanged; fails with no-record, other-generation, not-loaded, ended-at-once
+d=$folder
+# Counts what a start over RDMA takes in a file of the node, which no removal of a placement takes away.
+count_start() {
+  m='' k=0
+  [ ! -e "$b/rdma-starts" ] || while IFS= read -r x; do
+    case $x in (boot=*) m=${x#*=} ;; (starts=*) k=${x#*=} ;; esac
+  done <"$b/rdma-starts"
+  case $k in ('' | *[!0-9]*) k=0 ;; esac
+  [ "$m" = "$u" ] || k=0
+  write "$b/rdma-starts" "boot=$u${N}starts=$((k + takes))$N"
+}
+# `p` is the boot session in which the start before this one failed, where that was an earlier one.
+mark_start() {
+  m='' k='' p=''
+  [ ! -e "$d/start" ] || while IFS= read -r x; do
+    case $x in (boot=*) m=${x#*=} ;; (outcome=*) k=${x#*=} ;; (failedIn=*) p=${x#*=} ;; esac
+  done <"$d/start"
+  case $k in (failed | exited) [ "$m" = "$u" ] || p=$m ;; (*) p='' ;; esac
+  z=0
+  [ ! -e "$log" ] || z=$("$R/usr/bin/stat" -f %z "$log")
+  q=$("$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb 2>/dev/null) || q=''
+  i="boot=$u${N}transport=$transport${N}until=$(($("$R/bin/date" +%s) + seconds))${N}log=$z${N}wired=$q$N"
+  [ -z "$last_talked" ] || i="${i}lastTalked=$last_talked$N"
+  [ "$transport" != rdma ] || i="${i}takes=$takes$N"
+  [ -z "$p" ] || i="${i}failedIn=$p$N"
+  write "$d/start" "$i"
+}
+[ -e "$d/record" ] || failed no-record 'the member was not made ready'
+g='' s='' c=0 r=''
+while IFS= read -r x; do
+  case $x in
+    (generation=*) g=${x#*=} ;;
+    (startedIn=*) s=${x#*=} && continue ;;
+    (starts=*) c=${x#*=} && continue ;;
+  esac
+  r=$r$x$N
+done <"$d/record"
+[ "$g" = "$generation" ] || failed other-generation "the record is of generation $g"
+look || failed not-loaded 'launchd does not know the service'
+[ -z "$pid" ] || unchanged
+refuse_marked
+refuse_root "$user"
+keep_wired
+case $c in ('' | *[!0-9]*) c=0 ;; esac
+[ "$s" = "$u" ] || c=0
+write "$d/record" "${r}startedIn=$u${N}starts=$((c + 1))$N"
+[ "$transport" != rdma ] || count_start
+mark_start
+must launchctl "$R/bin/launchctl" kickstart "$L"
+# Four looks in a second at a service that shows no process; launchd may put off a start by ten seconds.
+n=0
+while look && [ -z "$pid" ]; do
+  n=$((n + 1))
+  case $st in ('spawn scheduled' | spawning | xpcproxy) c=60 ;; (*) c=8 ;; esac
+  [ "$n" -lt "$c" ] || { write "$d/start" "${i}pid=0$N"; failed ended-at-once 'it was started and has no process any more'; }
+  "$R/bin/sleep" 0.25
+done
+[ -n "$pid" ] || failed not-loaded 'launchd has forgotten the service'
+write "$d/process" "boot=$u${N}pid=$pid${N}start=$("$R/bin/ps" -o lstart= -p "$pid")$N"
+write "$d/start" "${i}pid=$pid$N"
+changed

@@ -1,0 +1,95 @@
+import type { ScriptArgs } from '../../../model/node-script.ts';
+import { serviceValues } from '../../../node/launchd-service.ts';
+import { refusalValues } from '../../../node/owner-word.ts';
+import { below, pathWord, tool } from '../../../node/paths/node-paths.ts';
+import {
+  accountHome,
+  accountTemporary,
+  goldenFile,
+  mostLogBytes,
+  olderRankLog,
+  placementFolder,
+  rankLog,
+  rankServiceLabel,
+  serviceFile,
+} from '../../../node/paths/own-paths.ts';
+import { fileSeal } from '../../../node/put-file.ts';
+import { wiredFunction, wiredValues } from '../../../node/wired-memory.ts';
+import { sh } from './scripts.generated.ts';
+
+/** Looks at a service or its processes, four in a second. */
+const looksIn = (ms: number): number => Math.ceil(ms / 250);
+
+const ofService = (placement: string) => serviceValues(rankServiceLabel(placement));
+
+const ofRank = (placement: string) => ({
+  ...ofService(placement),
+  ...wiredValues,
+  folder: placementFolder(placement),
+});
+
+const linesOf = (values: object): string =>
+  Object.entries(values)
+    .map(([key, value]) => `${key}=${value}`)
+    .join('\n');
+
+export const bootstrapRank = ({ record, request, user, ...kept }: ScriptArgs['bootstrap-rank']): string =>
+  wiredFunction +
+  sh.bootstrapRank(
+    {
+      ...ofRank(record.placement),
+      plist: serviceFile(record.placement),
+      log: rankLog(record.placement),
+      most_log_bytes: mostLogBytes,
+      record: linesOf(record),
+      request,
+      user,
+      home: accountHome(user),
+      temporary: accountTemporary(user),
+    },
+    [
+      ...kept.files.flatMap((name) => ['file', name, '']),
+      ...kept.links.flatMap(({ name, to }) => ['link', name, to]),
+      ...kept.folders.flatMap(({ name, keeps }) => [keeps ? 'lasting' : 'folder', name, '']),
+    ],
+  );
+
+/** Keeps what a placement answered, and how fast, beside the record of its leader, until another start says otherwise. */
+export function keepGolden({ placement, golden }: ScriptArgs['keep-golden']): string {
+  const file = pathWord(goldenFile(placement));
+  return `[ -e ${pathWord(below(placementFolder(placement), 'record'))} ] || failed no-record 'the member was not made ready'
+v='${linesOf(golden)}'
+if [ -e ${file} ] && [ "$(${pathWord(tool.cat)} ${file})" = "$v" ]; then unchanged; fi
+write ${file} "$v$N"
+changed`;
+}
+
+export const kickRank = (args: ScriptArgs['kick-rank']): string =>
+  wiredFunction +
+  sh.kickRank({
+    ...ofRank(args.placement),
+    ...refusalValues,
+    generation: args.generation,
+    user: args.user ?? '',
+    log: rankLog(args.placement),
+    transport: args.transport,
+    takes: args.takes ?? 1,
+    seconds: Math.ceil(args.startMs / 1_000),
+    last_talked: args.lastTalked ?? '',
+  });
+
+export const stopRank = (args: ScriptArgs['stop-rank']): string =>
+  wiredFunction +
+  sh.stopRank({
+    ...ofRank(args.placement),
+    interrupt: looksIn(args.interruptMs ?? 0),
+    grace: looksIn(args.graceMs),
+    before_reboot: args.beforeReboot === true,
+    outcome: args.outcome ?? '',
+  });
+
+export function removeRank({ placement }: ScriptArgs['remove-rank']): string {
+  const plist = serviceFile(placement);
+  const files = [plist, fileSeal(plist), rankLog(placement), olderRankLog(placement), placementFolder(placement)];
+  return sh.removeRank(ofService(placement), files);
+}

@@ -1,0 +1,158 @@
+# Stops a rank: INT where asked, TERM, a time of grace, a sample of its stack, KILL of everything that is left, bootout, a
+# look at the wired memory. It ends well only when no process of it is left, and says how: `ended=clean`, or `ended=killed`
+# with the name of the sample in `sample=`; `ended=needs-reboot` when more memory stays wired than before any rank ran,
+# which is marked on the node; `ended=unknown` when it ended by itself and nobody can say so of its memory. What not even
+# KILL ends is held by the kernel: only a restart of the Mac helps. That is a failure, unless this very restart follows:
+# then it is `ended=needs-reboot` with the numbers in `processes=`. A member that is not there any more is stopped.
+#
+# Uses ../../../node/shell/service.sh
+# Uses ../../../node/shell/wired-memory.sh
+# Needs folder: with the record of the member
+# Needs interrupt: how many looks, four in a second, INT has, which a program may take as an orderly end; 0 for no INT
+# Needs grace: how many looks TERM has
+# Needs before_reboot: 1 where a restart of the Mac follows
+# Needs outcome: of the last start, for its mark: served, hung or failed; empty where nothing is noted
+# Prints: how it ended; @changed or @unchanged; fails with needs-reboot
+d=$folder
+# `family` leaves in `F` what is left of the processes in `F`: those that are, or descend from, or share a group with one of
+# them; zombies have ended.
+family() {
+  F=$("$R/bin/ps" -ax -o pid= -o ppid= -o pgid= -o stat= | "$R/usr/bin/awk" -v "seeds=$F" 'BEGIN { n = split(seeds, s, " "); for (i = 1; i <= n; i++) f[s[i]] = 1 }
+{ parent[$1] = $2; group[$1] = $3; dead[$1] = $4 ~ /^Z/ }
+END {
+  do {
+    more = 0
+    for (p in parent) if (!(p in f) && ((parent[p] in f) || (group[p] in f))) { f[p] = 1; more = 1 }
+  } while (more)
+  for (p in parent) if ((p in f) && !dead[p]) printf "%s ", p
+}')
+}
+# Finds the process of the last start where launchd has forgotten it: by its number and the time of its start, or, when that
+# process has ended, as a group, whose number nobody gets as long as it has members.
+noted() {
+  [ -e "$d/process" ] || return 0
+  u='' q='' t=''
+  while IFS= read -r x; do
+    case $x in (boot=*) u=${x#*=} ;; (pid=*) q=${x#*=} ;; (start=*) t=${x#*=} ;; esac
+  done <"$d/process"
+  case $q in ('' | *[!0-9]*) return 0 ;; esac
+  [ "$u" = "$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)" ] || return 0
+  x=$("$R/bin/ps" -o lstart= -p "$q")
+  if [ -z "$x" ] || [ "$x" = "$t" ]; then F=$q; fi
+}
+wait_for() {
+  n=0
+  while family && [ -n "$F" ] && [ "$n" -lt "$1" ]; do
+    n=$((n + 1))
+    "$R/bin/sleep" 0.25
+  done
+  [ -z "$F" ]
+}
+# Writes down where the threads of a process are, before it is killed: `f` is the file, and stays empty where sample made
+# none in time. Samples of much older starts are taken away. sample(1): `sample pid duration -file filename`
+sample_of() {
+  g='' s=$b/log/sample-${d##*/}
+  [ ! -e "$d/record" ] || while IFS= read -r y; do
+    case $y in (generation=*) g=${y#*=} ;; esac
+  done <"$d/record"
+  case $g in ('' | *[!0-9]*) g=0 ;; esac
+  for f in "$s-"*.txt; do
+    x=${f#"$s-"}
+    x=${x%.txt}
+    case $x in ('' | *[!0-9]*) continue ;; esac
+    [ "$x" -gt $((g - 4)) ] || "$R/bin/rm" -f "$f"
+  done
+  "$R/bin/mkdir" -p "$b/log"
+  f=$s-$g.txt
+  "$R/bin/rm" -f "$f"
+  "$R/usr/bin/sample" "$1" 1 -file "$f" >/dev/null 2>&1 &
+  q=$! n=0
+  while kill -s 0 "$q" 2>/dev/null && [ "$n" -lt 40 ]; do
+    n=$((n + 1))
+    "$R/bin/sleep" 0.25
+  done
+  kill -s KILL "$q" 2>/dev/null
+  wait "$q" 2>/dev/null
+  [ -s "$f" ] || f=''
+}
+# Writes beside the mark of the last start what became of it, once. One that served and ended clean holds nothing of a device
+# any more, so its count is given back: after the mark, since a stop that is cut off in between may count a start too many
+# and never one too few.
+note_outcome() {
+  [ -e "$d/start" ] || return 0
+  i='' k=''
+  while IFS= read -r x; do
+    case $x in
+      (boot=*) [ "${x#*=}" = "$u" ] || return 0 ;;
+      (outcome=*) return 0 ;;
+      (takes=*) k=${x#*=} ;;
+    esac
+    i=$i$x$N
+  done <"$d/start"
+  write "$d/start" "${i}outcome=$1$N"
+  case $1:$how:$k in (served:clean:[1-9]) ;; (*) return 0 ;; esac
+  q='' n=''
+  [ ! -e "$b/rdma-starts" ] || while IFS= read -r x; do
+    case $x in (boot=*) q=${x#*=} ;; (starts=*) n=${x#*=} ;; esac
+  done <"$b/rdma-starts"
+  case $n in ('' | *[!0-9]*) return 0 ;; esac
+  [ "$q" != "$u" ] || [ "$n" -lt "$k" ] || write "$b/rdma-starts" "boot=$u${N}starts=$((n - k))$N"
+}
+tell() {
+  if [ -n "$h" ]; then
+    "$R/bin/launchctl" kill "SIG$1" "$L" >/dev/null 2>&1
+  else
+    for p in $F; do kill -s "$1" "$p" 2>/dev/null; done
+  fi
+}
+ask_to_end() {
+  if [ "$interrupt" -gt 0 ]; then
+    tell INT
+    wait_for "$interrupt" && return
+  fi
+  tell TERM
+  wait_for "$grace"
+}
+F='' h='' how=clean f=''
+if look; then
+  h=1
+  F=$pid
+fi
+[ -n "$F" ] || noted
+family
+[ -n "$F$h" ] || unchanged
+session
+# A start that failed is told apart by whether its program had ended by itself.
+v=$F w=failed
+[ -n "$F" ] || w=exited
+[ -z "$F" ] || ask_to_end || {
+  how=killed
+  sample_of "${F%% *}"
+  [ -z "$h" ] || tell KILL
+  for p in $F; do kill -s KILL "$p" 2>/dev/null; done
+  wait_for 20 || {
+    mark kernel "processes=$F$N"
+    [ -n "$before_reboot" ] || failed needs-reboot "not even KILL ends: $F"
+    # launchd keeps the service, since a bootout would wait for the process.
+    [ -z "$f" ] || printf 'sample=%s\n' "${f##*/}"
+    printf 'processes=%s\nended=needs-reboot\n' "${F% }"
+    changed
+  }
+}
+[ -z "$h" ] || bootout
+"$R/bin/rm" -f "$d/process"
+[ -z "$f" ] || printf 'sample=%s\n' "${f##*/}"
+m=normal
+[ -z "$v" ] || judge_wired
+case $m:$how in
+  (high:*)
+    mark memory "wired=$W${N}baseline=$B$N"
+    printf 'wired=%s\nbaseline=%s\n' "$W" "$B"
+    how=needs-reboot ;;
+  (unknown*:clean) how=unknown ;;
+esac
+[ "$outcome" != failed ] || outcome=$w
+[ -z "$outcome" ] || note_outcome "$outcome"
+case $m in (unknown*) printf 'memory=%s\n' "$m" ;; esac
+printf 'ended=%s\n' "$how"
+changed
