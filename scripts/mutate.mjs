@@ -117,7 +117,8 @@ async function tryWave(copy, { project, files }, mutant, leftMs) {
 
 /** What becomes of a mutant. */
 async function verdictOf(copy, mutant) {
-  if (!compiles(mutant.file, mutated(textOf(mutant.file), mutant))) return { verdict: 'refused', seconds: 0 };
+  if (mutant.file.endsWith('.ts') && !compiles(mutant.file, mutated(textOf(mutant.file), mutant)))
+    return { verdict: 'refused', seconds: 0 };
   let seconds = 0;
   for (const wave of wavesOf(mutant.file)) {
     const tried = await tryWave(copy, wave, mutant, Math.max(1_000, limitMs - seconds * 1_000));

@@ -24,6 +24,7 @@ export function makeCopy(project) {
   const cloned = spawnSync('git', ['clone', '--quiet', '--shared', project, root], { stdio: 'inherit' });
   if (cloned.status !== 0) throw new Error('git could not clone the project');
   symlinkSync(realpathSync(join(project, 'node_modules')), join(root, 'node_modules'));
+  spawnSync(process.execPath, ['scripts/generate-node-scripts.mjs'], { cwd: root, stdio: 'inherit' });
   mkdirSync(join(base, 't'));
   return { base, root };
 }

@@ -143,7 +143,7 @@ const shellOperators = {
   'failure-ignored': { pattern: ` \\|\\| failed ${slug} (?:'[^'\\n]*'|"(?:[^"\\\\\\n]|\\\\.)*")`, text: () => '' },
   'exit-unchecked': { pattern: `(?<=(?:^|\\|\\||&&|;|then|do|\\{) *)must ${slug} (?=[$"/\\w])`, text: () => '' },
   'command-dropped': {
-    pattern: '(?<=^ *)(?:must |write |\\$\\{pathWord\\(tool\\.)(?!sleep)[^\\n]*$',
+    pattern: '(?<=^ *)(?:must |write |\\$\\{pathWord\\(tool\\.|"\\$R/(?:usr/)?s?bin/)(?!sleep)[^\\n]*$',
     text: () => ':',
     isLine: true,
   },
@@ -162,14 +162,18 @@ const shellOperators = {
   },
 };
 
+/** Where shell text begins and ends: a node script without its header, and template literals of TypeScript. */
+function shellTexts(path, text) {
+  if (path.endsWith('.sh')) return [[/^(?:#.*\n)*/.exec(text)[0].length, text.length]];
+  return [...nodesOf(parse(path, text))]
+    .filter((node) => ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node))
+    .map((node) => [node.getStart() + 1, node.end - 1]);
+}
+
 /** All mutants of the shell text of one file. */
 export function shellMutants(path, text) {
-  const templates = [...nodesOf(parse(path, text))].filter(
-    (node) => ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node),
-  );
-  const found = templates.flatMap((node) => {
-    const from = node.getStart() + 1;
-    const shell = text.slice(from, node.end - 1);
+  const found = shellTexts(path, text).flatMap(([from, end]) => {
+    const shell = text.slice(from, end);
     return Object.entries(shellOperators).flatMap(([operator, { pattern, text: written, isLine }]) =>
       [...shell.matchAll(new RegExp(pattern, 'gm'))]
         .filter(([whole]) => !isLine || (shell.includes('\n') && isWholeLine(whole)))

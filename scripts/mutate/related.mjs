@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 import ts from 'typescript';
 
-/** Paths of the TypeScript files below folders of a project, from its root, with `/`, sorted. */
+/** Paths of the TypeScript files and node scripts below folders of a project, from its root, with `/`, sorted. */
 export function filesOf(root, folders) {
   return folders
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((name) => posix.join(folder, name.split(sep).join('/'))),
     )
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.(?:ts|sh)$/.test(path))
     .sort();
 }
 
@@ -18,10 +18,18 @@ function readImports(root) {
   const texts = new Map(filesOf(root, ['src', 'test']).map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   const imports = new Map();
   for (const [path, text] of texts) {
+    // A node script is read by those that use it, and by the module of its folder.
+    const named = path.endsWith('.sh') ? [...text.matchAll(/^# Uses (\S+)/gm)].map(([, name]) => name) : [];
+    const embedded = path.endsWith('/scripts.generated.ts')
+      ? [...texts.keys()].filter((one) => one.endsWith('.sh') && posix.dirname(one) === posix.dirname(path))
+      : [];
     const { importedFiles } = ts.preProcessFile(text.replaceAll(/^import type [^;]*;/gm, ''), true, true);
     const found = importedFiles
       .filter(({ fileName }) => fileName.startsWith('.'))
-      .map(({ fileName }) => posix.join(posix.dirname(path), fileName));
+      .map(({ fileName }) => fileName)
+      .concat(named)
+      .map((name) => posix.join(posix.dirname(path), name))
+      .concat(embedded);
     imports.set(path, path === 'test/cli/meshwright.ts' ? [...found, 'src/cli/main.ts'] : found);
   }
   return { texts, imports };

@@ -140,6 +140,15 @@ describe('mutation operators for shell text', () => {
     expect(made(shellMutants, operator, script(line))).toEqual([script(expected)]);
   });
 
+  it('change a node script, and not its header', () => {
+    const script = (line: string) => `# must read this\n#\n# Prints: nothing\n${line}\nexit\n`;
+    const made = shellMutants('sample.sh', script('"$R/bin/rm" -f "$k" || exit 1'));
+    expect(made.map(({ operator, line }) => [operator, line]).sort()).toEqual([
+      ['command-dropped', 4],
+      ['exit-changed', 4],
+    ]);
+  });
+
   it('drop no part of a statement, and nothing outside of template literals', () => {
     const lines = [
       'if a || return 0',
