@@ -30,6 +30,12 @@ export function firstOf(codes: readonly ExitCode[]): ExitCode {
 /** How one targeted node came out of a run that only looks or acts once. */
 export type NodeVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
 
+/** A node that was not observed is unjudged; one that only waits for its FileVault password needs hands. */
+export function verdictOf(failures: readonly Diagnostic[]): NodeVerdict {
+  if (failures.length === 0) return 'fine';
+  return failures.every((one) => one.code === 'ssh/locked-at-filevault') ? 'hands' : 'unjudged';
+}
+
 /** The code for a run over nodes: 0 when all are fine, 3 when only hands are missing, 1 when none is fine, else 4. */
 export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
   const bad = verdicts.filter((verdict) => verdict !== 'fine');

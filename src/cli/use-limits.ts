@@ -1,8 +1,19 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { UseLimits } from '../apply/reach/with-remote.ts';
+import { type RunTiming, realTiming, scaledTiming } from '../apply/run-timing.ts';
 import { cannotWrite } from './files/write-file.ts';
 import type { Run } from './verb.ts';
+
+/** How fast the clocks of simulated Macs run unless `MESHWRIGHT_SIM_SCALE` says otherwise: twenty times. */
+const usualScale = 0.05;
+
+/** The times of a run: those for real Macs, or with `--sim` those for the clocks of the simulated ones. */
+export function timingFor({ options, env }: Pick<Run, 'options' | 'env'>): RunTiming {
+  if (!options.sim) return realTiming;
+  const scale = Number(env['MESHWRIGHT_SIM_SCALE']);
+  return scaledTiming(scale > 0 && scale <= 1 ? scale : usualScale);
+}
 
 /** The bounds that the command line sets for every use of a connection, with the record of what is sent and the log. */
 export function useLimits(run: Run): UseLimits {

@@ -90,7 +90,7 @@ say. 3: the file was changed, and an apply comes first. 5: nothing was changed.
 Examples:
   meshwright drain kimi --deadline 10m
   meshwright drain --all --yes && meshwright start --all --yes`,
-    load: async () => (await import('./apply/drain.ts')).drain,
+    load: async () => (await import('./apply/act-verbs.ts')).drain,
   },
   {
     name: 'restart',

@@ -2,9 +2,43 @@ import { columnsOf } from '../diagnostics/cells.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
-import { type Subject, subjectEnds, subjectName, subjectNodes, subjectText } from '../model/subject.ts';
-import { isLabelled, mapNames, mentionsAny, type Prose, prose } from '../model/text/prose.ts';
+import {
+  namedSubject,
+  nodesSubject,
+  type Subject,
+  subjectEnds,
+  subjectName,
+  subjectNodes,
+  subjectText,
+} from '../model/subject.ts';
+import { isLabelled, joinProse, mapNames, mentionsAny, type Prose, prose } from '../model/text/prose.ts';
 import { arrow, hang, type Page, type Tone } from './page.ts';
+
+/** Several problems of one node are about one node; what says itself what it is, such as `placement chat`, stays as it is. */
+function subjectOf({ subjects, of }: MergedFinding): Subject {
+  const all = of.flatMap(({ subject }) => subject ?? []);
+  const kinds = new Set(of.map(({ subject }) => subject?.kind));
+  if (kinds.size === 1 && kinds.has('node')) return nodesSubject([...new Set(all.flatMap(subjectNodes))]);
+  const names = [...new Set(subjects)];
+  const [first] = all;
+  if (first !== undefined && names.length === 1) return first;
+  const kind = kinds.size === 1 && (kinds.has('link') || kinds.has('receptacle')) ? `${first?.kind}s ` : '';
+  return namedSubject(`${kind}${names.join(', ')}`);
+}
+
+/** Diagnostics with those that have one cause and one cure told once: sixteen nodes, one missing key. */
+export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return mergeFindings(diagnostics).map((finding) => ({
+    code: finding.code,
+    severity: finding.severity,
+    summary: finding.summary,
+    ...(finding.hands && { hands: finding.hands }),
+    detail: joinProse(finding.details, '\n'),
+    hint: finding.hint,
+    ...(finding.subjects.length === 0 ? {} : { subject: subjectOf(finding) }),
+    related: [],
+  }));
+}
 
 const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad', warning: 'warn', notice: 'dim' };
 const narrow = 60;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { simFolder } from '../../src/cli/files/state-folder.ts';
+import { simFolder } from '../../src/cli/files/places.ts';
 import { type RunNode, writeRunFile } from '../../src/sim/hosts/control/run-folder.ts';
 import { processStart } from '../../src/sim/hosts/processes.ts';
 import { type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';

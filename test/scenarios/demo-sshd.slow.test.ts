@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { simFolder } from '../../src/cli/files/state-folder.ts';
+import { simFolder } from '../../src/cli/files/places.ts';
 import { scenes } from '../../src/cli/sim/demo.ts';
 import { prepareDemo } from '../../src/cli/sim/sim-example.ts';
 import { endPlace } from '../cli/fleet.ts';

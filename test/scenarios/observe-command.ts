@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { simFolder } from '../../src/cli/files/state-folder.ts';
+import { simFolder } from '../../src/cli/files/places.ts';
 import { type RunNode, writeRunFile } from '../../src/sim/hosts/control/run-folder.ts';
 import { processStart } from '../../src/sim/hosts/processes.ts';
 import { root } from '../architecture/sources.ts';

@@ -7,7 +7,7 @@ import { checksum, type JournalRecord, journalSuffix } from './journal.ts';
 import { validateJournal } from './journal-validator.generated.ts';
 
 /** The records of one journal. */
-export interface ReadRecords {
+interface ReadRecords {
   /** In the order in which they were written. */
   readonly records: readonly JournalRecord[];
   /** How many records are damaged or missing. A last line without an end was cut off while it was written: not counted. */
@@ -22,7 +22,7 @@ export interface RecordedRun extends ReadRecords {
 }
 
 /** The journals of a cluster. */
-export interface ReadJournals {
+interface ReadJournals {
   /** Newest first. */
   readonly runs: readonly RecordedRun[];
   /** `journal/cannot-read`, one for each journal that cannot be read. */

@@ -15,20 +15,20 @@ export interface LeaseChange {
 }
 
 /** What a keeper needs. */
-export interface KeeperOptions extends Omit<LeaseWish, 'onHolder' | 'bootSession'> {
+interface KeeperOptions extends Omit<LeaseWish, 'onHolder' | 'bootSession'> {
   readonly session: (node: NodeName) => Session;
   readonly onChange: (change: LeaseChange) => void;
 }
 
 /** How taking the leases of some nodes went. Nodes that were not reached are no refusal: they hold nothing. */
-export type TakeAll =
+type TakeAll =
   /** `isInDoubt` when another run had one of them before, or a node has restarted since it was observed. */
   | { readonly kind: 'taken'; readonly isInDoubt: boolean }
   | { readonly kind: 'refused'; readonly refusals: readonly LeaseRefusal[] }
   | { readonly kind: 'interrupted' };
 
 /** Boot sessions by node; null when unknown. */
-export type ObservedSessions = Readonly<Record<string, { readonly bootSession: string | null }>>;
+type ObservedSessions = Readonly<Record<string, { readonly bootSession: string | null }>>;
 
 /** Holds the leases of a run and renews them. */
 export interface LeaseKeeper {

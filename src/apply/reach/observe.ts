@@ -14,8 +14,8 @@ import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
 import { placementsFact } from '../../rack/placement/observed/fact.ts';
+import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
-import { forEachLimited } from '../for-each-limited.ts';
 import type { Session } from './session.ts';
 import { type LogIn, type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 

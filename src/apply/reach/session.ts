@@ -4,8 +4,8 @@ import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, prose } from '../../model/text/prose.ts';
 import { connect } from '../../remote/connect.ts';
+import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote } from '../../remote/remote.ts';
-import { forEachLimited } from '../for-each-limited.ts';
 import { pause } from '../run-timing.ts';
 import {
   execRecorded,

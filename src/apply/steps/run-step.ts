@@ -19,8 +19,7 @@ import { runAsk, runGate } from './gate.ts';
 import { runJob } from './job.ts';
 import { runProve } from './prove.ts';
 import { runReboot } from './reboot.ts';
-import { sendRootScript } from './root-script.ts';
-import { runScript, runTransaction } from './script.ts';
+import { runScript, runTransaction, sendRootScript } from './root-script.ts';
 import { runSend } from './send.ts';
 
 /** Whether the step is of this kind. */

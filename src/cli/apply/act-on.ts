@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { PlaybookReport, PlaybookWork } from '../../apply/playbook-report.ts';
 import type { StepReport } from '../../apply/run-report.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/goal.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
+import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -22,6 +25,34 @@ import type { Run } from '../verb.ts';
 import { changeNodes } from './change-nodes.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import { showOutcome, withKeptStops } from './show-outcome.ts';
+
+const folder = new URL('../../../playbooks/', import.meta.url);
+
+const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
+
+/** The verbs whose whole behaviour is a file. */
+type ShippedPlaybook = (typeof shipped)[number];
+
+/** Whether a word is the name of such a verb. */
+export const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
+
+/**
+ * A playbook of this package. Only its own folder is looked at, so that no file of a user can stand in for it.
+ * @throws Error when the package is damaged
+ */
+export function shippedPlaybook(name: ShippedPlaybook): Playbook {
+  const file = `${name}.yaml`;
+  const { playbook, diagnostics } = loadPlaybook(readFileSync(new URL(file, folder)), { file, name });
+  if (playbook === undefined)
+    throw new Error(`${file} is damaged: ${plainText(diagnostics[0]?.detail ?? 'it is empty')}`);
+  return playbook;
+}
+
+/** A verb that is one task for its targets. */
+export const oneTask = (name: 'start' | 'stop'): Playbook => ({
+  name,
+  plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks: [{ kind: name }] }],
+});
 
 /** What a verb does to its targets, and how it is judged. */
 export interface Action {

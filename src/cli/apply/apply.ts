@@ -21,21 +21,19 @@ import { counted } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { keepLock } from '../cluster/lock-file.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
-import { refuseUnresolved } from '../cluster/refuse-unresolved.ts';
-import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
+import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
-import { type LookedPlan, lookAndPlan } from '../look/look-and-plan.ts';
-import { lookAndSettle } from '../look/settle-around.ts';
+import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
 import { narrowed } from '../plan/plan.ts';
 import { planDocument, readApplyWords, requireSame } from '../plan/plan-document.ts';
 import { showPlan } from '../plan/show-plan.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
-import { timingFor } from '../terminal/timing.ts';
+import { timingFor } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
+import { shippedPlaybook } from './act-on.ts';
 import { changeNodes } from './change-nodes.ts';
 import type { RunOutcome } from './run-outcome.ts';
-import { shippedPlaybook } from './shipped-playbooks.ts';
 import { showOutcome } from './show-outcome.ts';
 
 /** `apply [NODE…|PLANFILE]`: looks, plans, shows, asks, runs exactly that, and looks again; the last look decides. */
@@ -69,7 +67,7 @@ const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?
   targets === undefined ? {} : { targets };
 
 /** What all rounds of one `apply` share. */
-export interface ApplyContext {
+interface ApplyContext {
   readonly cluster: SettledCluster;
   readonly targets: readonly NodeName[];
   readonly ways: Ways;
@@ -77,7 +75,7 @@ export interface ApplyContext {
 }
 
 /** One plan from its first look to its last. */
-export interface Round {
+interface Round {
   readonly report: PlaybookReport;
   readonly refusal: readonly Diagnostic[];
   /** As the last look has it; the first one where nothing was run, absent where nobody could look again. */
@@ -94,7 +92,7 @@ const nothingRun = (targets: readonly NodeName[]): PlaybookReport => ({
 });
 
 /** Asks, writes the lock, runs exactly the plan that was shown, and plans again from what is seen then. */
-export async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): Promise<Round> {
+async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): Promise<Round> {
   const { cluster, targets, ways, consent } = context;
   const { plan } = looked;
   const isNews = !ways.isSimulated && cluster.additions.length > 0;
@@ -193,7 +191,7 @@ const actionsOf = ({ blockers }: Plan): string => blockers.map(({ action }) => p
  * Looks again and again until the hands have done their part, and goes on with what that allows; says what is left
  * whenever that has changed.
  */
-export async function waitForHands(run: Run, context: ApplyContext, first: Round): Promise<Round> {
+async function waitForHands(run: Run, context: ApplyContext, first: Round): Promise<Round> {
   const { cluster, targets, ways } = context;
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
   let round = first;
@@ -225,7 +223,7 @@ function joinRounds(before: Round, after: Round): Round {
 }
 
 /** What came of all rounds together. */
-export const outcomeOf = ({ report, refusal, last }: Round, { cluster, targets }: ApplyContext): RunOutcome => ({
+const outcomeOf = ({ report, refusal, last }: Round, { cluster, targets }: ApplyContext): RunOutcome => ({
   targets,
   report,
   refusal,

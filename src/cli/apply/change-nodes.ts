@@ -23,14 +23,13 @@ import {
   watchChanges,
 } from '../../report/run/apply-text.ts';
 import type { Ways } from '../cluster/ways.ts';
-import { journalName, stateFolder } from '../files/state-folder.ts';
+import { journalName, stateFolder } from '../files/places.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { askYes } from '../terminal/ask.ts';
 import { showWait } from '../terminal/progress.ts';
-import { timingFor } from '../terminal/timing.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
-import { useLimits } from '../use-limits.ts';
+import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, readTimeOption } from '../verb.ts';
 
 /** What is to be run, and how people are heard. */

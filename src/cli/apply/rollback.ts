@@ -156,7 +156,7 @@ function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, ba
 }
 
 /** What is looked for. */
-export interface OlderWish {
+interface OlderWish {
   readonly runtime: DesiredRuntime;
   /** The nodes that use it. */
   readonly nodes: readonly NodeName[];

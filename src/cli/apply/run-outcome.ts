@@ -10,8 +10,7 @@ import type { AddressParts } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { awayNodes } from '../../rack/placement/state/layouts.ts';
-import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict } from '../exit-codes.ts';
-import { verdictOf } from '../look/facts.ts';
+import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 
 /** Everything that came of one command that changes nodes. */
 export interface RunOutcome {

@@ -8,15 +8,13 @@ import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type OpenedCluster, openCluster, refuseOpenToOthers, targetedNodes } from '../cluster/open-cluster.ts';
-import { refuseUnresolved } from '../cluster/refuse-unresolved.ts';
-import { type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
 import { showDiagnostics } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { type Action, actOn } from './act-on.ts';
-import { isShipped } from './shipped-playbooks.ts';
+import { type Action, actOn, isShipped } from './act-on.ts';
 
 const allowable = ['interrupt', 'reboot', 'shutdown', 'rdma-start'] as const;
 

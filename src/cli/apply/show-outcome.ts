@@ -7,11 +7,10 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { isSameSubject } from '../../model/subject.ts';
-import { findingLines, mergeFindings } from '../../report/findings.ts';
+import { findingLines, gatherAlike, mergeFindings } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { fitLines, type Page } from '../../report/page.ts';
-import { blockerBlocks, neededFor, waitingLines } from '../../report/plan/blocker-lines.ts';
-import { type Pending, pendingJson } from '../../report/plan/pending-json.ts';
+import { blockerBlocks, neededFor, type Pending, pendingJson, waitingLines } from '../../report/plan/pending.ts';
 import {
   countRun,
   countUnchecked,
@@ -21,10 +20,8 @@ import {
   uncheckedText,
 } from '../../report/run/apply-text.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { mendingText } from '../same-words.ts';
 import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
-import type { Run } from '../verb.ts';
+import { mendingText, type Run } from '../verb.ts';
 import {
   exitOf,
   exitsOf,

@@ -192,7 +192,7 @@ function closingLines(
 }
 
 /** The goal of this verb. */
-export type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
+type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
 
 /** What all parts of one uninstallation share. */
 export interface Uninstallation {
@@ -213,7 +213,7 @@ export interface UninstallCall extends Pick<Uninstallation, 'cluster' | 'ways'> 
 }
 
 /** What the command line asks for. @throws FleetError for targets that the file does not have */
-export function uninstallCall(run: Run): UninstallCall {
+function uninstallCall(run: Run): UninstallCall {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
   const nodes = targetedNodes(run, fleet, namedTargets(run, fleet)).map(({ name }) => name);
@@ -253,7 +253,7 @@ export const goneBefore = ({ cluster, goal }: Uninstallation, observation: Fleet
   goal.nodes.filter((node) => refusesLogin(observation, node) && (cluster.lock.withdrawing ?? []).includes(node));
 
 /** Nodes whose way in this run has taken away, and that let nobody in any more. */
-export function goneNow({ works }: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
+function goneNow({ works }: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
   const steps = works.flatMap(({ run }) => run?.steps ?? []);
   const withdrawn = steps.filter(
     ({ step: { act }, outcome }) =>
@@ -263,7 +263,7 @@ export function goneNow({ works }: Pick<PlaybookReport, 'works'>, observation: F
 }
 
 /** The same uninstallation without nodes on which nothing is left. */
-export const withoutGone = (about: Uninstallation, gone: readonly NodeName[]): Uninstallation => ({
+const withoutGone = (about: Uninstallation, gone: readonly NodeName[]): Uninstallation => ({
   ...about,
   goal: { ...about.goal, nodes: about.goal.nodes.filter((node) => !gone.includes(node)) },
   targets: about.targets.filter((node) => !gone.includes(node)),

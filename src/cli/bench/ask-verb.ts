@@ -15,7 +15,7 @@ import { openCluster } from '../cluster/open-cluster.ts';
 import { placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { exitCode } from '../exit-codes.ts';
-import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/ask-nodes.ts';
+import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
 import { diagnosticsJson, logFindings, paintFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';

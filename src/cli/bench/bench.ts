@@ -168,7 +168,7 @@ function codeFor(levels: readonly BenchLevel[]): ExitCode {
 }
 
 /** How a placement is to be measured. */
-export interface BenchWish {
+interface BenchWish {
   readonly requests: readonly number[];
   readonly runs: number;
   readonly maxTokens: number;
@@ -225,12 +225,12 @@ const hasParallel = (driver: BenchSubject['driver']): boolean =>
   driverOf({ driver }).keys.ofPlacements.includes('parallel');
 
 /** What a measurement shows. */
-export interface BenchShown extends Omit<BenchTextInput, 'columns' | 'unicode' | 'paint'> {
+interface BenchShown extends Omit<BenchTextInput, 'columns' | 'unicode' | 'paint'> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Shows a measurement as text, or as one JSON document. */
-export function showBench(run: Run, shown: BenchShown): void {
+function showBench(run: Run, shown: BenchShown): void {
   const { console } = run;
   const { diagnostics, isSimulated, isCounted, words, maxTokens, levels, published, ...about } = shown;
   logFindings(run, diagnostics);

@@ -7,7 +7,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { fitLines } from '../../report/page.ts';
 import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
 import { doubledPath } from '../../sim/hosts/doubled-programs.ts';
-import { simFolder } from '../files/state-folder.ts';
+import { simFolder } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 
 /** A program of the file that simulated Macs cannot have, so that its double runs there. */

@@ -8,8 +8,7 @@ import type { Digest } from '../../model/digest.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { RunFile } from '../../sim/hosts/control/run-folder.ts';
-import { holdFile } from '../files/hold-file.ts';
-import { replaceFile } from '../files/write-file.ts';
+import { holdFile, replaceFile } from '../files/write-file.ts';
 import type { Run } from '../verb.ts';
 import { openLock, readLock } from './open-cluster.ts';
 

@@ -9,7 +9,7 @@ import { loadCluster } from '../../engine/load-cluster.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import { meshwright } from '../../model/text/command.ts';
-import { findClusterFile, lockFileFor } from '../files/find-cluster.ts';
+import { findClusterFile, lockFileFor } from '../files/places.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from '../files/read-file.ts';
 import { withDoormanProgram } from '../sources/read-keys.ts';
 import { showDiagnostics } from '../terminal/console.ts';

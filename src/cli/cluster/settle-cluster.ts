@@ -5,21 +5,37 @@ import { settleFleet, settleShapes } from '../../desired/settle/settle.ts';
 import { withGivenNetworks } from '../../desired/settle/settle-links.ts';
 import { keptKeys, keysOf } from '../../desired/settle/settle-runtime.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import { namedSubject } from '../../model/subject.ts';
+import { simFolder } from '../files/places.ts';
 import { shownPath } from '../files/read-file.ts';
-import { simFolder } from '../files/state-folder.ts';
 import { planAllowances } from '../plan/consent.ts';
-import { missingPrograms } from '../sources/list-archive.ts';
 import { readKeys } from '../sources/read-keys.ts';
 import { readShapes } from '../sources/read-shapes.ts';
-import { readSources } from '../sources/read-sources.ts';
+import { missingPrograms, readSources } from '../sources/read-sources.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
 import { type LockPlace, simLockName, simLockPath } from './lock-file.ts';
 import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
 import { openWays } from './ways.ts';
+
+/**
+ * Refuses to go on with what the lock does not have; a rehearsal needs nobody's consent.
+ * @throws FleetError `lock/unresolved`
+ */
+export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledCluster): void {
+  if (additions.length === 0 || run.options.sim) return;
+  throw new FleetError([
+    diagnose('lock/unresolved', {
+      subject: namedSubject(lockPlace.shown),
+      detail: [`${lockPlace.shown} lacks:`, ...additions.map((line) => `  ${line}`)].join('\n'),
+      hint: `Apply it in a terminal, or with --update-lock; then commit ${lockPlace.shown}.`,
+    }),
+  ]);
+}
 
 /** A cluster file whose every wish is resolved, and what its lock becomes by that. */
 export interface SettledCluster {

@@ -6,7 +6,7 @@ import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { readRun } from '../../sim/hosts/control/run-folder.ts';
-import { simFolder } from '../files/state-folder.ts';
+import { simFolder } from '../files/places.ts';
 import { type Run, usageError } from '../verb.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 

@@ -10,7 +10,7 @@ import type { Target } from '../../remote/remote.ts';
 import { createReachResolver, localReachEnv, type ReachWish } from '../../remote/resolve-reach.ts';
 import { parseRunFile, type RunFile, type RunNode, runFileName } from '../../sim/hosts/control/run-folder.ts';
 import { isSameProcess } from '../../sim/hosts/processes.ts';
-import { simFolder } from '../files/state-folder.ts';
+import { simFolder } from '../files/places.ts';
 import { requireReadable } from '../sim/sim-control.ts';
 import type { Run } from '../verb.ts';
 import { openSimLock } from './lock-file.ts';

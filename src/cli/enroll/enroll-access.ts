@@ -19,7 +19,7 @@ import { trustFor } from '../../remote/keys/host-key-trust.ts';
 import { authorizedKeysLines, type FirstKey, firstKey } from '../../remote/keys/identities.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import { findClusterFile } from '../files/find-cluster.ts';
+import { findClusterFile } from '../files/places.ts';
 import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
 import { askYes } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';

@@ -1,16 +1,25 @@
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { enrollCard } from '../../engine/diagnose/enroll-card.ts';
-import { mapProse, type Part } from '../../model/text/prose.ts';
-import { enrollCardJson, enrollCardText } from '../../report/enroll-card-text.ts';
-import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
+import { join, resolve } from 'node:path';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
+import { type EnrollCard, enrollCard } from '../../engine/diagnose/enroll-card.ts';
+import type { ClusterLock } from '../../model/cluster-lock.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import { nodeName } from '../../model/node.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { mapProse, type Part, prose } from '../../model/text/prose.ts';
+import { isHost, isTcpPort, isUser } from '../../remote/remote.ts';
+import { hang } from '../../report/page.ts';
+import { createLockKeeper, type LockKeeper, simLockName, simLockPath } from '../cluster/lock-file.ts';
+import { type OpenedCluster, openCluster, openLock, readLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
+import { openWays, type Ways } from '../cluster/ways.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
-import { shownWord } from '../same-words.ts';
-import { logFindings, showJson } from '../terminal/console.ts';
-import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { findClusterFile, simFolder } from '../files/places.ts';
+import { shownPath } from '../files/read-file.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
+import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 import { type Enrolled, enrollOne } from './enroll-one.ts';
-import { enrollSubjects } from './enroll-subjects.ts';
-import { codeOfEnrolled, enrolledJson, showEnrolled } from './show-enrolled.ts';
 
 /**
  * `enroll`: shows and pins host keys one after another, puts key and sudo rule on Macs that lack them, and sees that
@@ -65,7 +74,7 @@ const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter)
 const pageColumns = 80;
 
 /** `enroll --card`: what a person has to do at each of these Macs, one page each, from the file alone. */
-export function showCards(run: Run): ExitCode {
+function showCards(run: Run): ExitCode {
   const given = connecting.find((name) => run.own[name] !== undefined);
   if (given !== undefined) {
     throw usageError(`${flagOf(given)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
@@ -84,3 +93,210 @@ export function showCards(run: Run): ExitCode {
   run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
   return exitCode.done;
 }
+
+/** How it ended for one node. */
+export function codeOfEnrolled(result: Enrolled): ExitCode {
+  if (result.pin === 'declined' || result.pin === 'refused')
+    return isLeftThere(result) ? exitCode.failed : exitCode.nothingChanged;
+  if (result.pin === 'unseen' || result.login === 'unknown') {
+    return result.isLocked ? exitCode.handsNeeded : exitCode.failed;
+  }
+  return result.login === 'accepted' && result.sudo === 'allowed' && result.mac !== 'wrong'
+    ? exitCode.done
+    : exitCode.handsNeeded;
+}
+
+/** Whether something was put on a Mac that did not become the node after all. */
+const isLeftThere = ({ pin, installed }: Enrolled): boolean =>
+  (pin === 'declined' || pin === 'refused') && (installed?.key === 'added' || installed?.rule === 'added');
+
+const pinText: Readonly<Record<Enrolled['pin'], string>> = {
+  kept: 'pinned already',
+  added: 'pinned now',
+  replaced: 'pinned now, in place of another',
+  declined: 'not pinned: the answer was no',
+  refused: 'not pinned',
+  unseen: 'not seen',
+};
+
+/** Where pins went. */
+interface Shown {
+  readonly keeper: LockKeeper;
+  readonly isSimulated: boolean;
+}
+
+/** Shows what became of one node, as text. */
+export function showEnrolled(run: Run, result: Enrolled, { keeper, isSimulated }: Shown): void {
+  const { out } = run.console;
+  out(`${result.label}   ${result.address}${isSimulated ? '   simulated' : ''}\n`);
+  const key = result.fingerprint === undefined ? '' : `${result.type} ${result.fingerprint}\n             `;
+  const where =
+    result.pin === 'kept' || result.pin === 'added' || result.pin === 'replaced' ? ` in ${keeper.shown}` : '';
+  out(`  host key   ${key}${pinText[result.pin]}${where}\n`);
+  for (const line of installedLines(result)) out(line);
+  if (isLeftThere(result))
+    out('             which stays on that Mac: take out what was put there, or run this again\n');
+  if (result.login !== undefined) out(`  login      ${result.login} for ${result.user}\n`);
+  if (result.sudo !== undefined) out(`  sudo       ${result.sudo}\n`);
+  if (result.mac !== undefined) out(`  mac        ${macText[result.mac]}\n`);
+  if (isAsBefore(result)) out('  enrolled already: nothing was changed\n');
+  showDiagnostics(run.console, result.diagnostics);
+}
+
+const macText: Readonly<Record<NonNullable<Enrolled['mac']>, string>> = {
+  added: 'written down now',
+  kept: 'the one that the lock knows',
+  replaced: 'written down now, in place of another',
+  wrong: 'not the one that it should be',
+  unseen: 'nobody could see which one it is',
+};
+
+const isAsBefore = ({ pin, login, sudo, installed, mac }: Enrolled): boolean =>
+  pin === 'kept' && login === 'accepted' && sudo === 'allowed' && installed === undefined && (mac ?? 'kept') === 'kept';
+
+function installedLines({ installed, user }: Enrolled): readonly string[] {
+  const { key, rule } = installed ?? {};
+  const words = { added: 'put there', kept: 'there already' } as const;
+  return [
+    ...(key === undefined ? [] : [`  key        ${words[key]}: ~/.ssh/authorized_keys of ${user}\n`]),
+    ...(rule === undefined ? [] : [`  sudo rule  ${words[rule]}: /etc/sudoers.d/meshwright\n`]),
+  ];
+}
+
+/** The document of `--json`. */
+export function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated }: Shown): unknown {
+  const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled): unknown => ({
+    ...fields,
+    diagnostics: diagnosticsJson({ isSimulated }, diagnostics),
+  });
+  return {
+    formatVersion: 1,
+    ...(isSimulated ? { simulated: true } : {}),
+    lock: keeper.path,
+    nodes: Object.fromEntries(results.map((result) => [result.label, one(result)])),
+  };
+}
+
+/** Who is to be enrolled, how they are reached, and where their pins go. */
+interface EnrollSubjects {
+  readonly subjects: readonly DesiredNode[];
+  /** Every node of the file; empty without one. */
+  readonly nodes: readonly DesiredNode[];
+  readonly ways: Ways;
+  readonly keeper: LockKeeper;
+}
+
+/**
+ * Nodes of the file by name, and addresses: before there is a file, or of a Mac that is not in it yet.
+ * @throws FleetError `enroll/no-such-node` or `cli/usage`
+ */
+export function enrollSubjects(run: Run): EnrollSubjects {
+  const hasFile = findClusterFile(run.options.file, run.env, run.folder) !== undefined;
+  return hasFile ? fromFile(run, openCluster(run)) : fromAddresses(run);
+}
+
+function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
+  const words = namedTargets(run, cluster.fleet);
+  const isNode = (word: string): boolean => cluster.fleet.nodes.some((node) => node.name === word);
+  const addresses = words.filter((word) => !isNode(word) && /[.:]/.test(word));
+  const names = words.filter((word) => !addresses.includes(word));
+  const nodes = names.length > 0 || addresses.length === 0 ? targetedNodes(run, cluster.fleet, names) : [];
+  const folder = simFolder(run.env, cluster.path);
+  const path = run.options.sim ? simLockPath(folder) : cluster.lockPath;
+  const shown = run.options.sim ? simLockName : shownPath(run.folder, path);
+  const lock = run.options.sim ? readLock(path, shown) : cluster.lock;
+  if (addresses.length === 0) refuseAddressOptions(run);
+  return {
+    subjects: [...nodes, ...addresses.map((word) => addressSubject(run, word))],
+    nodes: cluster.fleet.nodes,
+    ways: openWays(run, cluster),
+    keeper: createLockKeeper({ path, shown, lock }),
+  };
+}
+
+/** What the file says of a node is not overruled in silence. */
+function refuseAddressOptions(run: Run): void {
+  const given = ['user', 'port', 'identity'].find((name) => run.own[name] !== undefined);
+  if (given === undefined) return;
+  throw usageError(
+    `--${given} is for an address that is in no file.`,
+    'Correct the cluster file, or name an address instead of a node.',
+  );
+}
+
+function fromAddresses(run: Run): EnrollSubjects {
+  if (run.options.sim || run.own['all'] === true || run.options.nodes || run.options.label) {
+    throw new FleetError([
+      diagnose('cli/no-cluster-file', { detail: 'This needs a cluster file, and there is none.' }),
+    ]);
+  }
+  if (run.words.length === 0)
+    throw usageError('No node is named.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
+  const path = join(run.folder, 'cluster.lock');
+  const lock: ClusterLock = openLock(run, path, 'cluster.lock');
+  return {
+    subjects: run.words.map((word) => addressSubject(run, word)),
+    nodes: [],
+    ways: openWays(run, { path: join(run.folder, 'cluster.yaml'), lock }),
+    keeper: createLockKeeper({ path, shown: 'cluster.lock', lock }),
+  };
+}
+
+function addressSubject(run: Run, host: string): DesiredNode {
+  if (!isHost(host)) {
+    throw new FleetError([
+      diagnose('enroll/no-such-node', {
+        detail: `${JSON.stringify(host)} is neither a node of the file nor an address.`,
+      }),
+    ]);
+  }
+  const { user, port, identity } = run.own;
+  if (user !== undefined && !(typeof user === 'string' && isUser(user))) {
+    throw usageError(`${JSON.stringify(user)} is no account name.`, 'Letters, digits, dots, dashes and underscores.');
+  }
+  if (port !== undefined && !isTcpPort(Number(port))) {
+    throw usageError(`${JSON.stringify(port)} is no port.`, 'A whole number from 1 to 65535.');
+  }
+  return {
+    name: nodeName(host),
+    host,
+    hardware: {},
+    labels: {},
+    ...(typeof user === 'string' ? { user } : {}),
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(typeof identity === 'string' ? { identityFile: typedPath(run, identity) } : {}),
+  };
+}
+
+/** A path of the command line starts in the current folder, not where a file lies; `~/` is expanded once, later. */
+const typedPath = (run: Run, path: string): string => (path.startsWith('~/') ? path : resolve(run.folder, path));
+
+/** The card as a page to print: ASCII, of at most this many columns. */
+export function enrollCardText(
+  { node, host, parts, commands }: EnrollCard,
+  { columns, ...reader }: Reader & { readonly columns: number },
+): string {
+  const lines = parts.flatMap(({ title, steps }) => [
+    '',
+    title,
+    ...steps.flatMap((step) => hang('  [ ] ', proseText(step, reader), columns)),
+  ]);
+  return [
+    `${node}   ${host}`,
+    ...lines,
+    '',
+    'Then on the controller',
+    ...commands.map((command) => `  ${commandText(command, reader)}`),
+    '',
+    'It shows the host key of the Mac; compare it on the Mac itself:',
+    '  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
+    '',
+  ].join('\n');
+}
+
+/** The card as programs read it. */
+const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader): object => ({
+  ...card,
+  parts: parts.map(({ title, steps }) => ({ title, steps: steps.map((step) => proseText(step, reader)) })),
+  commands: commands.map((command) => commandText(command, reader)),
+});

@@ -18,10 +18,9 @@ import { askYes } from '../terminal/ask.ts';
 import { logFindings, showJson } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { codeOfEnrolled, enrolledJson, enrollSubjects, showEnrolled } from './enroll.ts';
 import { settleAccess, trustedWay } from './enroll-access.ts';
 import { compareCommand, type Enrolled, type EnrollOne, lookAtMac, type SeenMac, unseenMac } from './enroll-one.ts';
-import { enrollSubjects } from './enroll-subjects.ts';
-import { codeOfEnrolled, enrolledJson, showEnrolled } from './show-enrolled.ts';
 
 /** `replace NODE`: the Mac that answers for a node takes the place of the one that was it. */
 export const replace: VerbBody = async (run) => {
@@ -51,7 +50,7 @@ export const replace: VerbBody = async (run) => {
 };
 
 /** A node whose Mac is to be another one, and the links of the lock. */
-export interface ReplaceOne extends EnrollOne {
+interface ReplaceOne extends EnrollOne {
   readonly links: ClusterLock['links'];
 }
 
@@ -69,7 +68,7 @@ type Base = Pick<Enrolled, 'label' | 'address' | 'user' | 'isLocked' | 'type' | 
  * Mac it is; only when it can be this node, key and rule of sudo are put on it, and its host key and its identity are
  * written down.
  */
-export async function replaceMac(run: Run, one: ReplaceOne): Promise<Enrolled> {
+async function replaceMac(run: Run, one: ReplaceOne): Promise<Enrolled> {
   const { subject, ways } = one;
   const base: Base = { label: subject.name, address: subject.host, user: subject.user ?? '', isLocked: false };
   try {

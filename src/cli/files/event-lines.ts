@@ -27,7 +27,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** One line of the log, without its time and its run. */
-export interface EventLine {
+interface EventLine {
   readonly level: LogLevel;
   readonly event: string;
   readonly node?: string;

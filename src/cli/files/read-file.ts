@@ -6,14 +6,14 @@ import { namedSubject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 
 /** What decides whether others may change a file or a folder. */
-export interface FileOwner {
+interface FileOwner {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
 }
 
 /** A file with the folders above it: who may write one of them may put another file in its place. */
-export interface FileOwners extends FileOwner {
+interface FileOwners extends FileOwner {
   /** From its own folder up to the root. Empty for what is no plain file. */
   readonly folders: readonly (FileOwner & { readonly path: string })[];
 }
@@ -141,7 +141,7 @@ function hintFor(code: string, shown: string): string | undefined {
 }
 
 /** Who runs this process. */
-export interface Reader {
+interface Reader {
   readonly uid: number;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -18,7 +18,7 @@ export interface RunLog {
 }
 
 /** Whose log it is, and where it goes. */
-export interface RunLogOptions {
+interface RunLogOptions {
   /** Absolute. */
   readonly path: string;
   readonly level: LogLevel;

@@ -1,8 +1,84 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
+
+/** Nobody holds a file longer than it takes to read and write it; what is older was left by a process that died. */
+const staleMs = 10_000;
+const patienceMs = 15_000;
+const pauseMs = 20;
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/** Makes the mark, or says that it is there already. */
+function mark(path: string, token: string): boolean {
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    writeSync(file, token);
+    closeSync(file);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Takes a mark away that nobody owns any more. Of several that try, one renames it and the others find nothing. */
+function clearStale(path: string): void {
+  try {
+    if (Date.now() - statSync(path).mtimeMs < staleMs) return;
+    const aside = `${path}.${randomBytes(4).toString('hex')}`;
+    renameSync(path, aside);
+    unlinkSync(aside);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+function release(path: string, token: string): void {
+  try {
+    if (readFileSync(path, 'utf8') === token) unlinkSync(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/**
+ * Runs `act` while no other process of ours does the same for this file: a mark beside it, `<path>.held`, is made
+ * exclusively and removed afterwards. A mark that was left behind counts for ten seconds.
+ * @throws FleetError `cli/cannot-write` when the mark cannot be made, or another process never lets go
+ */
+export async function holdFile<T>(path: string, act: () => T): Promise<T> {
+  const held = `${path}.held`;
+  const token = randomBytes(8).toString('hex');
+  const end = Date.now() + patienceMs;
+  try {
+    while (!mark(held, token)) {
+      clearStale(held);
+      if (Date.now() > end) throw new Error(`another meshwright holds it (${held})`);
+      await sleep(pauseMs);
+    }
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+  try {
+    return act();
+  } finally {
+    release(held, token);
+  }
+}
 
 /**
  * Replaces a file so that a reader sees the old text or the new one, never half of either: temporary name in the

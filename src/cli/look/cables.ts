@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { type FleetWatch, watchFleet } from '../../apply/reach/watch-fleet.ts';
+import { pause } from '../../apply/run-timing.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { plainText } from '../../diagnostics/prose-text.ts';
-import { cableEvents, plugChanges } from '../../engine/cables/cable-events.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { plainText, proseText } from '../../diagnostics/prose-text.ts';
+import { cableEvents, isHalfSeen, plugChanges } from '../../engine/cables/cable-events.ts';
 import { linkVerdict } from '../../engine/cables/cable-verdict.ts';
 import { type CableWork, cableFacts, cableWork } from '../../engine/cables/cable-work.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -10,16 +15,16 @@ import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { cablesJson } from '../../report/cables-json.ts';
 import { cablesText, doneLine, eventLines, identifyLines, watchParagraphs } from '../../report/cables-text.ts';
 import { findingLines, mergeFindings } from '../../report/findings.ts';
-import type { Page } from '../../report/page.ts';
+import { hang, type Page } from '../../report/page.ts';
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
-import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from '../exit-codes.ts';
+import { codeForNodes, type ExitCode, exitCode, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { isLive, type LiveBlock, liveBlock, pageFor, showJson } from '../terminal/console.ts';
+import { showProgress } from '../terminal/progress.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
+import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { verdictOf } from './facts.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
-import { lostLines, type Sight, watchCables } from './watch-cables.ts';
 
 /** `cables`: every cable that is declared or seen, and what hands have to do about them; live with its options. */
 export const cables: VerbBody = async (run) => {
@@ -43,7 +48,7 @@ const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<F
   observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
 
 /** Says which receptacle somebody has just plugged into or pulled out of, until the run is interrupted. */
-export async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
+async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const page = pageFor(run.console);
   await watchCables(run, {
     cluster,
@@ -72,7 +77,7 @@ export async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways
  * Guides the hands at the rack until every link is as declared. On a terminal the last lines are written over; elsewhere
  * every change is a line, and with `--json` only the last look is told, as one document.
  */
-export async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
+async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const { isSimulated } = ways;
   const guide = { cluster, page: pageFor(run.console) };
   const stageOf = ({ observation, work, isWhole }: Sight): Stage => {
@@ -137,14 +142,14 @@ function newFindings(sight: Sight, before: Sight | undefined) {
 }
 
 /** One look at the cables of a rack. */
-export interface ShownCables {
+interface ShownCables {
   readonly cluster: OpenedCluster;
   readonly work: CableWork;
   readonly isSimulated: boolean;
 }
 
 /** Writes the answer of `cables`: a page, or one JSON document. */
-export function showCables(run: Run, { cluster, work, isSimulated }: ShownCables): void {
+function showCables(run: Run, { cluster, work, isSimulated }: ShownCables): void {
   const shown = { desired: cluster.fleet, work, isSimulated };
   if (run.options.json) {
     const diagnostics = [...cluster.warnings, ...work.loops, ...work.findings];
@@ -183,10 +188,116 @@ function nodeVerdict(
  * 0 when every declared link is met and nothing has to be moved, 3 when hands can put the rest right, 4 when some of
  * it is unknown or cannot be mended by hands, 1 when no node was seen.
  */
-export function codeForCables(desired: DesiredFleet, observation: FleetObservation, work: CableWork): ExitCode {
+function codeForCables(desired: DesiredFleet, observation: FleetObservation, work: CableWork): ExitCode {
   const names = desired.nodes.map((node) => node.name);
   const verdicts = names.map((name) => nodeVerdict(desired, observation, work, name));
   const isUnseen = names.length > 0 && names.every((name) => (observation.failures[name] ?? []).length > 0);
   const code = codeForNodes(verdicts);
   return code === exitCode.failed && !isUnseen ? exitCode.partial : code;
 }
+
+/** Which nodes do not answer any more, and why, and which of them answer again. */
+function lostLines(sight: Sight, before: Sight | undefined, page: Page): readonly string[] {
+  const earlier = before?.lost ?? [];
+  return [
+    ...sight.lost
+      .filter((name) => !earlier.includes(name))
+      .flatMap((name) => {
+        const [problem] = sight.observation.failures[name] ?? [];
+        const why = escapeText(proseText(problem?.detail ?? problem?.summary ?? '', page));
+        return hang(`${name} cannot be seen: `, `${why} It is tried again.`, page.columns);
+      }),
+    ...earlier.filter((name) => !sight.lost.includes(name)).map((name) => `${name} answers again`),
+  ];
+}
+
+/** One look at the rack, with what hands have to do as it is now. */
+interface Sight {
+  readonly observation: FleetObservation;
+  readonly work: CableWork;
+  /** Whether everything was asked anew that cables are judged by. */
+  readonly isWhole: boolean;
+  /** Whether anything that is plugged in, or any node that answers, is another one than in the look before. */
+  readonly isChanged: boolean;
+  /** Nodes that do not answer. */
+  readonly lost: readonly NodeName[];
+}
+
+/** What is watched, and who is told of it. */
+interface CableWatch {
+  readonly cluster: OpenedCluster;
+  readonly ways: Ways;
+  /** Told of every look that can be trusted, with the one before it; true ends the watch. */
+  readonly onSight: (sight: Sight, before: Sight | undefined) => boolean;
+}
+
+/** A look at a busy Mac takes seconds; whoever plugs cables waits for no dead one. */
+const patienceMs = 5_000;
+
+/**
+ * Looks at the cables again and again, over one connection and with one exec per node and look, until it is told to end,
+ * interrupted, or nobody reads the answer any more. A look asks only what is plugged in; when that has changed, or when
+ * something else than cables is waited for, the next one asks for all that cables are judged by.
+ *
+ * @returns the last look that was told; undefined when there was none
+ */
+async function watchCables(run: Run, watch: CableWatch): Promise<Sight | undefined> {
+  const { cluster, ways, onSight } = watch;
+  const signal = AbortSignal.any([run.signal, run.console.outClosed]);
+  setMaxListeners(0, signal);
+  const { gatePollMs, retryMs } = timingFor(run);
+  const fleet = watchFleet(await ways.toAll(cluster.fleet.nodes), {
+    ...useLimits(run),
+    signal,
+    parallel: run.options.parallel,
+    newToken: () => randomBytes(16).toString('hex'),
+    facts: cableFacts,
+    often: ['thunderbolt'],
+    retryMs,
+    patienceMs,
+  });
+  let before: Sight | undefined;
+  let told: Sight | undefined;
+  let isDone = false;
+  try {
+    while (!isDone && !signal.aborted) {
+      const sight = await lookOnce(run, watch, { fleet, before });
+      if (signal.aborted) break;
+      const isTold = isTrusted(sight, before);
+      isDone = isTold && onSight(sight, told);
+      told = isTold ? sight : told;
+      before = sight;
+      if (!isDone) await pause(gatePollMs, signal);
+    }
+  } finally {
+    fleet.close();
+  }
+  return told;
+}
+
+interface Looking {
+  readonly fleet: FleetWatch;
+  readonly before: Sight | undefined;
+}
+
+async function lookOnce(run: Run, { cluster }: CableWatch, { fleet, before }: Looking): Promise<Sight> {
+  const names = cluster.fleet.nodes.map(({ name }) => name);
+  const progress = before === undefined ? showProgress(run.console, 'observing', names) : undefined;
+  const isWhole = before === undefined || before.isChanged || isWaiting(before.work);
+  const observation = await fleet.look(isWhole ? 'whole' : 'often').finally(() => progress?.stop());
+  const lost = names.filter((name) => (observation.failures[name] ?? []).length > 0);
+  const work = cableWork(cluster.fleet, observation);
+  const isChanged = before === undefined || plugText({ work, lost }) !== plugText(before);
+  return { observation, work, isWhole, isChanged, lost };
+}
+
+const plugText = ({ work, lost }: Pick<Sight, 'work' | 'lost'>): string =>
+  JSON.stringify([work.examination.cabling.rack.views, lost]);
+
+/** Whether somebody has to do something that no receptacle shows: stop a placement, take a bridge away. */
+const isWaiting = ({ acts, loops }: CableWork): boolean => loops.length > 0 || acts.some(({ isFree }) => !isFree);
+
+/** A cable that only one end sees may just have been plugged in, between the looks at both: the next look tells. */
+const isTrusted = ({ work }: Sight, before: Sight | undefined): boolean =>
+  !isHalfSeen(work.examination.cabling.rack) ||
+  (before !== undefined && isHalfSeen(before.work.examination.cabling.rack));

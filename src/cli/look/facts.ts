@@ -6,11 +6,11 @@ import { factsJson } from '../../engine/observe/facts-json.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { factsText } from '../../report/facts/facts-text.ts';
+import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
-import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { codeForNodes, verdictOf } from '../exit-codes.ts';
 import { type Console, diagnosticsJson, paintFor, showDiagnostics, showJson } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
@@ -31,8 +31,7 @@ export const facts: VerbBody = async (run) => {
   const observation = await observeNodes(run, nodes, ways, shownOnly(run));
   const { isSimulated } = ways;
   const order = nodes.map((node) => node.name);
-  const said = order.flatMap((name) => observation.failures[name] ?? []);
-  const failures = said;
+  const failures = order.flatMap((name) => observation.failures[name] ?? []);
   const seen = { observation, order, names, isSimulated };
   if (run.options.json) {
     showJson(run.console, factsDocument(seen, cluster.fleet.name, [...cluster.warnings, ...failures]));
@@ -94,10 +93,4 @@ function wantedFacts(run: Run): readonly FactName[] {
     );
   }
   return every.filter((name) => words.includes(name));
-}
-
-/** A node that was not observed is unjudged; one that only waits for its FileVault password needs hands. */
-export function verdictOf(failures: readonly Diagnostic[]): NodeVerdict {
-  if (failures.length === 0) return 'fine';
-  return failures.every((one) => one.code === 'ssh/locked-at-filevault') ? 'hands' : 'unjudged';
 }

@@ -7,6 +7,7 @@ import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
+import { gatherAlike } from '../../report/findings.ts';
 import { graphDot } from '../../report/graph/graph-dot.ts';
 import { graphJson } from '../../report/graph/graph-json.ts';
 import { graphSvg } from '../../report/graph/graph-svg.ts';
@@ -14,13 +15,11 @@ import { alarmText, type GraphPicture, graphSummary, moveLines } from '../../rep
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
-import { codeForNodes, type ExitCode, exitCode } from '../exit-codes.ts';
+import { codeForNodes, type ExitCode, exitCode, verdictOf } from '../exit-codes.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { verdictOf } from './facts.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
 /** `graph`: the rack as a picture, declared and seen at once. */

@@ -8,6 +8,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type HistoryEntry, historyCommand, parseHistory } from '../../node/history.ts';
 import { readPropertyKey } from '../../rack/property-key.ts';
+import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import {
   type ChangeResult,
@@ -19,11 +20,10 @@ import {
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes } from '../exit-codes.ts';
-import { journalName, stateFolder } from '../files/state-folder.ts';
+import { journalName, stateFolder } from '../files/places.ts';
 import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
-import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } from './ask-nodes.ts';
+import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } from './observe-fleet.ts';
 
 const usualRuns = 20;
 const linesPerNode = 1_000;
@@ -131,7 +131,7 @@ const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end,
 });
 
 /** What the history of one node has. */
-export interface NodeHistory {
+interface NodeHistory {
   readonly node: string;
   readonly entries: readonly HistoryEntry[];
 }

@@ -15,6 +15,7 @@ import { labelled, prose } from '../../model/text/prose.ts';
 import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { leasesFact } from '../../rack/records/leases-fact.ts';
+import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { counted, hang, headLines, plainPaint } from '../../report/page.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
@@ -23,10 +24,8 @@ import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { timingFor } from '../terminal/timing.ts';
-import { useLimits } from '../use-limits.ts';
+import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
@@ -76,7 +75,7 @@ export const leaseStatus: VerbBody = async (run) => {
 };
 
 /** What became of the lease of one node. */
-export interface Freed {
+interface Freed {
   readonly node: NodeName;
   readonly isFree: boolean;
   readonly isReleased: boolean;
@@ -226,7 +225,7 @@ function show(run: Run, freed: readonly Freed[], isSimulated: boolean): void {
 }
 
 /** The lease of one node as it was seen; without `run` when its owner died before he had signed it. */
-export interface SeenHold {
+interface SeenHold {
   readonly run?: string;
   readonly token?: number;
   readonly owner?: string;
@@ -236,7 +235,7 @@ export interface SeenHold {
 }
 
 /** Who holds a node; `undefined` inside of a known value for nobody. */
-export function holdOn(observation: FleetObservation, node: string): Known<SeenHold | undefined> {
+function holdOn(observation: FleetObservation, node: string): Known<SeenHold | undefined> {
   const fact = read(observation.nodes[node]?.facts, leasesFact);
   if (fact === undefined) return { kind: 'unknown', reason: 'unreachable', detail: 'The node was not observed.' };
   if (fact.kind === 'unknown') return fact;

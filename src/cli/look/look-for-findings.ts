@@ -21,10 +21,10 @@ import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import type { NodeVerdict } from '../exit-codes.ts';
-import { journalName, stateFolder } from '../files/state-folder.ts';
+import { verdictOf } from '../exit-codes.ts';
+import { journalName, stateFolder } from '../files/places.ts';
 import { logFindings } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { verdictOf } from './facts.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
 /** What the verdict on a node is made from. */

@@ -7,8 +7,7 @@ import type { PlacementFinding } from '../../drivers/contract/driver.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
-import { missingPrograms } from '../sources/list-archive.ts';
-import { missingSources, seeSources } from '../sources/read-sources.ts';
+import { missingPrograms, missingSources, seeSources } from '../sources/read-sources.ts';
 import { answerDiagnostics, diagnosticsJson, showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
@@ -60,7 +59,7 @@ const counted = (count: number, word: string): string => `${count} ${word}${coun
  * What speaks against the placements of a good file, from it, its lock and lists of packages. What nobody can know without looking
  * is left to the plan; nothing is said of a file with errors.
  */
-export function placementProblems(
+function placementProblems(
   { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,
   sources: SourceFacts,
 ): readonly Diagnostic[] {

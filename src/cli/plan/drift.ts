@@ -1,18 +1,16 @@
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
-import { pendingJson } from '../../report/plan/pending-json.ts';
+import { pendingJson } from '../../report/plan/pending.ts';
 import { driftText } from '../../report/plan/plan-text.ts';
 import { codeForPending } from '../apply/run-outcome.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
-import type { LookedPlan } from '../look/look-and-plan.ts';
+import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
-import { lookAndSettle } from '../look/settle-around.ts';
-import { sameWords } from '../same-words.ts';
 import { diagnosticsJson, pageFor, showJson } from '../terminal/console.ts';
-import type { Run, VerbBody } from '../verb.ts';
+import { type Run, sameWords, type VerbBody } from '../verb.ts';
 
 /** `drift [NODE…]`: whether nodes are as the file says; for a job that runs every night. */
 export const drift: VerbBody = async (run) => {

@@ -12,11 +12,10 @@ import { settleCluster } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
+import { lookAndSettle } from '../look/look-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
-import { lookAndSettle } from '../look/settle-around.ts';
-import { mendingText, sameWords } from '../same-words.ts';
 import { showJsonText } from '../terminal/console.ts';
-import type { Run, VerbBody } from '../verb.ts';
+import { mendingText, type Run, sameWords, type VerbBody } from '../verb.ts';
 import { planDocument } from './plan-document.ts';
 import { showPlan, showScripts } from './show-plan.ts';
 

@@ -9,17 +9,15 @@ import { meshwright, withTail } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { quote } from '../../node/quote.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
+import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
-import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
-import { verdictOf as verdictOfFailures } from '../look/facts.ts';
-import { shownWord } from '../same-words.ts';
+import { codeForNodes, type NodeVerdict, verdictOf as verdictOfFailures } from '../exit-codes.ts';
 import { type Console, diagnosticsJson, outputWritten, showDiagnostics, showJsonText } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { useLimits } from '../use-limits.ts';
-import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 
 /** `exec NODE… -- WORD…`: one command on nodes, its words unchanged, its output behind the node's name. */
 export const exec: VerbBody = async (run) => {
@@ -75,7 +73,7 @@ const maxLines = 100_000;
 const chunkChars = 64 * 1024;
 
 /** What is shown besides the outcomes. */
-export interface ExecShown {
+interface ExecShown {
   readonly isSimulated: boolean;
   /** How much was kept of each node. */
   readonly maxBytes: number;

@@ -270,7 +270,7 @@ function filled(word: string, { rank, size, file }: Fields): string {
 }
 
 /** Ranks of somebody's own program that are to be started. */
-export interface LaunchAsked {
+interface LaunchAsked {
   readonly nodes: readonly NodeName[];
   /** Whether they make a group of JACCL, which takes of the devices as a start of a placement does. */
   readonly isOverRdma: boolean;

@@ -14,17 +14,23 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { rankLogCommand } from '../../rack/placement/observed/rank-log.ts';
 import { parseRankReport, rankReportCommand } from '../../rack/placement/observed/rank-report.ts';
 import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
+import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { codeForNodes, type ExitCode, type NodeVerdict } from '../exit-codes.ts';
-import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/ask-nodes.ts';
+import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
 import { followLogs } from './follow-logs.ts';
-import { type ElsewhereRank, findElsewhere, mayRunAnywhere, type WantedRanks, wantedRanks } from './wanted-ranks.ts';
-import { fleetAsItRuns } from './where-they-run.ts';
+import {
+  type ElsewhereRank,
+  findElsewhere,
+  fleetAsItRuns,
+  mayRunAnywhere,
+  type WantedRanks,
+  wantedRanks,
+} from './where-they-run.ts';
 
 const usualLines = 40;
 /** What the command ends with where there is no log. */
@@ -201,7 +207,7 @@ function codeOf(tails: readonly RankTail[]): ExitCode {
 const readLines = 200;
 
 /** The rank of one placement that failed first, and how that is told. */
-export interface FoundRank {
+interface FoundRank {
   readonly placement: string;
   readonly failing: FailingRank;
   readonly finding: Diagnostic;
@@ -211,7 +217,7 @@ export interface FoundRank {
  * Asks all nodes of a placement how their ranks ended and what they said since the last start; nothing where no rank
  * failed, or where not every node answers: then another one may have failed first.
  */
-export async function findFailingRank(
+async function findFailingRank(
   run: Run,
   { desired, ways }: { readonly desired: DesiredFleet; readonly ways: Ways },
   name: string,

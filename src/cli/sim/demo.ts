@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { wrap } from '../../diagnostics/cells.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { cannotWrite } from '../files/write-file.ts';
-import { shownWord } from '../same-words.ts';
 import { outputWritten } from '../terminal/console.ts';
-import type { Run, VerbBody } from '../verb.ts';
+import { type Run, shownWord, type VerbBody } from '../verb.ts';
 import { runSelf, runSelfSync, type SelfPlace } from './run-self.ts';
 import { prepareDemo } from './sim-example.ts';
 
@@ -110,7 +109,7 @@ interface TypedCommand {
 }
 
 /** A sentence or two, then commands. */
-export interface Scene {
+interface Scene {
   readonly says: string;
   readonly types: readonly TypedCommand[];
 }

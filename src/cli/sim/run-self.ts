@@ -7,7 +7,7 @@ export interface SelfPlace {
 }
 
 /** What becomes of the command when the run that started it is interrupted. */
-export interface SelfEnd {
+interface SelfEnd {
   readonly signal: AbortSignal;
   /** False for a command that must come to its own end, because it leaves something behind that is to be found. */
   readonly mayBeKilled: boolean;

@@ -5,7 +5,7 @@ import { namedSubject } from '../../model/subject.ts';
 import { askControl, type ControlRequest } from '../../sim/hosts/control/control.ts';
 import { type RunFile, readRun } from '../../sim/hosts/control/run-folder.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
-import { simFolder } from '../files/state-folder.ts';
+import { simFolder } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 
 const controlDeadlineMs = 10_000;

@@ -16,7 +16,7 @@ export const exampleDrivers = ['command', 'exo', 'mlx', 'llamacpp'] as const;
 export type ExampleDriver = (typeof exampleDrivers)[number];
 
 /** What an example is written for. */
-export interface ExampleWish {
+interface ExampleWish {
   readonly driver: ExampleDriver;
   /** With an endpoint for the office network. */
   readonly isPublished: boolean;

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { forEachLimited } from '../../apply/for-each-limited.ts';
 import { type NodeWay, type UseLimits, withRemote } from '../../apply/reach/with-remote.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
-
 import type { TreeFile } from '../../model/node-script.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
@@ -17,6 +15,7 @@ import { ggufShape } from '../../rack/artifacts/shapes/gguf-shape.ts';
 import { safetensorsHeader, utf8 } from '../../rack/artifacts/shapes/safetensors.ts';
 import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.ts';
 import { shapeFiles } from '../../rack/artifacts/shapes/shape-files.ts';
+import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { Remote } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { showProgress } from '../terminal/progress.ts';

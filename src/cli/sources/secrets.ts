@@ -26,7 +26,7 @@ export function typedPasswordSource(run: Run): SecretSource | undefined {
 }
 
 /** What is asked about whom. */
-export interface SecretSubject {
+interface SecretSubject {
   readonly subject: Subject;
   /** The folder of the cluster file. */
   readonly folder: string;

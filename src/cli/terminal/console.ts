@@ -84,7 +84,7 @@ export function liveBlock(console: Console): LiveBlock {
 }
 
 /** How a piece of text is meant; colour only repeats what the words already say. */
-export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
+type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
 const sgr: Readonly<Record<Tone, readonly [number, number]>> = {
   good: [32, 39],

@@ -3,7 +3,7 @@ import { durationText } from '../../model/text/units.ts';
 import type { Console } from './console.ts';
 
 /** Says what a run waits for once it takes longer than two seconds; silent before that. */
-export interface Progress {
+interface Progress {
   /** One of the awaited things is done. */
   readonly done: (name: string) => void;
   readonly stop: () => void;
@@ -44,7 +44,7 @@ export function showProgress(console: Console, what: string, names: readonly str
 }
 
 /** Says what a wait is for and how long it may still take. */
-export interface WaitLine {
+interface WaitLine {
   readonly show: (missing: readonly string[], leftMs: number) => void;
   /** Leaves the terminal as it was. May be called at any time. */
   readonly end: () => void;

@@ -9,7 +9,7 @@ export function exitOfSignal({ aborted, reason }: AbortSignal): ExitCode | undef
 }
 
 /** Signals of this process while a verb runs. */
-export interface Signals {
+interface Signals {
   /** Aborted by the first signal: verbs end their connections and return. */
   readonly signal: AbortSignal;
   /** The exit code that the signal asks for, once there was one. */

@@ -16,7 +16,7 @@ import type { Run } from '../verb.ts';
 type OpenWay = Extract<Way, { kind: 'way' }>;
 
 /** Whether the key that a locked Mac shows may be given a password. */
-export type PrebootPin =
+type PrebootPin =
   | { readonly kind: 'trusted'; readonly pin: 'kept' | 'added' }
   | { readonly kind: 'no'; readonly pin: 'declined' | 'refused'; readonly diagnostics: readonly Diagnostic[] };
 

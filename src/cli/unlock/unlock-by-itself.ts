@@ -22,13 +22,11 @@ import { named, prose } from '../../model/text/prose.ts';
 import { lookupName } from '../../remote/remote.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Settled, Ways } from '../cluster/ways.ts';
-import { holdFile } from '../files/hold-file.ts';
+import { stateFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
-import { stateFolder } from '../files/state-folder.ts';
-import { cannotWrite, replaceFile } from '../files/write-file.ts';
+import { cannotWrite, holdFile, replaceFile } from '../files/write-file.ts';
 import { secretContext } from '../sources/secrets.ts';
-import { timingFor } from '../terminal/timing.ts';
-import { useLimits } from '../use-limits.ts';
+import { timingFor, useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
 /** One attempt as it is kept: when, and whether the node refused a password last. Nothing of the password. */

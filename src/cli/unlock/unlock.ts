@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { ShownKey } from '../../apply/enroll-node.ts';
-import { forEachLimited } from '../../apply/for-each-limited.ts';
 import { observeFleet } from '../../apply/reach/observe.ts';
 import { interruption, type Way } from '../../apply/reach/with-remote.ts';
 import { keyIfLocked, trustIn, unlockNode } from '../../apply/unlock-node.ts';
@@ -11,27 +10,27 @@ import type { DesiredNode } from '../../model/desired.ts';
 import type { Secret, SecretSource } from '../../model/secret.ts';
 import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { lookupName } from '../../remote/remote.ts';
+import { gatherAlike } from '../../report/findings.ts';
 import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
 import { createLockKeeper, type LockKeeper, simLockName, simLockPath } from '../cluster/lock-file.ts';
 import { type OpenedCluster, openCluster, readLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
+import { simFolder } from '../files/places.ts';
 import { shownPath } from '../files/read-file.ts';
-import { simFolder } from '../files/state-folder.ts';
 import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
-import { gatherAlike } from '../terminal/gather-alike.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { timingFor } from '../terminal/timing.ts';
-import { useLimits } from '../use-limits.ts';
+import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { settlePrebootKey } from './preboot-pin.ts';
 import { type KeptAttempts, openUnlockAttempts } from './unlock-by-itself.ts';
 
 /** The password of each node, or why there is none; a source that several share is asked once. */
-export type NodeSecrets = ReadonlyMap<
+type NodeSecrets = ReadonlyMap<
   string,
   { readonly kind: 'resolved'; readonly secret: Secret } | { readonly kind: 'missing'; readonly diagnostic: Diagnostic }
 >;
@@ -42,17 +41,13 @@ interface Wanted {
 }
 
 /** A node with the account whose password is meant. */
-export interface WantedNode {
+interface WantedNode {
   readonly node: DesiredNode;
   readonly user: string;
 }
 
 /** Resolves the passwords that these nodes need, one source after another: two questions at once would be mixed up. */
-export async function resolvePasswords(
-  run: Run,
-  clusterFile: string,
-  wanted: readonly WantedNode[],
-): Promise<NodeSecrets> {
+async function resolvePasswords(run: Run, clusterFile: string, wanted: readonly WantedNode[]): Promise<NodeSecrets> {
   const typed = typedPasswordSource(run);
   const found = new Map<string, ResolvedSecret>();
   const bySource = new Map<string, Wanted>();

@@ -8,7 +8,7 @@ import { fitLines, flow, type Page, type Paint, padEnd, pageOf } from '../page.t
 import { type FactLine, factLines } from './fact-lines.ts';
 
 /** What `facts` shows, and on what. */
-export interface FactsInput {
+interface FactsInput {
   readonly observation: FleetObservation;
   /** The nodes to show, in this order; one that was not observed is left out. */
   readonly order: readonly string[];

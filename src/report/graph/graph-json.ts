@@ -2,7 +2,7 @@ import { linkEndText } from '../../model/node.ts';
 import type { GraphPicture, PlacementLabel } from './graph-words.ts';
 
 /** `graph --json` (`schemas/graph.schema.json`). */
-export interface GraphJson {
+interface GraphJson {
   readonly formatVersion: 1;
   readonly cluster: string;
   /** Present and true when the nodes are simulated. */

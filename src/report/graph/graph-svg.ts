@@ -1,10 +1,9 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { fitLines } from '../page.ts';
-import { graphBody, socketLegends, socketShape } from './graph-body.ts';
+import { graphBody, graphColors, graphStyle, socketLegends, socketShape } from './graph-body.ts';
 import type { Point } from './graph-geometry.ts';
 import { graphLayout } from './graph-layout.ts';
-import { graphColors, graphStyle } from './graph-style.ts';
 import {
   cableTitle,
   type GraphPicture,

@@ -10,8 +10,8 @@ import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, type Paint, padEnd, pageOf } from '../page.ts';
-import { blockerBlocks, waitingLines } from './blocker-lines.ts';
 import { budgetLines, memoryLines } from './memory-lines.ts';
+import { blockerBlocks, waitingLines } from './pending.ts';
 
 /** What `drift` shows, and on what. */
 interface DriftTextInput {

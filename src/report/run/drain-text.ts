@@ -10,7 +10,7 @@ import { leftDoorsOn } from '../../rack/placement/doors/left-doors.ts';
 import type { ObservedTarget } from '../../rack/resource.ts';
 
 /** The last look of a run that drains, and how long it has waited. */
-export interface DrainLook extends DoorLook {
+interface DrainLook extends DoorLook {
   readonly waitMs: number;
 }
 

@@ -54,7 +54,7 @@ export interface HistoryRun {
 }
 
 /** What `history` shows, and on what. */
-export interface HistoryTextInput {
+interface HistoryTextInput {
   readonly cluster: string;
   /** Newest first. */
   readonly runs: readonly HistoryRun[];

@@ -29,8 +29,7 @@ import {
   type Tone,
 } from '../page.ts';
 import { budgetLines } from '../plan/memory-lines.ts';
-import { legendLines, nodeTable } from './node-table.ts';
-import { signOf } from './sight-marks.ts';
+import { legendLines, nodeTable, signOf } from './node-table.ts';
 import { clientLines } from './status-json.ts';
 
 /** What `status` shows, and on what. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { forEachLimited } from '../../../src/apply/for-each-limited.ts';
+import { forEachLimited } from '../../../src/remote/limit-parallel.ts';
 
 /** How many were at work at once at most, and in which order they were begun. */
 async function watch(

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { gatherAlike } from '../../../src/cli/terminal/gather-alike.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { parseLinkEnd } from '../../../src/model/node.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type Subject,
   subjectText,
 } from '../../../src/model/subject.ts';
+import { gatherAlike } from '../../../src/report/findings.ts';
 
 const link = (a: string, b: string): Subject => {
   const [from, to] = [a, b].map((text) => parseLinkEnd(text));

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { holdFile } from '../../../src/cli/files/hold-file.ts';
+import { holdFile } from '../../../src/cli/files/write-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-hold-'));
 const path = join(folder, 'cluster.lock');

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findClusterFile, lockFileFor } from '../../../src/cli/files/find-cluster.ts';
-import { simFolder, stateFolder } from '../../../src/cli/files/state-folder.ts';
+import { findClusterFile, lockFileFor, simFolder, stateFolder } from '../../../src/cli/files/places.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'mw-places-')));
 const deep = join(root, 'a', 'b', 'c');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { codeOfEnrolled } from '../../../src/cli/enroll/enroll.ts';
 import type { Enrolled } from '../../../src/cli/enroll/enroll-one.ts';
-import { codeOfEnrolled } from '../../../src/cli/enroll/show-enrolled.ts';
 import { exitCode } from '../../../src/cli/exit-codes.ts';
 
 const refused: Enrolled = {

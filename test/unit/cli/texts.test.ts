@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sentence } from '../../../src/cli/command-line.ts';
-import { shownWord } from '../../../src/cli/same-words.ts';
 import { asciiJson, asciiText, showDiagnostics } from '../../../src/cli/terminal/console.ts';
-import { gatherAlike } from '../../../src/cli/terminal/gather-alike.ts';
 import { progressLine } from '../../../src/cli/terminal/progress.ts';
-import { parseDuration } from '../../../src/cli/verb.ts';
+import { parseDuration, shownWord } from '../../../src/cli/verb.ts';
 import { wrap } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeSubject, nodesSubject } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';
 import { prose } from '../../../src/model/text/prose.ts';
+import { gatherAlike } from '../../../src/report/findings.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { blocker, emptyPlan, stepOn } from '../../rack/plans.ts';
 import { fakeRun } from './console-of.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { enrollCardText } from '../../../src/cli/enroll/enroll.ts';
 import { enrollCard } from '../../../src/engine/diagnose/enroll-card.ts';
 import { loadCluster } from '../../../src/engine/load-cluster.ts';
-import { enrollCardText } from '../../../src/report/enroll-card-text.ts';
 import { onOnePage, say } from '../one-page.ts';
 
 const mini = (model: string): string =>

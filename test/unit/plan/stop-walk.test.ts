@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shippedPlaybook } from '../../../src/cli/apply/shipped-playbooks.ts';
+import { shippedPlaybook } from '../../../src/cli/apply/act-on.ts';
 import { launchPlaybook } from '../../../src/cli/ranks/launch.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';

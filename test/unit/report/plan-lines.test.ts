@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nextLines } from '../../../src/cli/plan/plan.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { plainPaint } from '../../../src/report/page.ts';
-import { waitingLines } from '../../../src/report/plan/blocker-lines.ts';
+import { waitingLines } from '../../../src/report/plan/pending.ts';
 import { transferTexts } from '../../../src/report/plan/plan-text.ts';
 import { anyDigest, blocker, stepOn, waits } from '../../rack/plans.ts';
 import { fakeRun } from '../cli/console-of.ts';

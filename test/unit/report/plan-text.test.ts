@@ -3,7 +3,7 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { neededFor } from '../../../src/report/plan/blocker-lines.ts';
+import { neededFor } from '../../../src/report/plan/pending.ts';
 import { denialText, effectTexts, type PlanTextInput, planText } from '../../../src/report/plan/plan-text.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { anyDigest, blocker, change, emptyPlan, placedPlan as planOfMesh, stepOn, waits } from '../../rack/plans.ts';

@@ -1,5 +1,6 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import { prose } from '../../model/text/prose.ts';
 import { propertyKey } from '../../rack/property-key.ts';
@@ -7,6 +8,49 @@ import type { Blocker } from '../../rack/resource.ts';
 import { hangLines } from '../findings.ts';
 import { nodesText } from '../nodes-text.ts';
 import { hang, type Page, padEnd } from '../page.ts';
+
+/** The parts of a plan that say what is left to do. */
+export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
+
+/** What is left to do, as programs read it: of a plan only what concerns people and counts. */
+interface PendingJson {
+  readonly changes: readonly {
+    readonly node: string;
+    readonly resource: string;
+    readonly from: string;
+    readonly to: string;
+    readonly reason: string;
+  }[];
+  readonly waiting: readonly {
+    readonly node: string;
+    readonly resource: string;
+    readonly for: readonly string[];
+    readonly unknown: boolean;
+  }[];
+  readonly blockers: readonly {
+    readonly code: string;
+    readonly node: string;
+    readonly action: string;
+    readonly hands: boolean;
+  }[];
+}
+
+/** Changes, what waits and the work list of a plan, without its steps. */
+export const pendingJson = ({ changes, waiting, blockers }: Pending, reader: Reader): PendingJson => ({
+  changes: changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
+  waiting: waiting.map((one) => ({
+    node: one.node,
+    resource: one.resource,
+    for: one.for.map(({ text }) => text),
+    unknown: one.isUnknown,
+  })),
+  blockers: blockers.map(({ code, node, action, isHands }) => ({
+    code,
+    node,
+    action: proseText(action, reader),
+    hands: isHands,
+  })),
+});
 
 /** A plan as far as it says what waits. */
 type WaitingPlan = Pick<Plan, 'waiting' | 'blockers'>;
