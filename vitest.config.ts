@@ -37,8 +37,8 @@ const filesIn = (folders: readonly string[]): string[] =>
   folders.flatMap((folder) => selected.names.map((name) => `${folder}/${name}`));
 const left = selected.left.map((name) => `test/**/${name}`);
 
-// Writes modules of src: the texts of the node scripts.
-execFileSync(process.execPath, ['scripts/generate-node-scripts.mjs'], { cwd: import.meta.dirname, stdio: 'inherit' });
+// Makes the modules of src that are not in git.
+execFileSync(process.execPath, ['scripts/make-sources.mjs'], { cwd: import.meta.dirname, stdio: 'inherit' });
 
 const memory = await inMemory();
 if (memory !== undefined) process.env['TMPDIR'] = memory;

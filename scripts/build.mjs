@@ -52,16 +52,15 @@ function compile() {
   return spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
-/** What the compiler leaves behind: the reference runtime is written for perl. */
-const copied = [
-  join('sim', 'doubles', 'ranks', 'rank.pl'),
-  ...['api.pl', 'exo.pl', 'mesh.pl', 'placing.pl'].map((name) => join('sim', 'doubles', 'exo', name)),
-  join('sim', 'doubles', 'llamacpp', 'llama.pl'),
-  ...['python.pl', 'server.pl', 'uv.pl'].map((name) => join('sim', 'doubles', 'mlx', name)),
-];
+/** What the compiler leaves behind: programs that simulated Macs run are written for perl. */
+function copyPrograms() {
+  for (const name of readdirSync(join(root, 'src'), { recursive: true })) {
+    if (name.endsWith('.pl')) cpSync(join(root, 'src', name), join(made, name));
+  }
+}
 
-// Writes modules of src.
-await import('./generate-node-scripts.mjs');
+// Makes the modules of src that are not in git.
+await import('./make-sources.mjs');
 
 const digest = sourceDigest();
 const stamps = isQuick ? [`checked ${digest}\n`, `quick ${digest}\n`] : [];
@@ -72,7 +71,7 @@ if (!stamps.includes(stamp)) {
     process.stderr.write('build: the compiler failed\n');
     process.exit(1);
   }
-  for (const name of copied) cpSync(join(root, 'src', name), join(made, name));
+  copyPrograms();
   try {
     await bundleCommandLine(made);
     await bundleDoorman(made);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
+import { jsonText } from '../diagnostics/escape.ts';
 import { namedSubject } from '../model/subject.ts';
 import { type CommandLine, type Invocation, parseCommandLine } from './command-line.ts';
 import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
@@ -12,6 +13,7 @@ import {
   processConsole,
   showDiagnostics,
   showJson,
+  showJsonText,
 } from './terminal/console.ts';
 import { listenForSignals } from './terminal/signals.ts';
 import { type GlobalOptions, usageError } from './verb.ts';
@@ -56,7 +58,7 @@ export async function runCommandLine(
 }
 
 function showVersion(console: Console, wantsJson: boolean): ExitCode {
-  if (wantsJson) showJson(console, { meshwright: readVersion(), node: process.versions.node });
+  if (wantsJson) showJsonText(console, `${jsonText({ meshwright: readVersion(), node: process.versions.node })}\n`);
   else console.out(`meshwright ${readVersion()}\n`);
   return exitCode.done;
 }

@@ -1,6 +1,6 @@
 import type { KeySource as KeySpec, SecretSource as SourceSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import type { SecretSource } from '../model/secret.ts';
+import type { ApiKeySource, SecretSource } from '../model/secret.ts';
 import { type DraftText, list, member, pointerTo, type RawText, record, textOf } from './draft-placements.ts';
 
 interface Source {
@@ -48,8 +48,11 @@ export function resolveSecretSource(spec: SourceSpec | KeySpec | undefined): Sec
 }
 
 /** The sources of the keys of an endpoint, whether the file has one or a list. */
-export const keySources = (spec: KeySpec | readonly KeySpec[] | undefined): readonly SecretSource[] =>
-  (spec === undefined ? [] : [spec].flat()).flatMap((one) => resolveSecretSource(one) ?? []);
+export const keySources = (spec: KeySpec | readonly KeySpec[] | undefined): readonly ApiKeySource[] =>
+  (spec === undefined ? [] : [spec].flat()).flatMap((one) => {
+    const source = resolveSecretSource(one);
+    return source === undefined || source.kind === 'prompt' ? [] : source;
+  });
 
 /** The fleet, with programs for secrets that do not see the environment variables which hold other secrets of the file. */
 export function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
@@ -59,7 +62,8 @@ export function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
   ];
   const hidden = [...new Set(all.flatMap((one) => (one.kind === 'env' ? one.name : [])))];
   if (hidden.length === 0) return fleet;
-  const hiding = (one: SecretSource): SecretSource => (one.kind === 'command' ? { ...one, hidden } : one);
+  const hiding = <Source extends SecretSource>(one: Source): Source =>
+    one.kind === 'command' ? { ...one, hidden } : one;
   return {
     ...fleet,
     nodes: fleet.nodes.map((node) =>

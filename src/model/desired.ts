@@ -4,7 +4,7 @@ import type { Known } from './known.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { Link, LinkEnd, NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
-import type { SecretSource } from './secret.ts';
+import type { ApiKeySource, SecretSource } from './secret.ts';
 
 /** One node as the file wants it; what is absent is left as it is. */
 export interface DesiredNode {
@@ -161,7 +161,7 @@ export interface Publication {
   /** The one model name that clients see and send. */
   readonly servedName: string;
   /** Where its keys come from, at least one; absent where anybody may ask. */
-  readonly apiKeys?: readonly SecretSource[];
+  readonly apiKeys?: readonly ApiKeySource[];
   /** The hashes of all of them; unknown when any cannot be read, absent until they were, and where anybody may ask. */
   readonly keyHashes?: Known<readonly Digest[]>;
   /** IPv4 addresses of the proxies through which clients come; absent where they come directly. */

@@ -9,6 +9,9 @@ export type SecretSource =
   /** A person at the terminal. */
   | { readonly kind: 'prompt' };
 
+/** Where a key that clients send comes from: never from a prompt. */
+export type ApiKeySource = Exclude<SecretSource, { readonly kind: 'prompt' }>;
+
 /** What is shown in place of a secret. */
 const hidden = '[secret]';
 

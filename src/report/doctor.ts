@@ -1,11 +1,12 @@
 import { columnsOf } from '../diagnostics/cells.ts';
 import { countText, isHandsWork } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
+import { diagnosticJson } from '../diagnostics/json.ts';
 import { commandText, proseText, type Reader, reasonWords } from '../diagnostics/prose-text.ts';
 import type { Evidence } from '../engine/diagnose/evidence.ts';
 import { type Stage, stages, type Trouble } from '../engine/diagnose/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import type { DoctorDocument, DoctorTrouble, DoctorVisits } from '../model/documents.generated.ts';
 import type { Facts, NetworkInterface, ThunderboltReceptacle } from '../model/facts/fact-values.ts';
 import type { RdmaPort } from '../model/facts/rdma.ts';
 import { isPlacement, subjectNames, subjectNodes } from '../model/subject.ts';
@@ -25,51 +26,8 @@ import { findingLines, hangLines, type MergedFinding, mergeFindings } from './fi
 import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from './page.ts';
 import { budgetLines } from './plan/memory-lines.ts';
 import { interfaceLines } from './status/network-lines.ts';
-import { type LaunchesJson, launchesJson } from './status/status-json.ts';
+import { launchesJson } from './status/status-json.ts';
 import { rdmaPortLines } from './status/thunderbolt-lines.ts';
-
-/** One fact that shows a trouble, as programs read it. */
-interface EvidenceJson {
-  readonly node: string;
-  readonly fact: string;
-  /** The command line on the node that said so. */
-  readonly source: string;
-  readonly says: readonly string[];
-}
-
-/** One broken thing as programs read it. */
-interface TroubleJson extends DiagnosticJson {
-  readonly stage: Stage;
-  readonly evidence: readonly EvidenceJson[];
-  readonly hanging: readonly string[];
-  /**
-   * What to type, first things first; empty where a person has to do it, or where nothing is to be done. On a node where sudo
-   * is not allowed only exec is left: nothing else could change anything there.
-   */
-  readonly commands: readonly string[];
-}
-
-/** `doctor --json` (`schemas/doctor.schema.json`). */
-interface DoctorJson {
-  readonly formatVersion: 1;
-  readonly cluster: string;
-  /** Present and true when the nodes are simulated. */
-  readonly simulated?: true;
-  /** Nodes of the file that this run did not ask. */
-  readonly notAsked: readonly string[];
-  /** In the order of the walk. */
-  readonly troubles: readonly TroubleJson[];
-  readonly recovery?: VisitsJson;
-  readonly systemSettings?: VisitsJson;
-  /** What is taken of RDMA devices, by node, where starts over RDMA can come. */
-  readonly launches: Readonly<Record<string, LaunchesJson>>;
-}
-
-/** What a person does at the Macs so that RDMA is on, as programs read it. */
-interface VisitsJson {
-  readonly nodes: readonly string[];
-  readonly steps: readonly string[];
-}
 
 /** What `doctor --json` is made from. */
 interface DoctorJsonInput {
@@ -81,7 +39,7 @@ interface DoctorJsonInput {
   readonly isSimulated: boolean;
 }
 
-const visitsJson = ({ nodes, steps }: RdmaVisits, reader: Reader): VisitsJson => ({
+const visitsJson = ({ nodes, steps }: RdmaVisits, reader: Reader): DoctorVisits => ({
   nodes,
   steps: steps.map((step) => proseText(step, reader)),
 });
@@ -91,7 +49,7 @@ const switchesJson = ({ recovery, systemSettings }: RdmaSwitches, reader: Reader
   ...(systemSettings === undefined ? {} : { systemSettings: visitsJson(systemSettings, reader) }),
 });
 
-function troubleJson(reader: DoctorJsonInput, trouble: Trouble): TroubleJson {
+function troubleJson(reader: DoctorJsonInput, trouble: Trouble): DoctorTrouble {
   const { desired, observation, troubles } = reader;
   const { finding, stage, evidence, hanging } = trouble;
   const told = evidence.map((one) => {
@@ -113,7 +71,7 @@ function troubleJson(reader: DoctorJsonInput, trouble: Trouble): TroubleJson {
 }
 
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function doctorJson(input: DoctorJsonInput): DoctorJson {
+export function doctorJson(input: DoctorJsonInput): DoctorDocument {
   const { desired, observation, troubles, switches, isSimulated } = input;
   const isAsked = (name: string): boolean =>
     Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);

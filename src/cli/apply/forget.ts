@@ -22,7 +22,7 @@ export const forget: VerbBody = async (run) => {
   if (!(await askYes(run, question))) return exitCode.nothingChanged;
   await changeLock(place, (now) => names.reduce(withoutNode, now));
   if (run.options.json) {
-    const mark = run.options.sim ? { simulated: true } : {};
+    const mark = run.options.sim ? { simulated: true as const } : {};
     showJson(run.console, { formatVersion: 1, ...mark, lock: place.path, forgotten: names });
   } else run.console.out(goodbye(names, place));
   return exitCode.done;

@@ -4,6 +4,7 @@ import type { StepReport } from '../../apply/run-report.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
+import type { ReportDocument } from '../../model/documents.generated.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { isSameSubject } from '../../model/subject.ts';
@@ -130,7 +131,7 @@ interface ReportSurroundings extends OutcomeSurroundings {
 }
 
 /** How a run ended as programs read it (`schemas/report.schema.json`). */
-function reportJson(outcome: RunOutcome, about: ReportSurroundings): unknown {
+function reportJson(outcome: RunOutcome, about: ReportSurroundings): ReportDocument {
   const reader = { isSimulated: about.isSimulated };
   const { report, last } = outcome;
   const left = last?.plan ?? keptWork(report);
@@ -156,12 +157,15 @@ function reportJson(outcome: RunOutcome, about: ReportSurroundings): unknown {
 }
 
 /** Why a count is null, where one is. */
-function unreachedReason({ changed, failed, unchanged, unseen }: RunCounts, isChecked: boolean): object {
+function unreachedReason(
+  { changed, failed, unchanged, unseen }: RunCounts,
+  isChecked: boolean,
+): { readonly reason?: string } {
   if (![changed, failed, unchanged].includes(null)) return {};
   return { reason: isChecked ? `${unseen.join(', ')} not reached` : 'the nodes were not checked again' };
 }
 
-const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport, reader: Reader): unknown => ({
+const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport, reader: Reader) => ({
   id: step.id,
   node: step.node,
   resource: step.resource,

@@ -5,6 +5,7 @@ import { commandText, proseText, type Reader } from '../../diagnostics/prose-tex
 import { type EnrollCard, enrollCard } from '../../engine/diagnose/enroll-card.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import type { EnrollDocument } from '../../model/documents.generated.ts';
 import { nodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { mapProse, type Part, prose } from '../../model/text/prose.ts';
@@ -164,8 +165,8 @@ function installedLines({ installed, user }: Enrolled): readonly string[] {
 }
 
 /** The document of `--json`. */
-export function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated }: Shown): unknown {
-  const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled): unknown => ({
+export function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated }: Shown): EnrollDocument {
+  const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled) => ({
     ...fields,
     diagnostics: diagnosticsJson({ isSimulated }, diagnostics),
   });
@@ -295,7 +296,7 @@ export function enrollCardText(
 }
 
 /** The card as programs read it. */
-const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader): object => ({
+const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader) => ({
   ...card,
   parts: parts.map(({ title, steps }) => ({ title, steps: steps.map((step) => proseText(step, reader)) })),
   commands: commands.map((command) => commandText(command, reader)),

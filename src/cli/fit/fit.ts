@@ -3,6 +3,7 @@ import { fitMesh } from '../../desired/fit/fit-macs.ts';
 import { nodeFitJson } from '../../desired/fit/fit-text.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { FitDocument } from '../../model/documents.generated.ts';
 import { canRun, type FitShape, isFullMesh, type MacCount, type MeshFit, type ModelFit } from '../../model/fit.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { weightBytes } from '../../model/model-shape.ts';
@@ -51,7 +52,7 @@ async function fitOnMacs(run: Run): Promise<ExitCode> {
   return canRun(found) ? exitCode.done : exitCode.failed;
 }
 
-function modelDocument(found: ModelFit): unknown {
+function modelDocument(found: ModelFit): FitDocument {
   const { shape, nodes, verdict, problems, doubts, pace, mlxLm, advice, ...wish } = found;
   return {
     formatVersion: 1,
@@ -145,7 +146,7 @@ function findings({ models, mesh, carefulSize }: MeshFit): readonly Diagnostic[]
   });
 }
 
-const shapeJson = ({ macs, size, receptaclesEach, links, doubtfulModels }: FitShape): unknown => ({
+const shapeJson = ({ macs, size, receptaclesEach, links, doubtfulModels }: FitShape) => ({
   size,
   macs,
   receptaclesEach,
@@ -154,7 +155,7 @@ const shapeJson = ({ macs, size, receptaclesEach, links, doubtfulModels }: FitSh
   doubtfulModels,
 });
 
-function fitDocument(found: MeshFit, diagnostics: readonly Diagnostic[]): unknown {
+function fitDocument(found: MeshFit, diagnostics: readonly Diagnostic[]): FitDocument {
   const { models, asked, mesh, ring, carefulSize } = found;
   return {
     formatVersion: 1,

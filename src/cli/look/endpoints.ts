@@ -112,5 +112,5 @@ function show(run: Run, fleet: DesiredFleet, all: readonly EndpointSettings[]): 
   });
 }
 
-const accessJson = (access: EndpointAccess): unknown =>
-  access.kind === 'key' ? { kind: 'key', source: secretSourceText(access.source) } : access;
+const accessJson = (access: EndpointAccess) =>
+  access.kind === 'key' ? { kind: access.kind, source: secretSourceText(access.source) } : access;

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { FactName } from '../../engine/observe/facts.ts';
 import { registry } from '../../engine/observe/facts.ts';
 import { factsJson } from '../../engine/observe/facts-json.ts';
+import type { FactsDocument, FactsNode } from '../../model/documents.generated.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { factsText } from '../../report/facts/facts-text.ts';
@@ -43,7 +44,7 @@ export const facts: VerbBody = async (run) => {
   return codeForNodes(order.map((name) => verdictOf(observation.failures[name] ?? [])));
 };
 
-function factsDocument(seen: Seen, cluster: string, diagnostics: readonly Diagnostic[]): unknown {
+function factsDocument(seen: Seen, cluster: string, diagnostics: readonly Diagnostic[]): FactsDocument {
   const { order, isSimulated } = seen;
   return {
     formatVersion: 1,
@@ -72,11 +73,9 @@ const isUnreached = (observation: FleetObservation, name: string): boolean =>
     (fact) => fact.kind === 'unknown' && fact.reason === 'unreachable',
   );
 
-function nodeJson({ observation, names }: Seen, name: string): Record<string, unknown> {
+function nodeJson({ observation, names }: Seen, name: string): FactsNode {
   const seen = observation.nodes[name];
-  if (!seen) return {};
-  const all: Readonly<Record<string, unknown>> = factsJson(seen.facts);
-  return Object.fromEntries(names.map((fact) => [fact, all[fact]]));
+  return seen === undefined ? {} : factsJson(seen.facts, names);
 }
 
 function wantedFacts(run: Run): readonly FactName[] {

@@ -116,14 +116,14 @@ function showHistory(run: Run, { diagnostics, ...shown }: Shown): void {
 
 const isoOf = (epochSeconds: number): string => new Date(epochSeconds * 1_000).toISOString();
 
-const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end, damaged }: HistoryRun): unknown => ({
+const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end, damaged }: HistoryRun) => ({
   run,
   at: isoOf(atEpochSeconds),
   verb,
   by,
   from,
   ...(end === undefined ? {} : { ended: end !== 'open' }),
-  ...(end === 'interrupted' ? { interrupted: true } : {}),
+  ...(end === 'interrupted' ? { interrupted: true as const } : {}),
   ...(ms === undefined ? {} : { ms }),
   ...(damaged === undefined ? {} : { damaged }),
   ...(changes === undefined ? {} : { changes }),

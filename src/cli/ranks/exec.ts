@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines, jsonText } from '../../diagnostics/escape.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { ExecDocument } from '../../model/documents.generated.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
 import { meshwright, withTail } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -155,7 +156,7 @@ export async function showOutcomesJson(
   showJsonText(console, `${outcomes.length === 0 ? '' : '\n  '}}\n}\n`);
 }
 
-function outcomeJson(outcome: CommandOutcome, reader: Reader): unknown {
+function outcomeJson(outcome: CommandOutcome, reader: Reader): ExecDocument['nodes'][string] {
   const diagnostics = diagnosticsOf(outcome);
   if (outcome.kind === 'unreached') return { diagnostics: diagnosticsJson(reader, diagnostics) };
   const { exit, stdout, stderr, isTruncated } = outcome.result;

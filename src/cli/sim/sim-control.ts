@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import type { SimPower } from '../../model/documents.generated.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { askControl, type ControlRequest } from '../../sim/hosts/control/control.ts';
 import { type RunFile, readRun } from '../../sim/hosts/control/run-folder.ts';
@@ -56,19 +57,19 @@ export async function askHands(
   return { done, faults: faults.map((one) => one.text) };
 }
 
+/** The power of each node, by name. */
+export type NodePower = SimPower['power'];
+
 /** Presses the buttons of these nodes; whether each is up then, by name. @throws FleetError `sim/unknown-node` */
-export async function askPowerOn(
-  runFile: RunFile,
-  nodes: readonly string[],
-): Promise<Readonly<Record<string, string>>> {
+export async function askPowerOn(runFile: RunFile, nodes: readonly string[]): Promise<NodePower> {
   const answer = await ask(runFile, { ask: 'power-on', words: nodes }, buttonDeadlineMs);
-  return (answer as { power: Readonly<Record<string, string>> }).power;
+  return (answer as { power: NodePower }).power;
 }
 
-/** The power of every node, by name: `up`, `going-down`, `down` or `starting`. */
-export async function askPower(runFile: RunFile): Promise<Readonly<Record<string, string>>> {
+/** The power of every node. */
+export async function askPower(runFile: RunFile): Promise<NodePower> {
   const answer = await ask(runFile, { ask: 'status' });
-  return (answer as { power: Readonly<Record<string, string>> }).power;
+  return (answer as { power: NodePower }).power;
 }
 
 async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = controlDeadlineMs): Promise<unknown> {

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { SimFleet } from '../../model/documents.generated.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { requirePrograms } from '../../sim/hosts/base-tools/all-base-tools.ts';
@@ -19,7 +20,7 @@ import { cannotWrite, replaceFile } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { selfEntry } from './run-self.ts';
-import { askFaults, askPower, requireReadable, requireRun } from './sim-control.ts';
+import { askFaults, askPower, type NodePower, requireReadable, requireRun } from './sim-control.ts';
 import { faultsText } from './sim-fault.ts';
 import { fleetFileName } from './sim-serve.ts';
 
@@ -131,7 +132,7 @@ function headLine({ cluster, nodes }: RunFile, state: string, columns: number): 
 }
 
 /** How each node is reached; beside it where it cannot be. */
-function nodeLines({ nodes }: RunFile, power: Readonly<Record<string, string>> = {}): string {
+function nodeLines({ nodes }: RunFile, power: NodePower = {}): string {
   const width = Math.max(0, ...Object.keys(nodes).map((name) => name.length));
   return Object.entries(nodes)
     .map(([name, { user, port }]) => {
@@ -141,20 +142,16 @@ function nodeLines({ nodes }: RunFile, power: Readonly<Record<string, string>> =
     .join('');
 }
 
-const simJson = (
-  state: string,
-  runFile: RunFile,
-  power?: Readonly<Record<string, string>>,
-): Record<string, unknown> => ({
-  formatVersion: 1,
-  simulated: true,
+const simJson = (state: SimFleet['state'], runFile: RunFile, power?: NodePower) => ({
+  formatVersion: 1 as const,
+  simulated: true as const,
   state,
   cluster: runFile.cluster,
   pid: runFile.pid,
   nodes: Object.fromEntries(
     Object.entries(runFile.nodes).map(([name, { port, user, root }]) => [
       name,
-      { host: '127.0.0.1', port, user, root, ...(power && { power: power[name] ?? 'up' }) },
+      { host: '127.0.0.1' as const, port, user, root, ...(power && { power: power[name] ?? 'up' }) },
     ]),
   ),
 });

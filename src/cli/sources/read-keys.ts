@@ -8,7 +8,7 @@ import { type Digest, digest } from '../../model/digest.ts';
 import { doormanKeyDomain } from '../../model/gateway.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
-import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { type ApiKeySource, type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Run } from '../verb.ts';
@@ -18,7 +18,7 @@ import { secretContext } from './secrets.ts';
 export interface KeySourceRow {
   readonly placement: string;
   readonly source: string;
-  readonly kind: SecretSource['kind'];
+  readonly kind: ApiKeySource['kind'];
   readonly state: 'resolves' | 'missing';
   /** Why it gives none. */
   readonly why?: string;
@@ -59,7 +59,7 @@ const strongKey = /^[!-~]{20,1024}$/;
 
 /** The hash of one key, or why there is none; no reason holds any of the key. */
 interface ReadKey {
-  readonly source: SecretSource;
+  readonly source: ApiKeySource;
   readonly hash: Known<Digest>;
 }
 
@@ -83,7 +83,7 @@ export async function readKeys(
 /** Each key of one placement, in the order of the file: the second of two that are the same is refused. */
 async function readKeysOf(
   run: Run,
-  sources: readonly SecretSource[],
+  sources: readonly ApiKeySource[],
   about: { readonly name: string; readonly folder: string },
 ): Promise<readonly ReadKey[]> {
   const read: ReadKey[] = [];

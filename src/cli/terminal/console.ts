@@ -2,9 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { jsonText } from '../../diagnostics/escape.ts';
-import { diagnosticJson } from '../../diagnostics/json.ts';
+import { type DiagnosticJson, diagnosticJson } from '../../diagnostics/json.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../../diagnostics/render.ts';
+import type { PrintedDocument } from '../../model/documents.generated.ts';
 import type { Page } from '../../report/page.ts';
 import type { RunLog } from '../files/run-log.ts';
 
@@ -38,7 +39,7 @@ export function answerDiagnostics(
 }
 
 /** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
-export function showJson(console: Console, value: unknown): void {
+export function showJson(console: Console, value: PrintedDocument): void {
   showJsonText(console, `${jsonText(value)}\n`);
 }
 
@@ -48,7 +49,7 @@ export function showJsonText(console: Console, text: string): void {
 }
 
 /** Diagnostics as they stand in every JSON answer. */
-export const diagnosticsJson = (reader: Reader, diagnostics: readonly Diagnostic[]): readonly unknown[] =>
+export const diagnosticsJson = (reader: Reader, diagnostics: readonly Diagnostic[]): readonly DiagnosticJson[] =>
   diagnostics.map((one) => diagnosticJson(one, reader));
 
 /** Lines that stay, with a block below them that is written over when it changes; on a terminal only. */

@@ -7,6 +7,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/unreached.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import type { SecretsDocument } from '../../model/documents.generated.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { sudoFact } from '../../rack/access/sudo-fact.ts';
@@ -248,7 +249,7 @@ interface Document {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function documentOf(run: Run, { cluster, sources, keys, rows, unreached, diagnostics }: Document): unknown {
+function documentOf(run: Run, { cluster, sources, keys, rows, unreached, diagnostics }: Document): SecretsDocument {
   return {
     formatVersion: 1,
     cluster,

@@ -286,11 +286,11 @@ function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): voi
   const diagnostics = results.flatMap((result) => result.diagnostics);
   logFindings(run, diagnostics);
   if (run.options.json) {
-    const one = ({ name: _name, diagnostics: problems, ...fields }: Result): unknown => ({
+    const one = ({ name: _name, diagnostics: problems, ...fields }: Result) => ({
       ...fields,
       diagnostics: diagnosticsJson(run.console, problems),
     });
-    const mark = run.options.sim ? { simulated: true } : {};
+    const mark = run.options.sim ? { simulated: true as const } : {};
     const nodes = Object.fromEntries(results.map((result) => [result.name, one(result)]));
     showJson(run.console, { formatVersion: 1, cluster: cluster.fleet.name, ...mark, nodes });
     return;

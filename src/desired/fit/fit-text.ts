@@ -1,9 +1,10 @@
 import type { DriverName } from '../../model/desired.ts';
+import type { FitNodeMemory } from '../../model/documents.generated.ts';
 import type { FitVerdict, MemoryBudget, NodeFit, RankNeed } from '../../model/fit.ts';
 import { bytesText, tokensText } from '../../model/text/units.ts';
 import type { NearestFit } from './fit-nearest.ts';
 
-const needJson = ({ total, weights, cache, compute, promptCache, loading, process }: RankNeed): object => ({
+const needJson = ({ total, weights, cache, compute, promptCache, loading, process }: RankNeed) => ({
   total: Math.round(total),
   weights: Math.round(weights),
   cache: Math.round(cache),
@@ -14,7 +15,15 @@ const needJson = ({ total, weights, cache, compute, promptCache, loading, proces
 });
 
 /** The memory of a node as documents have it; all sizes are bytes. */
-export const nodeFitJson = ({ node, memoryBytes, budget, needBytes, verdict, shares, unknown }: NodeFit): object => ({
+export const nodeFitJson = ({
+  node,
+  memoryBytes,
+  budget,
+  needBytes,
+  verdict,
+  shares,
+  unknown,
+}: NodeFit): FitNodeMemory => ({
   node,
   memory: memoryBytes ?? null,
   budget: budget?.bytes ?? null,

@@ -2,22 +2,23 @@ import { nodeFitJson } from '../../desired/fit/fit-text.ts';
 import { diagnosticJson } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Json } from '../../model/digest.ts';
+import type { PlanDocument } from '../../model/documents.generated.ts';
 import type { Act, Change, Patch, Step } from '../../model/step.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Plan, Waiting } from './plan.ts';
 
 /** What nobody can know before a step is done: a Mac that was restarted is in a boot session of its own. */
-const knownAfter = ({ kind }: Act): object => (kind === 'reboot' ? { knownAfter: ['boot-session'] } : {});
+const knownAfter = ({ kind }: Act) => (kind === 'reboot' ? { knownAfter: ['boot-session'] } : {});
 
-const changeJson = ({ resource, node, from, to, reason }: Change): object => ({ resource, node, from, to, reason });
+const changeJson = ({ resource, node, from, to, reason }: Change) => ({ resource, node, from, to, reason });
 
 /** Without its parts: they are for decisions, and its address has them all. */
-const patchJson = ({ node, address, value }: Patch): object => ({ node, address, value });
+const patchJson = ({ node, address, value }: Patch) => ({ node, address, value });
 
-const actJson = (act: Act): object =>
+const actJson = (act: Act) =>
   act.kind === 'gate' ? { ...act, expect: act.expect.map(patchJson), aborts: act.aborts.map(patchJson) } : act;
 
-const stepJson = (step: Step): object => ({
+const stepJson = (step: Step) => ({
   id: step.id,
   node: step.node,
   resource: step.resource,
@@ -35,14 +36,14 @@ const stepJson = (step: Step): object => ({
   deadlineMs: step.deadlineMs,
 });
 
-const waitingJson = ({ resource, node, for: reasons, isUnknown }: Waiting): object => ({
+const waitingJson = ({ resource, node, for: reasons, isUnknown }: Waiting) => ({
   resource,
   node,
   for: reasons.map(({ text }) => text),
   unknown: isUnknown,
 });
 
-const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: Blocker, reader: Reader): object => ({
+const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: Blocker, reader: Reader) => ({
   code,
   node,
   resource,
@@ -54,22 +55,21 @@ const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: B
 
 /** A plan as programs read it, and as it is saved (`schemas/plan.schema.json`). */
 export function planJson(plan: Plan, reader: Reader): Json {
-  const json: Json = JSON.parse(
-    JSON.stringify({
-      formatVersion: plan.formatVersion,
-      cluster: plan.cluster,
-      configHash: plan.configHash,
-      observed: plan.observed,
-      ...(plan.unreached === undefined ? {} : { unreached: plan.unreached }),
-      changes: plan.changes.map(changeJson),
-      steps: plan.steps.map(stepJson),
-      rescues: plan.rescues.map(({ group, steps }) => ({ group, steps: steps.map(stepJson) })),
-      waiting: plan.waiting.map(waitingJson),
-      blockers: plan.blockers.map((one) => blockerJson(one, reader)),
-      effects: plan.effects,
-      ...(plan.memory === undefined ? {} : { memory: plan.memory.map(nodeFitJson) }),
-      diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, reader)),
-    }),
-  );
+  const document: PlanDocument = {
+    formatVersion: plan.formatVersion,
+    cluster: plan.cluster,
+    configHash: plan.configHash,
+    observed: plan.observed,
+    ...(plan.unreached === undefined ? {} : { unreached: plan.unreached }),
+    changes: plan.changes.map(changeJson),
+    steps: plan.steps.map(stepJson),
+    rescues: plan.rescues.map(({ group, steps }) => ({ group, steps: steps.map(stepJson) })),
+    waiting: plan.waiting.map(waitingJson),
+    blockers: plan.blockers.map((one) => blockerJson(one, reader)),
+    effects: plan.effects,
+    ...(plan.memory === undefined ? {} : { memory: plan.memory.map(nodeFitJson) }),
+    diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, reader)),
+  };
+  const json: Json = JSON.parse(JSON.stringify(document));
   return json;
 }

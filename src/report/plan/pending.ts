@@ -2,6 +2,7 @@ import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
+import type { ReportDocument } from '../../model/documents.generated.ts';
 import { prose } from '../../model/text/prose.ts';
 import { propertyKey } from '../../rack/property-key.ts';
 import type { Blocker } from '../../rack/resource.ts';
@@ -12,31 +13,11 @@ import { hang, type Page, padEnd } from '../page.ts';
 /** The parts of a plan that say what is left to do. */
 export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
 
-/** What is left to do, as programs read it: of a plan only what concerns people and counts. */
-interface PendingJson {
-  readonly changes: readonly {
-    readonly node: string;
-    readonly resource: string;
-    readonly from: string;
-    readonly to: string;
-    readonly reason: string;
-  }[];
-  readonly waiting: readonly {
-    readonly node: string;
-    readonly resource: string;
-    readonly for: readonly string[];
-    readonly unknown: boolean;
-  }[];
-  readonly blockers: readonly {
-    readonly code: string;
-    readonly node: string;
-    readonly action: string;
-    readonly hands: boolean;
-  }[];
-}
-
 /** Changes, what waits and the work list of a plan, without its steps. */
-export const pendingJson = ({ changes, waiting, blockers }: Pending, reader: Reader): PendingJson => ({
+export const pendingJson = (
+  { changes, waiting, blockers }: Pending,
+  reader: Reader,
+): NonNullable<ReportDocument['remaining']> => ({
   changes: changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
   waiting: waiting.map((one) => ({
     node: one.node,

@@ -1,9 +1,16 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type DiagnosticJson, diagnosticJson } from '../../diagnostics/json.ts';
-import { reasonWords } from '../../diagnostics/prose-text.ts';
+import { diagnosticJson } from '../../diagnostics/json.ts';
+import { proseText, type Reader, reasonWords } from '../../diagnostics/prose-text.ts';
 import { type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type {
+  StatusClients,
+  StatusDocument,
+  StatusLaunches,
+  StatusNode,
+  StatusPlacement,
+} from '../../model/documents.generated.ts';
 import type { DoorSight } from '../../model/gateway.ts';
 import { linkEndText } from '../../model/node.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
@@ -12,24 +19,6 @@ import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import type { PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { hang, type Page } from '../page.ts';
-
-/** What a doorman has counted as programs read it; what is absent is unknown. */
-type ClientCountsJson =
-  | {
-      readonly since?: string;
-      readonly requests: number;
-      readonly failed: number;
-      readonly refused: number;
-      readonly tokens: number;
-      readonly running: number;
-      readonly waiting: number;
-      readonly tokensPerSecond?: number;
-      readonly firstTokenMs?: number;
-      readonly lastByteMsAgo?: number;
-      readonly quietMs?: number;
-      readonly closed?: string;
-    }
-  | { readonly unknown: string };
 
 const oneDecimal = (value: number): number => Math.round(value * 10) / 10;
 
@@ -44,7 +33,7 @@ const firstTokenOf = ({ counts: { firstToken } }: DoorSight): number | undefined
   firstToken.count > 0 ? Math.round(firstToken.totalMs / firstToken.count) : undefined;
 
 /** One placement's counts for programs. */
-export function clientCountsJson({ sight }: ClientCounts): ClientCountsJson {
+export function clientCountsJson({ sight }: ClientCounts): StatusClients {
   if (sight.kind === 'unknown') return { unknown: sight.detail === '' ? reasonWords[sight.reason] : sight.detail };
   const { counts, placement: _placement, running, waiting, lastByteMsAgo, quietMs, closed } = sight.value;
   const { requests, failed, refused, tokens, sinceEpochSeconds: since } = counts;
@@ -86,63 +75,6 @@ function clientCountsText(sight: ClientCounts['sight']): string {
 export const clientLines = (all: readonly ClientCounts[], { columns }: Page): readonly string[] =>
   all.flatMap(({ placement, sight }) => hang(`  clients of ${placement}: `, clientCountsText(sight), columns));
 
-/** One receptacle as programs read it. */
-interface ReceptacleJson {
-  readonly receptacle: number;
-  readonly sight: string;
-  readonly sees: string;
-  readonly bitsPerSecond?: number;
-}
-
-/** What is taken of the RDMA devices of a node (`starts`), and how much may be. */
-export interface LaunchesJson {
-  readonly starts: number;
-  readonly limit: number;
-  readonly assumed: boolean;
-  readonly source: 'kernel' | 'starts';
-}
-
-/** One node as programs read it; what is absent is unknown. */
-interface NodeJson {
-  readonly reached: boolean;
-  readonly macos?: string;
-  readonly build?: string;
-  readonly model?: string;
-  readonly memoryBytes?: number;
-  readonly rdma: string;
-  readonly bridge: string;
-  readonly receptacles?: readonly ReceptacleJson[];
-  readonly launches?: LaunchesJson;
-}
-
-/** One placement of the file as programs read it. */
-type PlacementJson = Omit<PlacementSurvey, 'name'> & { readonly clients?: ClientCountsJson };
-
-/** `status --json` (`schemas/status.schema.json`). */
-export interface StatusJson {
-  readonly formatVersion: 1;
-  readonly cluster: string;
-  /** Present and true when the nodes are simulated. */
-  readonly simulated?: true;
-  /** The placements of the file, by name. */
-  readonly placements: Readonly<Record<string, PlacementJson>>;
-  readonly nodes: Readonly<Record<string, NodeJson>>;
-  /** Nodes of the file that this run did not ask. */
-  readonly notAsked: readonly string[];
-  readonly links: readonly {
-    readonly ends: readonly [string, string];
-    readonly judgement: string;
-    readonly bitsPerSecond?: number;
-  }[];
-  /** Every cable that both its ends see, declared or not. */
-  readonly cables: readonly {
-    readonly ends: readonly [string, string];
-    readonly sight: string;
-    readonly bitsPerSecond?: number;
-  }[];
-  readonly findings: readonly DiagnosticJson[];
-}
-
 /** What `status --json` is made from. */
 interface StatusJsonInput {
   readonly desired: DesiredFleet;
@@ -161,7 +93,7 @@ const speedOf = ({ bitsPerSecond }: { readonly bitsPerSecond?: number }): { read
   bitsPerSecond === undefined ? {} : { bitsPerSecond };
 
 /** The launches of each node, where they are known. */
-export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<string, LaunchesJson>> {
+export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<string, StatusLaunches>> {
   const known = budgets.flatMap(({ node, budget }) => {
     if (budget.kind === 'unknown') return [];
     const { taken, limit, isAssumed, isCounted } = budget.value;
@@ -171,7 +103,7 @@ export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<st
   return Object.fromEntries(known);
 }
 
-function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...rest }: NodeSurvey): NodeJson {
+function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...rest }: NodeSurvey): StatusNode {
   const seen = receptacles?.map((one) => ({
     receptacle: one.receptacle,
     sight: one.sight,
@@ -181,13 +113,21 @@ function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...r
   return { reached: isReached, ...rest, ...(seen === undefined ? {} : { receptacles: seen }) };
 }
 
-function clientsOf(name: string, { clients }: StatusJsonInput): { readonly clients?: ClientCountsJson } {
+const failureJson = (
+  { node, rank, line, meaning, cure }: NonNullable<PlacementSurvey['failure']>,
+  reader: Reader,
+): StatusPlacement['failure'] => ({
+  ...{ node, rank, line, meaning },
+  cure: proseText(cure, reader),
+});
+
+function clientsOf(name: string, { clients }: StatusJsonInput): { readonly clients?: StatusClients } {
   const found = clients?.find(({ placement }) => placement === name);
   return found === undefined ? {} : { clients: clientCountsJson(found) };
 }
 
 /** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function statusJson(input: StatusJsonInput): StatusJson {
+export function statusJson(input: StatusJsonInput): StatusDocument {
   const { desired, observation, findings, placements, isSimulated } = input;
   const launches = launchesJson(input.budgets ?? []);
   const survey = surveyFleet(desired, observation);
@@ -196,7 +136,10 @@ export function statusJson(input: StatusJsonInput): StatusJson {
     cluster: desired.name,
     ...(isSimulated ? { simulated: true } : {}),
     placements: Object.fromEntries(
-      placements.map(({ name, ...rest }) => [name, { ...rest, ...clientsOf(name, input) }]),
+      placements.map(({ name, failure, ...rest }) => [
+        name,
+        { ...rest, ...(failure && { failure: failureJson(failure, input) }), ...clientsOf(name, input) },
+      ]),
     ),
     nodes: Object.fromEntries(
       survey.nodes.map((node) => {

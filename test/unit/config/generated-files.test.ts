@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { validateCluster } from '../../../src/config/validators.generated.ts';
 
 describe('generated files', () => {
-  it.each(['scripts/generate-types.mjs', 'scripts/generate-validators.mjs'])('of %s are fresh', (script) => {
-    expect(() => execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe', timeout: 60_000 })).not.toThrow();
+  it('are not in git: every script makes them where they are missing or old', () => {
+    const inGit = execFileSync('git', ['ls-files', 'src'], { encoding: 'utf8', timeout: 60_000 });
+    expect(inGit.split('\n').filter((path) => path.includes('.generated.'))).toEqual([]);
   });
 
   it('need no schema compiler when they run', () => {

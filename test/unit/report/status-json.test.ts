@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import { viewOf } from '../../../src/engine/plan/view.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { StatusDocument } from '../../../src/model/documents.generated.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { surveyPlacements } from '../../../src/rack/placement/check/placement-survey.ts';
-import { type StatusJson, statusJson } from '../../../src/report/status/status-json.ts';
-import { meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
+import { statusJson } from '../../../src/report/status/status-json.ts';
+import { exoFleet, meshFleet, observeMesh, threeMembers } from '../../rack/placements.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../rack/rack.ts';
 
 const schema: unknown = JSON.parse(
@@ -21,7 +23,7 @@ function validate(document: unknown): readonly string[] {
   return check(document) ? [] : (check.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
 
-function show(changes: RackChanges, isSimulated = false): StatusJson {
+function show(changes: RackChanges, isSimulated = false): StatusDocument {
   const desired = desiredFleet();
   const observation = observedFleet(changes);
   const findings = diagnoseFleet(desired, observation);
@@ -29,9 +31,12 @@ function show(changes: RackChanges, isSimulated = false): StatusJson {
 }
 
 /** A rack with the placement `kimi`, of which these nodes are asked. */
-function showMesh(members: Parameters<typeof threeMembers>[0], targets: readonly string[]): StatusJson {
-  const desired = meshFleet();
-  const observation = observeMesh(desired, { members: threeMembers(members) });
+function showMesh(
+  members: Parameters<typeof threeMembers>[0],
+  targets: readonly string[],
+  { desired = meshFleet(), said = [] }: { desired?: DesiredFleet; said?: readonly string[] } = {},
+): StatusDocument {
+  const observation = observeMesh(desired, { members: threeMembers(members, { changes: { said } }) });
   const placements = surveyPlacements(viewOf({ desired, observation, targets: targets.map(nodeName) }));
   return statusJson({ desired, observation, findings: [], placements, isSimulated: false });
 }
@@ -67,6 +72,20 @@ describe('status as JSON', () => {
     });
     expect(never.placements).toEqual({
       kimi: { ...file, state: 'not-placed', evidence: 'no node has it', standing: 'differs' },
+    });
+  });
+
+  it('says in words why a rank failed, and what to do', () => {
+    const all = ['studio-1', 'studio-2', 'studio-3'];
+    const line = '[jaccl] Changing queue pair to RTR failed with errno 22';
+    const failed = showMesh(['exited', 'exited', 'exited'], all, { desired: exoFleet(), said: [line] });
+    expect(validate(failed)).toEqual([]);
+    expect(failed.placements['kimi']?.failure).toEqual({
+      node: 'studio-1',
+      rank: 'rank 0 on studio-1 exited (1)',
+      line,
+      meaning: 'An RDMA port has no IPv4-mapped GID: its interface has no IPv4 address, or a bridge owns it.',
+      cure: 'Let apply put the addresses of the cables back; if it comes back, restart all members (`meshwright reboot`).',
     });
   });
 

@@ -1,23 +1,15 @@
-/**
- * Makes validators from the schemas of the files that are read, so that no schema is compiled at start-up; with `--check`
- * only compares. Few commands read a playbook or a journal: their validators are files of their own.
- */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** Makes validators from the schemas of the files that are read, so that no schema is compiled at start-up. */
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-
-const targets = {
-  'src/config/validators.generated.ts': ['cluster', 'lock'],
-  'src/engine/playbooks/validator.generated.ts': ['playbook'],
-  'src/apply/journal/journal-validator.generated.ts': ['journal'],
-};
 
 /** Problems of journals are only counted: no message needs its descriptions. */
 const isDescribed = (name) => name !== 'journal';
 
 const pascal = (name) => name[0].toUpperCase() + name.slice(1);
 
-function generated(names) {
+/** One module that judges documents of these schemas. */
+export function validators(names) {
   const schemas = names.map((name) => JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8')));
   // Lengths bound ASCII text, or sentences whose bound is arbitrary, so `unicode: false` (code units) is exact enough and
   // needs no run-time import.
@@ -37,7 +29,7 @@ function generated(names) {
   );
   if (/\brequire\(|\bimport\b/.test(code)) throw new Error('the validators must not need ajv at run time');
   return [
-    '// @ts-nocheck: generated from schemas/*.schema.json by scripts/generate-validators.mjs; never edited by hand.',
+    '// @ts-nocheck: made by a compiler of schemas.',
     ...names.flatMap((name, i) =>
       isDescribed(name)
         ? `/** \`schemas/${name}.schema.json\`, to look descriptions up. */\nexport const ${name}Schema = ${JSON.stringify(schemas[i], null, 1)};`
@@ -46,21 +38,4 @@ function generated(names) {
     code.replace('"use strict";', ''),
     '',
   ].join('\n');
-}
-
-for (const [target, names] of Object.entries(targets)) {
-  const text = generated(names);
-  if (!process.argv.includes('--check')) writeFileSync(target, text);
-  else if (!isSame(target, text)) {
-    process.stderr.write(`${target} is stale: node scripts/generate-validators.mjs\n`);
-    process.exitCode = 1;
-  }
-}
-
-function isSame(target, text) {
-  try {
-    return readFileSync(target, 'utf8') === text;
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,58 @@
+/** Makes types from schemas, so that a document and its type have one source. */
+import { readFileSync } from 'node:fs';
+import { compile } from 'json-schema-to-typescript';
+import ts from 'typescript';
+
+const pascal = (name) => name[0].toUpperCase() + name.slice(1);
+
+/** What is only described may be anything. */
+function anything(_key, value) {
+  const isOpen = typeof value?.description === 'string' && Object.keys(value).length === 1;
+  return isOpen ? { ...value, tsType: 'unknown' } : value;
+}
+
+async function typesOf(schema, name) {
+  const text = readFileSync(`schemas/${schema}.schema.json`, 'utf8');
+  const { title: _title, $id: _id, ...shape } = JSON.parse(text, anything);
+  return await compile(shape, name, {
+    bannerComment: '',
+    additionalProperties: false,
+    ignoreMinAndMaxItems: true,
+    style: { singleQuote: true, printWidth: 120 },
+  });
+}
+
+/** The same types, read-only, with the name of their schema before each name: schemas use the same names for unlike things. */
+function readOnly(text, prefix) {
+  const file = ts.createSourceFile('types.ts', text, ts.ScriptTarget.Latest, true);
+  const declared = new Set(file.statements.flatMap((one) => (one.name === undefined ? [] : [one.name.text])));
+  const edits = [];
+  const visit = (node) => {
+    if (ts.isPropertySignature(node) || ts.isIndexSignatureDeclaration(node))
+      edits.push([node.getStart(), 'readonly ']);
+    // A field that is undefined is not written.
+    if (ts.isPropertySignature(node) && node.questionToken && node.type) edits.push([node.type.end, ' | undefined']);
+    if (ts.isArrayTypeNode(node)) edits.push([node.getStart(), '(readonly '], [node.end, ')']);
+    const isType = ts.isIdentifier(node) && declared.has(node.text) && node.text !== `${prefix}Document`;
+    if (isType && !ts.isPropertySignature(node.parent)) edits.push([node.getStart(), prefix]);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return edits
+    .reverse()
+    .sort(([a], [b]) => b - a)
+    .reduce((done, [at, added]) => done.slice(0, at) + added + done.slice(at), text);
+}
+
+/** What a cluster file may hold. */
+export const clusterTypes = () => typesOf('cluster', 'ClusterSpec');
+
+/** What verbs print with `--json`: a document of each of these schemas. */
+export async function documentTypes(schemas) {
+  const texts = [];
+  for (const name of schemas) texts.push(readOnly(await typesOf(name, `${pascal(name)}Document`), pascal(name)));
+  const all = schemas.map((name) => `${pascal(name)}Document`).join(' | ');
+  return [...texts, `/** Whatever a verb prints with \`--json\`. */\nexport type PrintedDocument = ${all};\n`].join(
+    '\n',
+  );
+}
