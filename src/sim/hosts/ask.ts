@@ -3,10 +3,10 @@ import { createServer, type Socket } from 'node:net';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { strangerPid } from '../model/rdma.ts';
 import { removeSocket } from './control/control.ts';
+import type { SimulatedNode } from './fleet-host.ts';
 import type { FleetModel } from './fleet-model.ts';
 import { networkDaemonLabel } from './follow-model.ts';
 import type { EffectAct } from './records.ts';
-import type { SimulatedNode } from './simulated-node.ts';
 import type { TakeTurn } from './turns.ts';
 
 /** What is needed to answer the tools of a fleet. */

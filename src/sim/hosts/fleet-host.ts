@@ -1,6 +1,9 @@
+import type { Reach } from '../model/wiring.ts';
+import type { RunNode } from './control/run-folder.ts';
 import type { NodeView } from './fleet-model.ts';
-import type { EffectAct } from './records.ts';
-import type { SimulatedNode } from './simulated-node.ts';
+import type { Launchd } from './launchd.ts';
+import type { NodeLife } from './node-life.ts';
+import type { EffectAct, ExecRecord, NodeCounts } from './records.ts';
 import type { ExecWatch } from './ssh/exec-watch.ts';
 import type { KeyFile } from './ssh/host-keys.ts';
 
@@ -33,6 +36,42 @@ export interface HostedNode {
   /** The same for the start intervals of launchd. */
   readonly intervalMs: (macMs: number) => number;
   readonly preferredPort?: number;
+}
+
+/** One simulated Mac that can be reached. */
+export interface SimulatedNode {
+  readonly name: string;
+  readonly run: RunNode;
+  /** Where this process finds its `/`. */
+  readonly disk: string;
+  readonly counts: () => NodeCounts;
+  readonly execs: () => readonly ExecRecord[];
+  readonly unknown: () => Promise<readonly string[]>;
+  readonly launchd: Launchd;
+  readonly life: NodeLife;
+  /** What the model says of it, as of the last rendering. */
+  readonly view: () => NodeView;
+  /** Which addresses on cables it can use, as of the last rendering. */
+  readonly reach: () => Reach | undefined;
+  /** Number of the present boot session, from 0. */
+  readonly boot: () => number;
+  /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
+  readonly mark: () => string;
+  /** Writes one line down that a Mac would not have understood. */
+  readonly objectTo: (line: string) => Promise<void>;
+  /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
+  readonly edited: (path: string) => Promise<string | undefined>;
+  /** Brings files and connection in line with the model; those of another Mac not before this one is off. */
+  readonly render: () => Promise<void>;
+  /** Whether the model has another Mac here than the one whose disk is in. */
+  readonly isExchanged: () => boolean;
+  /** The Mac has started in the model: from now on its processes belong to the new boot session. */
+  readonly begin: () => void;
+  /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
+  readonly wake: () => Promise<void>;
+  /** Whether its services were started in the present boot session. */
+  readonly isAwake: () => boolean;
+  readonly close: () => Promise<void>;
 }
 
 /** What a host has made for one run. */

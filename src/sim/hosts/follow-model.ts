@@ -1,6 +1,6 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { SimulatedNode } from './simulated-node.ts';
+import type { SimulatedNode } from './fleet-host.ts';
 
 /** exo's network daemon in launchd. @see exo: app/EXO/EXO/Services/NetworkSetupHelper.swift */
 export const networkDaemonLabel = 'io.exo.networksetup';

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { askClientText } from './ask-client.ts';
 import type { FleetHost } from './fleet-host.ts';
 import { createLinkTables, nowhere } from './link-table.ts';
+import { createPortableNode } from './portable-node.ts';
 import { createProcessStarter } from './process-starter.ts';
 import { createProcessGroups, startLifeline, sweepMarked } from './processes.ts';
-import { createSimulatedNode } from './simulated-node.ts';
 import { createPipeSupply } from './ssh/pipes.ts';
 
 /** Runs anywhere: a folder is the root of a Mac, its ssh server and its cables lie on the loopback interface. */
@@ -18,7 +18,7 @@ export const portableHost: FleetHost = {
     const askText = askClientText(askPath);
     return {
       createNode: (node) =>
-        createSimulatedNode({
+        createPortableNode({
           ...node,
           folder,
           runId,

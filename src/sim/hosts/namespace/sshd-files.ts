@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionState } from '../../model/fleet.ts';
 import { dataFile, type NodeFile, toolFile } from '../../model/node-files.ts';
-import { prebootBanner, unlockedText } from '../preboot.ts';
 import type { ExecRecord } from '../records.ts';
 import { type NodeKeys, shownKey } from '../ssh/host-keys.ts';
+import { prebootBanner, unlockedText } from '../ssh/preboot.ts';
 
 /**
  * Every command that the sshd of a node was asked for, as its files tell it, by time: how it ended is known to sshd

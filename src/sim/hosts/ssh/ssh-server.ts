@@ -9,8 +9,8 @@ import ssh2, {
   type PublicKeyAuthContext,
 } from 'ssh2';
 import type { ConnectionState } from '../../model/fleet.ts';
-import { prebootBanner, servePreboot } from '../preboot.ts';
 import { type NodeKeys, shownKey } from './host-keys.ts';
+import { prebootBanner, servePreboot } from './preboot.ts';
 import { type SessionNode, serveSessions } from './sessions.ts';
 import { homeOf } from './ssh-user.ts';
 

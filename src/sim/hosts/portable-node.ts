@@ -1,26 +1,22 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Reach } from '../model/wiring.ts';
-import type { RunNode } from './control/run-folder.ts';
-import type { NodeView } from './fleet-model.ts';
-import { createLaunchd, type Launchd, startBelow } from './launchd.ts';
+import type { HostedNode, SimulatedNode } from './fleet-host.ts';
+import { createLaunchd, startBelow } from './launchd.ts';
 import { createNodeLife, type NodeLife, writeBootFile } from './node-life.ts';
 import { createNodeRoot } from './node-root.ts';
-import { attemptPauseMs } from './preboot.ts';
 import type { ProcessStarter } from './process-starter.ts';
 import { type ProcessGroups, sweepMarked } from './processes.ts';
-import { createRecords, type EffectAct, type ExecRecord, type NodeCounts } from './records.ts';
+import { createRecords } from './records.ts';
 import type { ExecWatch } from './ssh/exec-watch.ts';
 import { type KeyFile, loadNodeKeys } from './ssh/host-keys.ts';
 import type { PipeSupply } from './ssh/pipes.ts';
+import { attemptPauseMs } from './ssh/preboot.ts';
 import { openSshDoor, type SshDoor } from './ssh/ssh-door.ts';
 import { serveSsh } from './ssh/ssh-server.ts';
 import type { Objection } from './strict-shell.ts';
 
-/** What one node of a simulated fleet is made of. */
-interface SimulatedNodeOptions {
-  readonly name: string;
-  readonly user: string;
+/** What a node of this host is made of. */
+interface PortableNodeOptions extends HostedNode {
   /** The folder of the run. */
   readonly folder: string;
   /** Of the fleet: the first part of every mark. */
@@ -31,62 +27,13 @@ interface SimulatedNodeOptions {
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly starter: ProcessStarter;
-  readonly look: () => NodeView;
-  /** Whether the files of an earlier run are this Mac's disk. */
-  readonly isKept: boolean;
   /** Told what the texts of a launchd job name before it is loaded. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
-  /** Lets the Mac start in the model, and brings every file in line with it. */
-  readonly startModel: () => Promise<void>;
-  /** Unlocks FileVault in the model, and brings every file in line with it. */
-  readonly unlockModel: () => Promise<void>;
-  readonly note: (act: EffectAct) => void;
   readonly watch: ExecWatch;
-  /** Real milliseconds for so many milliseconds of the Mac. */
-  readonly scaledMs: (macMs: number) => number;
-  /** The same for the start intervals of launchd. */
-  readonly intervalMs: (macMs: number) => number;
-  readonly preferredPort?: number;
-}
-
-/** One simulated Mac that can be reached. */
-export interface SimulatedNode {
-  readonly name: string;
-  readonly run: RunNode;
-  /** Where this process finds its `/`. */
-  readonly disk: string;
-  readonly counts: () => NodeCounts;
-  readonly execs: () => readonly ExecRecord[];
-  readonly unknown: () => Promise<readonly string[]>;
-  readonly launchd: Launchd;
-  readonly life: NodeLife;
-  /** What the model says of it, as of the last rendering. */
-  readonly view: () => NodeView;
-  /** Which addresses on cables it can use, as of the last rendering. */
-  readonly reach: () => Reach | undefined;
-  /** Number of the present boot session, from 0. */
-  readonly boot: () => number;
-  /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
-  readonly mark: () => string;
-  /** Writes one line down that a Mac would not have understood. */
-  readonly objectTo: (line: string) => Promise<void>;
-  /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
-  readonly edited: (path: string) => Promise<string | undefined>;
-  /** Brings files and connection in line with the model; those of another Mac not before this one is off. */
-  readonly render: () => Promise<void>;
-  /** Whether the model has another Mac here than the one whose disk is in. */
-  readonly isExchanged: () => boolean;
-  /** The Mac has started in the model: from now on its processes belong to the new boot session. */
-  readonly begin: () => void;
-  /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
-  readonly wake: () => Promise<void>;
-  /** Whether its services were started in the present boot session. */
-  readonly isAwake: () => boolean;
-  readonly close: () => Promise<void>;
 }
 
 /** Everything about a node but its boot sessions. */
-async function prepare(options: SimulatedNodeOptions) {
+async function prepare(options: PortableNodeOptions) {
   const { name, user, folder, userKey, runId, askText, isKept } = options;
   const root = join(folder, 'roots', name);
   const unknownFile = join(root, '.sim/unknown');
@@ -134,7 +81,7 @@ function renderFiles({ look, files }: Prepared): Promise<void> {
 }
 
 /** Counts the passwords that the sshd before FileVault is given, and the hasty ones among them. */
-function countPasswords({ scaledMs }: SimulatedNodeOptions, { records }: Prepared): () => void {
+function countPasswords({ scaledMs }: PortableNodeOptions, { records }: Prepared): () => void {
   let lastMs: number | undefined;
   return () => {
     const now = performance.now();
@@ -145,7 +92,7 @@ function countPasswords({ scaledMs }: SimulatedNodeOptions, { records }: Prepare
 }
 
 /** The door, and behind it a server of this process for each client. */
-function openDoor(options: SimulatedNodeOptions, parts: Prepared, unlock: () => void): Promise<SshDoor> {
+function openDoor(options: PortableNodeOptions, parts: Prepared, unlock: () => void): Promise<SshDoor> {
   const note = (objections: readonly Objection[]): void => {
     for (const { text } of objections) parts.objectTo(`/bin/sh ${text}`).catch(() => undefined);
   };
@@ -167,7 +114,7 @@ function openDoor(options: SimulatedNodeOptions, parts: Prepared, unlock: () => 
 }
 
 /** Puts one node on disk and on the loopback interface. Its services start with the first {@link SimulatedNode.wake}. */
-export async function createSimulatedNode(options: SimulatedNodeOptions): Promise<SimulatedNode> {
+export async function createPortableNode(options: PortableNodeOptions): Promise<SimulatedNode> {
   const parts = await prepare(options);
   const { name, runId, groups, note, scaledMs, startModel, unlockModel } = options;
   const { root, files, mark, launchd, view, objectTo, records, keys, boot } = parts;
