@@ -1,7 +1,7 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import type { BenchLevel, PublishedSpeed } from '../model/bench.ts';
 import { nodeSpan } from './nodes-text.ts';
-import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from './page.ts';
+import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
 
 const geerling = 'https://www.jeffgeerling.com/blog/2025/15-tb-vram-on-mac-studio-rdma-over-thunderbolt-5';
 const beowulf = 'https://github.com/geerlingguy/beowulf-ai-cluster/issues/17';
@@ -123,7 +123,7 @@ function totalOf(round: BenchRound): number | undefined {
 }
 
 /** What `bench` shows, and on what. */
-export interface BenchTextInput {
+export interface BenchTextInput extends PageInput {
   readonly placement: string;
   readonly model: string;
   readonly runtime: string;
@@ -136,10 +136,6 @@ export interface BenchTextInput {
   /** False where the runtime does not count: then a piece of text stands for a token. */
   readonly isCounted: boolean;
   readonly published: readonly PublishedSpeed[];
-  readonly isSimulated: boolean;
-  readonly columns: number;
-  readonly unicode: boolean;
-  readonly paint?: Paint;
 }
 
 const margin = '  ';
@@ -164,7 +160,7 @@ export function benchText(input: BenchTextInput): string {
     ],
     publishedLines(input, page),
   ];
-  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 const askedText = ({ words, maxTokens, runs }: BenchTextInput): string =>

@@ -10,7 +10,19 @@ import { subjectName } from '../model/subject.ts';
 import { type Command, meshwright } from '../model/text/command.ts';
 import { speedText } from '../model/text/units.ts';
 import { findingLines, mergeFindings } from './findings.ts';
-import { counted, fitLines, flow, hang, headLines, type Page, type Paint, padEnd, pageOf, type Tone } from './page.ts';
+import {
+  counted,
+  fitLines,
+  flow,
+  hang,
+  headLines,
+  type Page,
+  type PageInput,
+  padEnd,
+  pageOf,
+  pageText,
+  type Tone,
+} from './page.ts';
 
 /** `studio-2 receptacle 4`, as it is said at the rack. */
 const endWords = ({ node, receptacle }: LinkEnd): string => `${node} receptacle ${receptacle}`;
@@ -127,13 +139,9 @@ export const doneLine = (links: number, page: Page): string =>
   page.paint('good', links === 0 ? 'The file declares no link.' : allMetText(links));
 
 /** What `cables` shows, and on what. */
-interface CablesTextInput {
+interface CablesTextInput extends PageInput {
   readonly desired: DesiredFleet;
   readonly work: CableWork;
-  readonly isSimulated: boolean;
-  readonly columns: number;
-  readonly unicode: boolean;
-  readonly paint?: Paint;
 }
 
 const margin = '  ';
@@ -166,8 +174,7 @@ export function cablesText(input: CablesTextInput): string {
     ...mergeFindings(work.findings).map((finding) => findingLines(finding, page)),
     verdictLines(work, counts, page),
   ];
-  const shown = blocks.filter((lines) => lines.length > 0);
-  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 function cableRows(cables: readonly GraphCable[], page: Page): readonly string[] {

@@ -23,7 +23,7 @@ import { rdmaPortsFact } from '../rack/rdma/ports-fact.ts';
 import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
 import { factLines } from './facts/fact-lines.ts';
 import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';
-import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from './page.ts';
+import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
 import { budgetLines } from './plan/memory-lines.ts';
 import { interfaceLines } from './status/network-lines.ts';
 import { launchesJson } from './status/status-json.ts';
@@ -87,20 +87,7 @@ export function doctorJson(input: DoctorJsonInput): DoctorDocument {
 }
 
 /** What `doctor` shows, and on what. */
-interface DoctorInput {
-  readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
-  /** In the order of the walk, as `troublesOf` gives them. */
-  readonly troubles: readonly Trouble[];
-  readonly switches: RdmaSwitches;
-  readonly budgets: readonly NodeBudget[];
-  readonly isSimulated: boolean;
-  /** Width of the page; 80 when it is 0, NaN or endless. */
-  readonly columns: number;
-  readonly unicode: boolean;
-  /** Leaves text as it is unless given. */
-  readonly paint?: Paint;
-}
+interface DoctorInput extends DoctorJsonInput, PageInput {}
 
 const titles: Readonly<Record<Stage, string>> = {
   ring: 'At once: a ring of bridges',
@@ -207,8 +194,7 @@ export function doctorText(input: DoctorInput): string {
     ...stages.flatMap((stage) => stageBlocks(input, stage, page)),
     budgetLines(input.budgets, page),
   ];
-  const shown = blocks.filter((lines) => lines.length > 0);
-  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 const rdmaServiceWords = (advertises: boolean | 'unknown'): string => {

@@ -14,7 +14,18 @@ import { type ModelShape, weightBytes } from '../model/model-shape.ts';
 import { linkEndText } from '../model/node.ts';
 import { bytesText, tokensText } from '../model/text/units.ts';
 import { nodesText } from './nodes-text.ts';
-import { counted, fitLines, hang, type Page, type Paint, padEnd, pageColumns, plainPaint, type Tone } from './page.ts';
+import {
+  counted,
+  fitLines,
+  hang,
+  type Page,
+  type Paint,
+  padEnd,
+  pageColumns,
+  pageText,
+  plainPaint,
+  type Tone,
+} from './page.ts';
 import { budgetWords } from './plan/memory-lines.ts';
 
 /** What `fit MODEL` shows, and on what. */
@@ -38,7 +49,7 @@ export function modelFitText({ fit, columns, unicode, paint = plainPaint }: Mode
   const page: Page = { columns: pageColumns(columns), unicode, paint, isSimulated: false };
   const advice = fit.advice === undefined ? [] : [fitLines(fit.advice, page.columns)];
   const blocks = [headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), ...advice];
-  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 function headLines(fit: ModelFit, page: Page): readonly string[] {
@@ -164,7 +175,7 @@ export function fitText({ fit, columns, unicode, paint = plainPaint }: FitTextIn
     ...(fit.mesh === undefined ? [] : [linkLines('Cables of the full mesh', fit.mesh, page)]),
     ...(fits || fit.ring === undefined ? [] : [linkLines('Cables of the ring', fit.ring, page)]),
   ];
-  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 /** `10 cables, 4 receptacles in each Mac`. */

@@ -137,10 +137,12 @@ const fewestColumns = 20;
 export const pageColumns = (columns: number): number =>
   Number.isFinite(columns) && columns >= 1 ? Math.max(fewestColumns, Math.floor(columns)) : usualColumns;
 
-/** What a page is made from: the paint leaves text as it is unless given. */
-interface PageInput extends Reader {
+/** What a page is made from. */
+export interface PageInput extends Reader {
+  /** 80 when it is 0, NaN or endless. */
   readonly columns: number;
   readonly unicode: boolean;
+  /** Leaves text as it is unless given. */
   readonly paint?: Paint;
 }
 
@@ -154,3 +156,10 @@ export const pageOf = ({ columns, unicode, paint = plainPaint, isSimulated }: Pa
 
 /** `-> `, or an arrow where the terminal has one. */
 export const arrow = ({ unicode }: Page): string => (unicode ? '→ ' : '-> ');
+
+/** Blocks of lines as one text, a blank line between them; an empty block leaves nothing. */
+export const pageText = (blocks: readonly (readonly string[])[]): string =>
+  `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;

@@ -4,22 +4,16 @@ import type { FactName } from '../../engine/observe/facts.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { factNamed } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { fitLines, flow, type Page, type Paint, padEnd, pageOf } from '../page.ts';
+import { fitLines, flow, type Page, type PageInput, padEnd, pageOf } from '../page.ts';
 import { type FactLine, factLines } from './fact-lines.ts';
 
 /** What `facts` shows, and on what. */
-interface FactsInput {
+interface FactsInput extends PageInput {
   readonly observation: FleetObservation;
   /** The nodes to show, in this order; one that was not observed is left out. */
   readonly order: readonly string[];
   /** The facts to show, in this order. */
   readonly names: readonly FactName[];
-  readonly isSimulated: boolean;
-  /** Width of the page; 80 when it is 0, NaN or endless. */
-  readonly columns: number;
-  readonly unicode: boolean;
-  /** Leaves text as it is unless given. */
-  readonly paint?: Paint;
 }
 
 const margin = '  ';

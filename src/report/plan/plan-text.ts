@@ -9,21 +9,17 @@ import { diskText, durationText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
-import { counted, fitLines, hang, headLines, type Page, type Paint, padEnd, pageOf } from '../page.ts';
+import { counted, fitLines, hang, headLines, type Page, type PageInput, padEnd, pageOf, pageText } from '../page.ts';
 import { budgetLines, memoryLines } from './memory-lines.ts';
 import { blockerBlocks, waitingLines } from './pending.ts';
 
 /** What `drift` shows, and on what. */
-interface DriftTextInput {
+interface DriftTextInput extends PageInput {
   readonly plan: Plan;
-  readonly isSimulated: boolean;
   /** What the lock has not got yet, and what it is called. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
   /** The command that shows the rest. */
   readonly next: Prose;
-  readonly columns: number;
-  readonly unicode: boolean;
-  readonly paint?: Paint;
 }
 
 /** Where nodes are not as the file says, briefly: changes in full, the rest counted, and one line for the whole. */
@@ -38,8 +34,7 @@ export function driftText(input: DriftTextInput): string {
     ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
     driftVerdict(input, count, page),
   ];
-  const shown = blocks.filter((lines) => lines.length > 0);
-  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page: Page): readonly string[] {
@@ -62,9 +57,8 @@ function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page:
 }
 
 /** What `plan` shows, and on what. */
-export interface PlanTextInput {
+export interface PlanTextInput extends PageInput {
   readonly plan: Plan;
-  readonly isSimulated: boolean;
   /** What the lock file gains or changes, in words, and what it is called. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
   /** Of launches over RDMA; shown where something is to be started. */
@@ -73,11 +67,6 @@ export interface PlanTextInput {
   readonly next: readonly Prose[];
   /** What is said where nothing is to be done; that all is as the file says unless given. */
   readonly nothing?: string;
-  /** Width of the page; 80 when it is 0, NaN or endless. */
-  readonly columns: number;
-  readonly unicode: boolean;
-  /** Leaves text as it is unless given. */
-  readonly paint?: Paint;
 }
 
 /** Whether a plan has a step that a machine can take. */
@@ -117,8 +106,7 @@ export function planText(input: PlanTextInput): string {
     verdictLines(input, page),
     hasMachineSteps(plan) || lock.additions.length > 0 ? input.next.map((line) => proseText(line, page)) : [],
   ];
-  const shown = blocks.filter((lines) => lines.length > 0);
-  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 /** What does harm while somebody reads the rest. */

@@ -5,7 +5,7 @@ import type { Unreached } from '../../engine/plan/unreached.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
-import { counted, fitLines, hang, headLines, type Page, type Paint, pageOf } from '../page.ts';
+import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from '../page.ts';
 
 /** One thing that a run did to a node, as somebody has kept it. */
 export interface HistoryStep {
@@ -54,7 +54,7 @@ export interface HistoryRun {
 }
 
 /** What `history` shows, and on what. */
-interface HistoryTextInput {
+interface HistoryTextInput extends PageInput {
   readonly cluster: string;
   /** Newest first. */
   readonly runs: readonly HistoryRun[];
@@ -63,10 +63,6 @@ interface HistoryTextInput {
   readonly unreached: Unreached;
   /** Whether each change is listed, as for one run. */
   readonly isWhole: boolean;
-  readonly isSimulated: boolean;
-  readonly columns: number;
-  readonly unicode: boolean;
-  readonly paint?: Paint;
 }
 
 /** Every run in a few lines, newest first: when, what, by whom, on which nodes, and how it went. */
@@ -83,7 +79,7 @@ export function historyText(input: HistoryTextInput): string {
       ? []
       : [fitLines(`Changes of one run: ${commandText(meshwright('history', blank('RUN')), page)}`, page.columns)]),
   ];
-  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 /** Of nodes that were not reached nobody can say that nothing was done to them. */

@@ -76,7 +76,7 @@ export const clientLines = (all: readonly ClientCounts[], { columns }: Page): re
   all.flatMap(({ placement, sight }) => hang(`  clients of ${placement}: `, clientCountsText(sight), columns));
 
 /** What `status --json` is made from. */
-interface StatusJsonInput {
+export interface StatusJsonInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
   /** As `diagnoseFleet` and `placementFindings` give them. */

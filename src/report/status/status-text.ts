@@ -1,18 +1,14 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
-import { countText, type Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { countText } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type FleetSurvey, type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
 import { type Link, linkEndText } from '../../model/node.ts';
 import { bytesText, layoutText, speedText } from '../../model/text/units.ts';
-import type { ClientCounts } from '../../rack/endpoint/client-counts.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import {
   isRdmaUnseen,
   type PlacementState,
   type PlacementSurvey,
 } from '../../rack/placement/check/placement-survey.ts';
-import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { type HeldMemory, isAsPredicted } from '../../rack/placement/state/held-memory.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodeSpan } from '../nodes-text.ts';
@@ -23,33 +19,18 @@ import {
   hang,
   headLines,
   type Page,
-  type Paint,
+  type PageInput,
   pageOf,
+  pageText,
   sideBySide,
   type Tone,
 } from '../page.ts';
 import { budgetLines } from '../plan/memory-lines.ts';
 import { legendLines, nodeTable, signOf } from './node-table.ts';
-import { clientLines } from './status-json.ts';
+import { clientLines, type StatusJsonInput } from './status-json.ts';
 
 /** What `status` shows, and on what. */
-export interface StatusInput {
-  readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
-  /** As `diagnoseFleet` and `placementFindings` give them. */
-  readonly findings: readonly Diagnostic[];
-  readonly placements: readonly PlacementSurvey[];
-  /** What came through the doors of published ones. */
-  readonly clients?: readonly ClientCounts[];
-  /** Of launches over RDMA, where any can come. */
-  readonly budgets?: readonly NodeBudget[];
-  readonly isSimulated: boolean;
-  /** Width of the page; 80 when it is 0, NaN or endless. */
-  readonly columns: number;
-  readonly unicode: boolean;
-  /** Leaves text as it is unless given. */
-  readonly paint?: Paint;
-}
+export interface StatusInput extends StatusJsonInput, PageInput {}
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
@@ -133,8 +114,7 @@ export function statusText(input: StatusInput): string {
     cableLines(survey, page),
     ...mergeFindings(input.findings).map((finding) => findingLines(finding, page)),
   ];
-  const shown = blocks.filter((lines) => lines.length > 0);
-  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return pageText(blocks);
 }
 
 /** The speed that most cables have is said once, in the title. */
