@@ -50,24 +50,10 @@ const factsOf = (code: string): readonly FactName[] =>
 const wordText = (word: Word): string =>
   typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
 
-/** Facts of a `sysctl` that asks for many values, or of a script around a tool: what a person would type. */
-const ownSources: Partial<Readonly<Record<FactName, string>>> = {
-  'rdma-devices': 'ibv_devices',
-  'other-rdma-devices': 'ibv_devices',
-  'rdma-ports': 'ibv_devinfo -v',
-  'rdma-objects': 'ioclasscount AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
-  'rdma-holders': 'ioreg -r -c AppleThunderboltRDMAInterface -l',
-  'boot-session': 'sysctl kern.bootsessionuuid',
-  hardware: 'sysctl hw.model hw.memsize',
-  keeper: 'launchctl print system/dev.meshwright.keeper',
-  'wired-limit': 'sysctl iogpu.wired_limit_mb',
-};
-
 /** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
 function sourceOf(fact: FactName): Prose {
   const { from, source } = registry[fact];
-  const own = source ?? ownSources[fact];
-  if (own !== undefined) return own;
+  if (source !== undefined) return source;
   const [probe] = from;
   const [program = '', ...words] = (probe?.ask ?? []).map(wordText);
   return program === 'sh' || program === ''

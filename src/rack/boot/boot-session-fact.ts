@@ -24,4 +24,5 @@ export const bootSessionFact = defineFact({
     if (seconds === undefined) return garbled(answer, 'printed no boot time');
     return known({ uuid, bootedAtEpochSeconds: seconds });
   },
+  source: 'sysctl kern.bootsessionuuid',
 });

@@ -20,4 +20,5 @@ export const hardwareFact = defineFact({
     if (memoryBytes === undefined || memoryBytes === 0) return garbled(answer, 'printed no memory size');
     return known({ model, chip, memoryBytes });
   },
+  source: 'sysctl hw.model hw.memsize',
 });

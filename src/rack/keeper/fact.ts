@@ -28,6 +28,7 @@ export const keeperFact = defineFact({
       ...(last !== undefined && last !== '' && { lastChange: last }),
     });
   },
+  source: 'launchctl print system/dev.meshwright.keeper',
 });
 
 /**

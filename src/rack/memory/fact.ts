@@ -16,4 +16,5 @@ export const wiredLimitFact = defineFact({
     const megabytes = wholeNumber(values.value[0]);
     return megabytes === undefined ? garbled(answer, 'printed no number of megabytes') : known({ megabytes });
   },
+  source: 'sysctl iogpu.wired_limit_mb',
 });

@@ -27,4 +27,5 @@ export const rdmaDevicesFact = defineFact({
       ? known(devices.value)
       : garbled(list, 'and ibv_devinfo name other devices');
   },
+  source: 'ibv_devices',
 });

@@ -22,6 +22,7 @@ export const rdmaObjectsFact = defineFact({
     const parts = partsOf(answer);
     return parts.kind === 'unknown' ? parts : countOf(answer, parts.value.count);
   },
+  source: 'ioclasscount AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
 });
 
 /**
@@ -51,6 +52,7 @@ export const rdmaHoldersFact = defineFact({
       processes: processesOf(devices, table, parts.value.tools),
     });
   },
+  source: 'ioreg -r -c AppleThunderboltRDMAInterface -l',
 });
 
 interface Parts {

@@ -13,4 +13,5 @@ export const otherRdmaDevicesFact = defineFact({
       ? all
       : known(all.value.map(({ name }) => name.slice(0, 100)).filter((name) => !isOfReceptacle(name)));
   },
+  source: 'ibv_devices',
 });

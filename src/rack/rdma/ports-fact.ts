@@ -19,4 +19,5 @@ export const rdmaPortsFact = defineFact({
     const named = devices.value.map(({ name }) => name).sort();
     return named.join() === described.join() ? known(ports.value) : garbled(info, 'and ibv_devices name other devices');
   },
+  source: 'ibv_devinfo -v',
 });
