@@ -1,4 +1,7 @@
+import type { DesiredWiredLimit } from '../model/desired.ts';
+
 const gibibyte = 2 ** 30;
+const mebibyte = 2 ** 20;
 const gigabyte = 1e9;
 
 function parts(text: string): { readonly amount: number; readonly unit: string } | undefined {
@@ -17,6 +20,7 @@ export function memoryLabelBytes(text: string): number | undefined {
   const size = parts(text);
   return size === undefined ? undefined : size.amount * gibibyte;
 }
+
 /** Tokens of `128k` (131,072) or `4096`; undefined for anything else. */
 export function contextTokens(text: string): number | undefined {
   const match = /^([1-9][0-9]{0,8})(k?)$/.exec(text);
@@ -28,3 +32,32 @@ export function durationMs(text: string): number | undefined {
   const match = /^([1-9][0-9]{0,3})([sm])$/.exec(text);
   return match === null ? undefined : Number(match[1]) * (match[2] === 'm' ? 60_000 : 1_000);
 }
+
+/** What macOS itself needs beside the GPU; below it the Mac swaps or panics (bytes). */
+export const systemBytes = 8 * 2 ** 30;
+
+/**
+ * The value of `iogpu.wired_limit_mb` that the file wants; `auto` is the memory minus the larger of 8 GiB and 6.25 %.
+ * @returns undefined when the file says nothing, or `auto` and the memory is unknown
+ */
+export function wantedWiredMegabytes(
+  wanted: DesiredWiredLimit | undefined,
+  memoryBytes: number | undefined,
+): number | undefined {
+  switch (wanted?.kind) {
+    case undefined:
+      return undefined;
+    case 'default':
+      return 0;
+    case 'bytes':
+      return Math.floor(wanted.bytes / mebibyte);
+    case 'auto':
+      return memoryBytes === undefined
+        ? undefined
+        : Math.floor((memoryBytes - Math.max(systemBytes, memoryBytes / 16)) / mebibyte);
+  }
+}
+
+/** Whether the file gives the GPU more than this Mac can spare. */
+export const isBeyondMemory = (wanted: DesiredWiredLimit | undefined, memoryBytes: number): boolean =>
+  wanted?.kind === 'bytes' && wanted.bytes > memoryBytes - systemBytes;

@@ -1,12 +1,11 @@
-import { paceOf } from '../desired/fit/fit-macs.ts';
-import { type NearestFit, type NearestSearch, nearestFit } from '../desired/fit/fit-nearest.ts';
-import { fitPlacements, worstVerdict } from '../desired/fit/fit-placements.ts';
-import { nearestText } from '../desired/fit/fit-text.ts';
-import { mostRanks, tensorAdvice, tensorProblems } from '../desired/fit/tensor-limits.ts';
+import { paceOf } from '../desired/fit-macs.ts';
+import { mostRanks, tensorAdvice, tensorProblems } from '../desired/tensor-limits.ts';
 import type { DriverName } from '../model/desired.ts';
 import type { FitFleet, FitPlacement, ModelFit } from '../model/fit.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 import { undividedByExo } from './exo/check.ts';
+import { type NearestFit, type NearestSearch, nearestFit, nearestText } from './fit-nearest.ts';
+import { fitPlacements, worstVerdict } from './fit-placements.ts';
 import { lastVersionRead, oldestVersion, splitProblems, tooOld } from './mlx/shards.ts';
 
 /** A model that is put on Macs on paper. */

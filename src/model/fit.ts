@@ -1,4 +1,5 @@
 import type { DesiredNode, DesiredPlacement, DesiredWiredLimit, DriverName } from './desired.ts';
+import type { FitNodeMemory } from './documents.generated.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { Link, NodeName } from './node.ts';
 
@@ -157,3 +158,33 @@ export interface NodeFit {
 
 /** Parts of the budget and of the memory at which a node is judged otherwise. @see runtimes: section 6.1 */
 export const fitMarks = { tight: 0.9, degraded: 0.7, nearDegraded: 0.6 } as const;
+
+const needJson = ({ total, weights, cache, compute, promptCache, loading, process }: RankNeed) => ({
+  total: Math.round(total),
+  weights: Math.round(weights),
+  cache: Math.round(cache),
+  compute: Math.round(compute),
+  promptCache,
+  loading,
+  process: Math.round(process),
+});
+
+/** The memory of a node as documents have it; all sizes are bytes. */
+export const nodeFitJson = ({
+  node,
+  memoryBytes,
+  budget,
+  needBytes,
+  verdict,
+  shares,
+  unknown,
+}: NodeFit): FitNodeMemory => ({
+  node,
+  memory: memoryBytes ?? null,
+  budget: budget?.bytes ?? null,
+  budgetKind: budget?.kind ?? null,
+  need: Math.round(needBytes),
+  verdict: verdict ?? null,
+  placements: shares.map(({ placement, rank, need }) => ({ placement, rank, ...needJson(need) })),
+  unknown,
+});

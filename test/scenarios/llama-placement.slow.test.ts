@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { llamaBytes } from '../../src/desired/fit/fit-need.ts';
 import { observe } from '../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { llamaBytes } from '../../src/drivers/llamacpp/memory.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
 
 import { ggufHeader } from '../../src/rack/artifacts/shapes/gguf.ts';

@@ -1,10 +1,17 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
-import { fitMesh } from '../../desired/fit/fit-macs.ts';
-import { nodeFitJson } from '../../desired/fit/fit-text.ts';
+import { fitMesh } from '../../desired/fit-macs.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { FitDocument } from '../../model/documents.generated.ts';
-import { canRun, type FitShape, isFullMesh, type MacCount, type MeshFit, type ModelFit } from '../../model/fit.ts';
+import {
+  canRun,
+  type FitShape,
+  isFullMesh,
+  type MacCount,
+  type MeshFit,
+  type ModelFit,
+  nodeFitJson,
+} from '../../model/fit.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { weightBytes } from '../../model/model-shape.ts';
 import { linkEndText } from '../../model/node.ts';

@@ -1,7 +1,7 @@
 import { gatewayAccount, ranksAccount } from '../../model/account.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { canonicalAddress } from '../addresses.ts';
-import { memoryLabelBytes, sizeBytes } from '../amounts.ts';
+import { memoryLabelBytes, sizeBytes, systemBytes } from '../amounts.ts';
 import { type Choices, choicesAmong } from '../did-you-mean.ts';
 import type { Draft, DraftNode } from '../draft.ts';
 import type { DraftText } from '../draft-placements.ts';
@@ -17,9 +17,6 @@ export const nodeRules: readonly Rule[] = [
   loginUnderFileVault,
   accounts,
 ];
-
-/** What macOS needs beside the GPU (bytes). */
-const systemBytes = 8 * 2 ** 30;
 
 function isTooSmall({ memory }: DraftNode, limitBytes: number): boolean {
   const bytes = memory?.isText ? memoryLabelBytes(memory.text) : undefined;

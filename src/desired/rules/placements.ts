@@ -5,7 +5,7 @@ import type { Prose } from '../../model/text/prose.ts';
 import { type Choices, choicesAmong } from '../did-you-mean.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import { type DraftPlacement, type DraftText, draftLayouts, pointerTo } from '../draft-placements.ts';
-import { paceOf } from '../fit/fit-macs.ts';
+import { paceOf } from '../fit-macs.ts';
 import type { Finding, PlaceText, Rule } from './rule.ts';
 
 /** What placements name, their nodes and how they are split. */

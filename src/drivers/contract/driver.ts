@@ -13,6 +13,7 @@ import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { CabledFleet } from './addresses.ts';
+import type { DriverMemory } from './memory.ts';
 
 /** One request of a dialogue, made on a node to its own loopback address. */
 export interface TalkRequest {
@@ -194,6 +195,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   /** The keys of `runtimes` and `placements` that it needs or takes; a key that no driver names is for all. */
   readonly keys: DriverKeys;
   configure(place: RankPlace<R>): RankCommand;
+  /** Absent: it holds equal parts, and nothing of earlier prompts. */
+  readonly memory?: DriverMemory;
   /** What must have been seen before a rank can be configured. */
   needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;

@@ -1,5 +1,5 @@
 import { innerPort } from '../../desired/endpoints.ts';
-import { tensorProblems } from '../../desired/fit/tensor-limits.ts';
+import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { DesiredModel, DesiredPlacement, ExoRuntime } from '../../model/desired.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 

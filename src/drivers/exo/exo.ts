@@ -1,6 +1,7 @@
 import type { ExoRuntime } from '../../model/desired.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
 import type { RuntimeDriver, StartPhase } from '../contract/driver.ts';
+import { heldInParts } from '../contract/memory.ts';
 import { check, openApi } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
 import { configure } from './configure.ts';
@@ -26,6 +27,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   id: 'exo',
   keys: { needs: ['version'], takes: ['program'], ofPlacements: ['args', 'parallel'] },
   configure,
+  memory: { held: (wish, rooms) => heldInParts(wish, rooms, 'memory') },
   needs: () => [],
   // `usage` comes with the last token and adds one for each that mlx gave; an answer that was cut short has none.
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike

@@ -5,6 +5,7 @@ import type { HeldBytes, RuntimeDriver, RuntimeSight, StartPhase } from '../cont
 import { check } from './check.ts';
 import { signatures } from './classify.ts';
 import { configure } from './configure.ts';
+import { memory } from './memory.ts';
 
 /**
  * The workers first, until each of them listens: a server that finds one of them absent ends at once. That a worker
@@ -89,6 +90,7 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   id: 'llamacpp-rpc',
   keys: { needs: [], takes: ['server', 'worker', 'cache'], ofPlacements: ['args', 'parallel', 'shares'] },
   configure,
+  memory,
   check,
   needs: () => [],
   // `usage` is `n_decoded`, which grows by one behind each sampled token.

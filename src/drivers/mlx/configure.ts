@@ -1,7 +1,10 @@
-import { mlxPromptCacheBytes } from '../../desired/fit/fit-need.ts';
 import type { DesiredPlacement, MlxRuntime } from '../../model/desired.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import type { RankCommand, RankFile, RankMatrix, RankPlace } from '../contract/driver.ts';
+import type { DriverMemory } from '../contract/memory.ts';
+
+/** What mlx keeps of earlier prompts, at most; it is started with this bound, since by itself it has none in bytes. */
+const promptCacheBytes = 2 * 2 ** 30;
 
 type Place = RankPlace<MlxRuntime>;
 
@@ -62,7 +65,7 @@ function serverWords({ placement, model, modelFolder, endpointPort }: Place): Ra
     ['--prompt-concurrency'],
     [String(parallel)],
     ['--prompt-cache-bytes'],
-    [String(mlxPromptCacheBytes)],
+    [String(promptCacheBytes)],
     ...(sharding === 'pipeline' && nodes.length > 1 ? [['--pipeline']] : []),
     ...(model.trustedCode === undefined ? [] : [['--trust-remote-code']]),
   ];
@@ -247,3 +250,9 @@ const mostCablesPerHop = 4;
  * @see Config::is_valid_ring in mlx/distributed/jaccl/lib/jaccl/jaccl.cpp of mlx 0.32
  */
 export const usedPerHop = (counts: readonly number[]): number => Math.min(mostCablesPerHop, ...counts);
+
+export const memory: DriverMemory = {
+  promptCacheBytes: () => promptCacheBytes,
+  // mlx-lm loads a tensor whole before it keeps its part of it.
+  loadingBytes: ({ sharding, shape }, ranks) => (sharding === 'tensor' && ranks > 1 ? 2 * shape.largestTensorBytes : 0),
+};

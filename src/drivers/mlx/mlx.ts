@@ -4,7 +4,7 @@ import { countedChatRequest } from '../contract/chat-request.ts';
 import type { RuntimeDriver, RuntimeSight, StartPhase } from '../contract/driver.ts';
 import { check } from './check.ts';
 import { signatures } from './classify.ts';
-import { configure, mlxPython } from './configure.ts';
+import { configure, memory, mlxPython } from './configure.ts';
 
 /**
  * Over JACCL the leader first, until it listens where the ranks meet: the others try four times within fifteen seconds,
@@ -45,6 +45,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   id: 'mlx',
   keys: { needs: ['python', 'requirements'], takes: ['wheels'], ofPlacements: ['args', 'parallel', 'backend'] },
   configure,
+  memory,
   check,
   needs: ({ nodes, transport }) => {
     if (transport === 'tcp' || nodes.length === 1) return [];

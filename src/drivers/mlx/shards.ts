@@ -1,4 +1,4 @@
-import { tensorProblems } from '../../desired/fit/tensor-limits.ts';
+import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 
 /** A model to be split over so many ranks by a version of mlx-lm. */

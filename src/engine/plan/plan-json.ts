@@ -1,8 +1,8 @@
-import { nodeFitJson } from '../../desired/fit/fit-text.ts';
 import { diagnosticJson } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Json } from '../../model/digest.ts';
 import type { PlanDocument } from '../../model/documents.generated.ts';
+import { nodeFitJson } from '../../model/fit.ts';
 import type { Act, Change, Patch, Step } from '../../model/step.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Plan, Waiting } from './plan.ts';

@@ -1,4 +1,4 @@
-import { paceOf } from '../../desired/fit/fit-macs.ts';
+import { paceOf } from '../../desired/fit-macs.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { placementSubject } from '../../model/subject.ts';

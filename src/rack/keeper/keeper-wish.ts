@@ -1,4 +1,5 @@
-import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/fit-placements.ts';
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
+
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Kept } from '../../node/paths/keeper-files.ts';

@@ -1,4 +1,5 @@
-import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/fit-placements.ts';
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
+
 import type { DesiredFleet } from '../../model/desired.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';

@@ -1,4 +1,5 @@
-import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/fit/fit-placements.ts';
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
+
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';

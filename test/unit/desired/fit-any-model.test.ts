@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearestFit } from '../../../src/desired/fit/fit-nearest.ts';
-import { fitPlacements, isWorse, worstVerdict } from '../../../src/desired/fit/fit-placements.ts';
+import { nearestFit } from '../../../src/drivers/fit-nearest.ts';
+import { fitPlacements, isWorse, worstVerdict } from '../../../src/drivers/fit-placements.ts';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
 
 import { evenShape, fleetOf } from './fit-shapes.ts';

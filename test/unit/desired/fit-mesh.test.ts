@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitMesh } from '../../../src/desired/fit/fit-macs.ts';
+import { fitMesh } from '../../../src/desired/fit-macs.ts';
 import { type FitShape, isFullMesh } from '../../../src/model/fit.ts';
 import { macModel, macModelIds } from '../../../src/model/macs.ts';
 import { linkEndText } from '../../../src/model/node.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { nearestFit as nearestFitItself } from '../../../src/desired/fit/fit-nearest.ts';
+import { nearestFit as nearestFitItself } from '../../../src/drivers/fit-nearest.ts';
 import {
   fitPlacements as fitPlacementsItself,
   memoryBudget,
   placementNeeds as placementNeedsItself,
   verdictOf,
   worstVerdict,
-} from '../../../src/desired/fit/fit-placements.ts';
+} from '../../../src/drivers/fit-placements.ts';
 import type { FitFleet } from '../../../src/model/fit.ts';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
 import { onOnePage, onPage } from '../one-page.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { needSentence as needSentenceItself } from '../../../src/desired/fit/fit-text.ts';
+import { needSentence as needSentenceItself } from '../../../src/drivers/fit-nearest.ts';
 import type { NodeFit } from '../../../src/model/fit.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { llamaCacheFactor } from '../../../src/desired/fit/fit-need.ts';
-import { placementNeeds } from '../../../src/desired/fit/fit-placements.ts';
+import { placementNeeds } from '../../../src/drivers/fit-placements.ts';
+import { llamaCacheFactor } from '../../../src/drivers/llamacpp/memory.ts';
 import type { FitPlacement } from '../../../src/model/fit.ts';
 import { evenShape, fleetOf } from './fit-shapes.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { llamaBytes, llamaUnits } from '../../../src/desired/fit/fit-need.ts';
+import { llamaBytes, llamaUnits } from '../../../src/drivers/llamacpp/memory.ts';
+
 import { evenShape } from './fit-shapes.ts';
 
 /** What llama.cpp 0.7.0 logged of small models of its architecture `llama` in 16 bits. @see runtimes: section 6.4 */

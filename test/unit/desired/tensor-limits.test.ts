@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   tensorCounts as tensorCountsItself,
   tensorProblems as tensorProblemsItself,
-} from '../../../src/desired/fit/tensor-limits.ts';
+} from '../../../src/desired/tensor-limits.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 import { evenShape } from './fit-shapes.ts';
 

@@ -1,7 +1,6 @@
-import { type NearestSearch, nearestFit } from '../../../desired/fit/fit-nearest.ts';
-import { fitPlacements, worstVerdict } from '../../../desired/fit/fit-placements.ts';
-import { nearestText, needSentence } from '../../../desired/fit/fit-text.ts';
 import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
+import { type NearestSearch, nearestFit, nearestText, needSentence } from '../../../drivers/fit-nearest.ts';
+import { fitPlacements, worstVerdict } from '../../../drivers/fit-placements.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { FitVerdict } from '../../../model/fit.ts';
 import { type Prose, prose } from '../../../model/text/prose.ts';

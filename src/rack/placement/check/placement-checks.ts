@@ -1,10 +1,10 @@
-import { fitPlacements, type SeenMemories } from '../../../desired/fit/fit-placements.ts';
 import { onFallback, withFallbacks } from '../../../desired/layouts.ts';
 import { codes, diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import { exoShape } from '../../../drivers/exo/check.ts';
+import { fitPlacements, type SeenMemories } from '../../../drivers/fit-placements.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';

@@ -1,4 +1,4 @@
-import { tensorAdvice, tensorProblems } from '../../../desired/fit/tensor-limits.ts';
+import { tensorAdvice, tensorProblems } from '../../../desired/tensor-limits.ts';
 import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement, DriverName } from '../../../model/desired.ts';
 import type { ModelShape } from '../../../model/model-shape.ts';

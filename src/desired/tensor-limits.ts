@@ -1,4 +1,4 @@
-import type { ModelShape } from '../../model/model-shape.ts';
+import type { ModelShape } from '../model/model-shape.ts';
 
 /**
  * Why a model cannot be split over so many ranks by tensors, one sentence each; empty when it can. Heads, heads of keys

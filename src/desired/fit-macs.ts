@@ -1,6 +1,6 @@
-import type { FitModel, FitShape, MacCount, MeshFit } from '../../model/fit.ts';
-import { type MacModel, macModel } from '../../model/macs.ts';
-import { type Link, type LinkEnd, type NodeName, nodeName } from '../../model/node.ts';
+import type { FitModel, FitShape, MacCount, MeshFit } from '../model/fit.ts';
+import { type MacModel, macModel } from '../model/macs.ts';
+import { type Link, type LinkEnd, type NodeName, nodeName } from '../model/node.ts';
 
 /** A Mac of a placement with its `hw.model`. */
 interface PacedMac {

@@ -1,4 +1,5 @@
-import type { DesiredWiredLimit } from '../../model/desired.ts';
+import { wantedWiredMegabytes } from '../desired/amounts.ts';
+import type { DesiredWiredLimit } from '../model/desired.ts';
 import {
   type FitFleet,
   type FitPlacement,
@@ -8,10 +9,11 @@ import {
   type NodeFit,
   type PlacementShare,
   type RankNeed,
-} from '../../model/fit.ts';
-import type { ModelShape } from '../../model/model-shape.ts';
-import type { NodeName } from '../../model/node.ts';
-import { rankNeeds } from './fit-need.ts';
+} from '../model/fit.ts';
+import type { ModelShape } from '../model/model-shape.ts';
+import type { NodeName } from '../model/node.ts';
+import { rankNeeds } from './contract/memory.ts';
+import { driverOf } from './registry.ts';
 
 /** What was seen of the memory of nodes, by name; the file says it of the others. */
 export type SeenMemories = Readonly<Record<string, SeenMemory | undefined>>;
@@ -48,7 +50,7 @@ export function placementNeeds(
       ...(budget === undefined ? {} : { budgetBytes: budget.bytes }),
     };
   });
-  return rankNeeds({ ...placement, shape, driver }, rooms);
+  return rankNeeds({ ...placement, shape }, rooms, driverOf({ driver }).memory);
 }
 
 /** The shape of the model of a placement, where it is known. */
@@ -116,34 +118,6 @@ export function worstVerdict(placement: Pick<FitPlacement, 'nodes'>, fits: reado
 }
 
 const mebibyte = 2 ** 20;
-/** What macOS itself needs beside the GPU; below it the Mac swaps or panics (bytes). */
-const systemBytes = 8 * 2 ** 30;
-
-/**
- * The value of `iogpu.wired_limit_mb` that the file wants; `auto` is the memory minus the larger of 8 GiB and 6.25 %.
- * @returns undefined when the file says nothing, or `auto` and the memory is unknown
- */
-export function wantedWiredMegabytes(
-  wanted: DesiredWiredLimit | undefined,
-  memoryBytes: number | undefined,
-): number | undefined {
-  switch (wanted?.kind) {
-    case undefined:
-      return undefined;
-    case 'default':
-      return 0;
-    case 'bytes':
-      return Math.floor(wanted.bytes / mebibyte);
-    case 'auto':
-      return memoryBytes === undefined
-        ? undefined
-        : Math.floor((memoryBytes - Math.max(systemBytes, memoryBytes / 16)) / mebibyte);
-  }
-}
-
-/** Whether the file gives the GPU more than this Mac can spare. */
-export const isBeyondMemory = (wanted: DesiredWiredLimit | undefined, memoryBytes: number): boolean =>
-  wanted?.kind === 'bytes' && wanted.bytes > memoryBytes - systemBytes;
 
 const gibibyte = 2 ** 30;
 

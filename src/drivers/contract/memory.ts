@@ -1,0 +1,116 @@
+import type { FitPlacement, RankNeed } from '../../model/fit.ts';
+import type { LayerShape, ModelShape } from '../../model/model-shape.ts';
+
+const gibibyte = 2 ** 30;
+
+/** The program of a rank. @see runtimes: section 6.3 */
+const processBytes = 0.3 * gibibyte;
+
+/**
+ * The gateway of a published placement, on the leader: 256 MiB for large bodies, as much for all else. 100 bodies of
+ * 64 MiB at once made it 350 MB large (test/scenarios/doorman-siege.slow.test.ts).
+ */
+const gatewayBytes = gibibyte / 2;
+
+/** Buffers of computing take at least a GiB, and 2 % of the memory of the GPU. @see runtimes: section 6.3 */
+const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
+
+/** What is to run, as far as memory goes. */
+export interface FitWish
+  extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env' | 'publication'> {
+  readonly shape: ModelShape;
+}
+
+/** The node of one rank. */
+export interface RankRoom {
+  readonly memoryBytes?: number;
+  readonly budgetBytes?: number;
+}
+
+export interface Held {
+  readonly weights: number;
+  readonly cache: number;
+}
+
+/** What a runtime holds in another way than most. */
+export interface DriverMemory {
+  /** Weights and cache of each rank; absent: tensors in equal parts, or layers in equal numbers. */
+  held?(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[];
+  /** What a rank keeps of earlier prompts. */
+  promptCacheBytes?(rank: number): number;
+  /** What a rank takes in addition to its part while it loads the model. */
+  loadingBytes?(wish: FitWish, ranks: number): number;
+}
+
+/** What each rank needs, in rank order; `rooms` are the nodes of the ranks. */
+export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[], driver: DriverMemory = {}): readonly RankNeed[] {
+  const held = driver.held?.(wish, rooms) ?? heldInParts(wish, rooms, 'number');
+  return rooms.map(({ budgetBytes }, rank) => {
+    const { weights, cache } = held[rank] ?? { weights: 0, cache: 0 };
+    const compute = computeBytes(budgetBytes);
+    const promptCache = driver.promptCacheBytes?.(rank) ?? 0;
+    const loading = driver.loadingBytes?.(wish, rooms.length) ?? 0;
+    const process = processBytes + (wish.publication === undefined || rank > 0 ? 0 : gatewayBytes);
+    const total = weights + process + Math.max(loading, cache + compute + promptCache);
+    return { weights, cache, compute, promptCache, loading, process, total };
+  });
+}
+
+/** Every tensor in equal parts, or whole layers: equal numbers of them, or by the memory of the nodes. */
+export function heldInParts(wish: FitWish, rooms: readonly RankRoom[], layersBy: 'number' | 'memory'): readonly Held[] {
+  const { sharding, shape } = wish;
+  const ranks = rooms.length;
+  if (ranks === 1 || sharding === undefined) return rooms.map(() => layersHeld(wish, shape.layers));
+  if (sharding === 'tensor') return rooms.map(() => tensorHeld(wish, ranks));
+  return pipelineLayers(wish, rooms, layersBy).map((layers) => layersHeld(wish, layers));
+}
+
+/** Equal ones where the file says none. */
+export const sharesOf = ({ shares }: Pick<FitWish, 'shares'>, ranks: number): readonly number[] =>
+  shares ?? Array.from({ length: ranks }, () => 1);
+
+/** Embedding and output matrix lie on every rank of a pipeline. */
+const besideLayers = ({ embeddingBytes, outputBytes, otherBytes }: ModelShape): number =>
+  embeddingBytes + outputBytes + otherBytes;
+
+const layersHeld = (wish: FitWish, layers: readonly LayerShape[]): Held => ({
+  weights: layers.reduce((sum, { bytes }) => sum + bytes, besideLayers(wish.shape)),
+  cache: (cacheBytesOf(layers, wish.contextTokens) + wish.shape.stateBytes) * wish.parallel,
+});
+
+/** The latent cache of MLA lies whole on every rank, as do heads of keys that do not divide. */
+function tensorHeld(wish: FitWish, ranks: number): Held {
+  const { shape, contextTokens, parallel } = wish;
+  const isDivided = shape.attention.kind === 'gqa' && shape.kvHeads % ranks === 0;
+  const cache = (cacheBytesOf(shape.layers, contextTokens) / (isDivided ? ranks : 1) + shape.stateBytes) * parallel;
+  const weights = shape.layers.reduce(
+    (sum, { bytes, sharded }) => sum + bytes - sharded + sharded / ranks,
+    besideLayers(shape),
+  );
+  return { weights, cache };
+}
+
+/** The layers of each rank of a pipeline: rank 0 gets the last ones, and the first ranks one more where they do not divide. */
+function pipelineLayers(
+  { shape }: FitWish,
+  rooms: readonly RankRoom[],
+  layersBy: 'number' | 'memory',
+): readonly (readonly LayerShape[])[] {
+  const sizes = rooms.map(({ memoryBytes = 0 }) => memoryBytes);
+  const isByMemory = layersBy === 'memory' && sizes.every((size) => size > 0);
+  const counts = layerCounts(shape.layers.length, isByMemory ? sizes : sizes.map(() => 1));
+  const starts = counts.map((_, rank) => counts.slice(rank + 1).reduce((sum, count) => sum + count, 0));
+  return counts.map((count, rank) => shape.layers.slice(starts[rank], (starts[rank] ?? 0) + count));
+}
+
+/** Whole layers in proportion to the shares; those that are left over go to the first ranks. */
+function layerCounts(layers: number, shares: readonly number[]): readonly number[] {
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  const whole = shares.map((share) => Math.floor((layers * share) / total));
+  const left = layers - whole.reduce((sum, count) => sum + count, 0);
+  return whole.map((count, rank) => count + (rank < left ? 1 : 0));
+}
+
+/** What these layers keep of one sequence of so many tokens. */
+export const cacheBytesOf = (layers: readonly LayerShape[], tokens: number): number =>
+  layers.reduce((sum, { cachePerToken, window }) => sum + cachePerToken * Math.min(tokens, window ?? tokens), 0);
