@@ -1,8 +1,8 @@
 import { makeDraft } from '../desired/draft.ts';
-import type { KeysByDriver } from '../desired/drivers/driver-keys.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
 import type { Finding, FindingPlace, PlaceText } from '../desired/rules/rule.ts';
+import type { KeysByDriver } from '../desired/runtimes.ts';
 import { type Diagnostic, hasErrors, type SourceRange } from '../diagnostics/diagnostic.ts';
 import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
 import type { ClusterSpec } from '../model/cluster-spec.generated.ts';

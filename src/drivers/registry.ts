@@ -1,4 +1,4 @@
-import type { KeysByDriver } from '../desired/drivers/driver-keys.ts';
+import type { KeysByDriver } from '../desired/runtimes.ts';
 import type { DiagnosticCode } from '../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredRuntime, DriverName } from '../model/desired.ts';
 import type { DialogueCall } from '../model/endpoint-calls.ts';

@@ -4,7 +4,6 @@ import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCluster } from '../../config/load-cluster.ts';
 import { pointerTo } from '../../config/source-map.ts';
-import { nearestProgram, programsOf } from '../../desired/drivers/runtime-programs.ts';
 import { requirementsName } from '../../desired/resolve-placements.ts';
 import {
   type ArchiveFact,
@@ -18,6 +17,7 @@ import { mostTreeFiles } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import type { TreeFile } from '../../model/node-script.ts';

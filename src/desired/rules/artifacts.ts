@@ -2,8 +2,15 @@ import { modelSubject, placementSubject, runtimeSubject, type Subject } from '..
 import { listText, suggesterAmong } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
 import { type DraftPlacement, type DraftRuntime, type DraftText, pointerTo } from '../draft-placements.ts';
-import { commandFields, type FieldUse, fieldsIn, isCommandField } from '../drivers/command-fields.ts';
-import { driversOfKey, driversOfPlacementKey, type KeysByDriver } from '../drivers/driver-keys.ts';
+import {
+  commandFields,
+  driversOfKey,
+  driversOfPlacementKey,
+  type FieldUse,
+  fieldsIn,
+  isCommandField,
+  type KeysByDriver,
+} from '../runtimes.ts';
 import { collisionsOf, isTreePath } from '../tree-paths.ts';
 import type { Finding, PlaceText, Rule } from './rule.ts';
 

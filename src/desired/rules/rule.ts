@@ -3,7 +3,7 @@ import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import type { Subject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Draft } from '../draft.ts';
-import type { KeysByDriver } from '../drivers/driver-keys.ts';
+import type { KeysByDriver } from '../runtimes.ts';
 
 /** One meaning rule: what a file with the right form still has wrong. Pure; `place` puts a pointer into words. */
 export type Rule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => readonly Finding[];

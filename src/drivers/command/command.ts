@@ -1,4 +1,4 @@
-import { type CommandField, fillFields } from '../../desired/drivers/command-fields.ts';
+import { type CommandField, fillFields } from '../../desired/runtimes.ts';
 import type { CommandRuntime, DesiredPlacement } from '../../model/desired.ts';
 import type { NodePath } from '../../model/probe.ts';
 import { joinText, type Text } from '../../model/step.ts';
@@ -125,6 +125,10 @@ export const command: RuntimeDriver<CommandRuntime> = {
   check,
   configure,
   programOutside,
+  programs: ({ command: [program = ''] }) => {
+    const path = /^\{runtime\}\/([^{}]+)$/.exec(program)?.[1];
+    return path === undefined ? [] : [path];
+  },
   needs: () => [],
   tokenRequest,
   phases: (_placement, runtime) => phases(runtime),

@@ -1,4 +1,4 @@
-import type { DriverKeys } from '../../desired/drivers/driver-keys.ts';
+import type { DriverKeys } from '../../desired/runtimes.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
@@ -204,6 +204,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   phases(placement: DesiredPlacement, runtime: R): readonly StartPhase[];
   /** What speaks against a placement before it is started; memory is judged for all drivers alike. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
+  /** The programs that a start calls by their paths in the archive, for these placements; absent: none. */
+  programs?(runtime: R, users: readonly DesiredPlacement[]): readonly string[];
   /** Its program, where the file names one that no archive brings. */
   programOutside?(runtime: R): NodePath | undefined;
   /** The command by which an account of ours shows that it reaches the GPU; absent where the runtime has none. */

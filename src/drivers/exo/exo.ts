@@ -28,6 +28,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   keys: { needs: ['version'], takes: ['program'], ofPlacements: ['args', 'parallel'] },
   configure,
   memory: { held: (wish, rooms) => heldInParts(wish, rooms, 'memory') },
+  programs: ({ program }) => [program],
   needs: () => [],
   // `usage` comes with the last token and adds one for each that mlx gave; an answer that was cut short has none.
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike

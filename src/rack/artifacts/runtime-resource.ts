@@ -1,5 +1,5 @@
-import { isReleaseLayout, programsOf } from '../../desired/drivers/runtime-programs.ts';
 import { doormanTree } from '../../desired/resolve-placements.ts';
+import { isReleaseLayout, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import { compareText } from '../../model/lists.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestProgram as nearestProgramItself } from '../../../src/desired/drivers/runtime-programs.ts';
+import { nearestProgram as nearestProgramItself } from '../../../src/drivers/runtime-programs.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const nearestProgram = onPage(nearestProgramItself);

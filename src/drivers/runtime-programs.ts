@@ -1,5 +1,6 @@
-import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean } from '../desired/did-you-mean.ts';
+import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
+import { driverOf } from './registry.ts';
 
 /** The folder in which llama.cpp is looked for unless the file says where it is. */
 const llamaFolder = 'bin';
@@ -38,19 +39,6 @@ export function programsOf(
   { placements }: Pick<DesiredFleet, 'placements'>,
 ): readonly string[] {
   if (!('driver' in runtime)) return [runtime.program];
-  switch (runtime.driver) {
-    case 'command': {
-      const path = /^\{runtime\}\/([^{}]+)$/.exec(runtime.command[0] ?? '')?.[1];
-      return path === undefined ? [] : [path];
-    }
-    case 'llamacpp-rpc': {
-      const users = placements.filter((one) => one.runtime === runtime.name);
-      const hasFollowers = users.some(({ nodes, fallback }) => Math.max(nodes.length, fallback?.nodes.length ?? 0) > 1);
-      return [runtime.server, ...(hasFollowers ? [runtime.worker] : [])];
-    }
-    case 'mlx':
-      return [];
-    case 'exo':
-      return [runtime.program];
-  }
+  const users = placements.filter((one) => one.runtime === runtime.name);
+  return driverOf(runtime).programs?.(runtime, users) ?? [];
 }
