@@ -37,6 +37,7 @@ describe('the library', () => {
       'parseLock',
       'plainText',
       'proseText',
+      'readFact',
       'renderDiagnostics',
       'subjectText',
     ]);
