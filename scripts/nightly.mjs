@@ -31,7 +31,7 @@ const enumerated = [
   'test/cli/kill',
   'test/cli/blind-follower',
   'test/cli/skeletons',
-  'test/unit/script/lease-interleaved',
+  'test/unit/engine/scripts/lease-interleaved',
 ];
 
 const running = new Set();

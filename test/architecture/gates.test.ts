@@ -73,7 +73,7 @@ describe('the workflows', () => {
     const words = ['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', ...paths.split(' ')];
     const listed = printedBy(words, { MESHWRIGHT_TESTS: selection });
     const files = listed.split('\n').flatMap((line) => /test\/\S+\.test\.ts/.exec(line)?.[0] ?? []);
-    const scripts = filesBelow('test/unit/script').filter((path) => path.endsWith('.test.ts'));
+    const scripts = filesBelow('test/unit/engine/scripts').filter((path) => path.endsWith('.test.ts'));
     expect(files.toSorted()).toEqual(['test/architecture/node-scripts.slow.test.ts', ...scripts].toSorted());
   });
 

@@ -6,8 +6,8 @@ import { jobNames, scriptNames } from '../../src/engine/scripts/registry.ts';
 import { observeCommand, observeScript } from '../../src/node/observe-script.ts';
 import { tool } from '../../src/node/paths/node-paths.ts';
 import { lintNodeScript } from '../lint/node-script-lint.ts';
-import { everyText } from '../unit/script/script-examples.ts';
-import { scriptShells } from '../unit/script/shells.ts';
+import { everyText } from '../unit/engine/scripts/script-examples.ts';
+import { scriptShells } from '../unit/engine/scripts/shells.ts';
 import { filesBelow, textOf } from './sources.ts';
 
 const token = '0123456789abcdef0123456789abcdef';

@@ -13,7 +13,7 @@ import {
   writeSources,
 } from '../scenarios/converge-file.ts';
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
-import { hashOf } from '../unit/doorman/hash-of.ts';
+import { hashOf } from '../unit/gateway/hash-of.ts';
 import { type Canary, placesOf, searchText, searchTree } from './canary.ts';
 import { endPlace } from './fleet.ts';
 import { meshwright, type Ran } from './meshwright.ts';

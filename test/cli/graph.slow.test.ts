@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { elementsOf, statementsOf } from '../unit/report/well-formed.ts';
+import { elementsOf, statementsOf } from '../unit/report/graph/well-formed.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
 import type { Place } from './place.ts';

@@ -7,7 +7,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Known } from '../../src/model/known.ts';
 import type { Answer } from '../../src/model/probe.ts';
-import { type FactCase, judge, loadFactCases, type Printed } from '../unit/facts/fact-cases.ts';
+import { type FactCase, judge, loadFactCases, type Printed } from '../unit/engine/observe/fact-cases.ts';
 import {
   cutAtCharacters,
   cutAtLines,

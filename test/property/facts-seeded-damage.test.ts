@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { FactName } from '../../src/engine/observe/facts.ts';
 import { isWhole, sampleSeed } from '../sample.ts';
-import { judge, loadFactCases, type Printed } from '../unit/facts/fact-cases.ts';
+import { judge, loadFactCases, type Printed } from '../unit/engine/observe/fact-cases.ts';
 import { isCutShort, isSame, isSameBut, mayLeaveOut, mayStopEarly, withoutEachKey } from './facts-damage.ts';
 
 type Damage = (text: string, at: number) => string;

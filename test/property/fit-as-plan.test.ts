@@ -8,7 +8,7 @@ import { canRun, type ModelFit } from '../../src/model/fit.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
 import { checkPlacement } from '../../src/rack/placement/check/placement-checks.ts';
 import { desiredFleet, desiredNode } from '../rack/rack.ts';
-import { evenShape, gib } from '../unit/desired/fit-shapes.ts';
+import { evenShape, gib } from '../unit/engine/plan/fit-shapes.ts';
 
 const from = { archive: '/archives/one.tar.gz', extras: [], name: 'one' };
 

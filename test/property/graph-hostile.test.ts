@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { graphDot } from '../../src/report/graph/graph-dot.ts';
 import { graphSvg } from '../../src/report/graph/graph-svg.ts';
 import { end, peer, receptacles } from '../rack/rack.ts';
-import { declaredPicture, seenPicture, studios } from '../unit/report/graph-racks.ts';
-import { elementsOf, statementsOf } from '../unit/report/well-formed.ts';
+import { declaredPicture, seenPicture, studios } from '../unit/report/graph/graph-racks.ts';
+import { elementsOf, statementsOf } from '../unit/report/graph/well-formed.ts';
 
 /** Words that look like markup, like escapes of DOT, or like nothing at all. */
 const hostile = fc.oneof(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/model/probe.ts';
 import { parseFrames } from '../../src/node/frames.ts';
-import { probesFor, type Ran, rightAnswer, stream, token } from '../unit/script/frame-stream.ts';
+import { probesFor, type Ran, rightAnswer, stream, token } from '../unit/node/frame-stream.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { observeScript } from '../../src/node/observe-script.ts';
 import { quote } from '../../src/node/quote.ts';
-import { loginShells, type Shell, scriptShells } from '../unit/script/shells.ts';
+import { loginShells, type Shell, scriptShells } from '../unit/engine/scripts/shells.ts';
 
 /** Words that a shell would like to read as something else, among any other text. */
 const hostile = fc.oneof(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
-import { hashOf } from '../unit/doorman/hash-of.ts';
+import { hashOf } from '../unit/gateway/hash-of.ts';
 import { chat, rightKey, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
 import { startUpstream, type TestUpstream, type UpstreamWish } from './doorman-upstream.ts';
 

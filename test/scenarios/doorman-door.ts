@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
 import type { DoormanUpstream } from '../../src/model/gateway.ts';
-import { hashOf } from '../unit/doorman/hash-of.ts';
+import { hashOf } from '../unit/gateway/hash-of.ts';
 
 /** The key of every test; a second one opens another placement alone. */
 export const rightKey = 'key-of-the-tests-0123456789';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DoormanUpstream } from '../../src/model/gateway.ts';
-import { hashOf } from '../unit/doorman/hash-of.ts';
+import { hashOf } from '../unit/gateway/hash-of.ts';
 import { rightKey } from './doorman-door.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));

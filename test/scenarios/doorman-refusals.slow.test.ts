@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { hashOf } from '../unit/doorman/hash-of.ts';
+import { hashOf } from '../unit/gateway/hash-of.ts';
 import { chat, rightKey, startDoor, type TestDoor, upstreamAt } from './doorman-door.ts';
 import { startUpstream, type TestUpstream } from './doorman-upstream.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ExoState, parseState } from '../../src/drivers/exo/answers.ts';
 import { eventually } from '../rack/running.ts';
-import { exoCase } from '../unit/runtimes/exo/exo-case.ts';
+import { exoCase } from '../unit/drivers/exo/exo-case.ts';
 import { type Dialect, type Doubles, makeDoubles, modelId, type Name, names } from './exo-doubles.ts';
 
 let doubles: Doubles | undefined;

@@ -16,7 +16,7 @@ import {
   strangeRack,
   studios,
   swappedRack,
-} from '../unit/report/graph-racks.ts';
+} from '../unit/report/graph/graph-racks.ts';
 import { findProgram, type Page, startChromium } from './browser/chromium.ts';
 import { type Area, channelsOf, contrast, lookAtDrawing, type SeenDrawing } from './browser/seen-drawing.ts';
 

@@ -15,11 +15,11 @@ import {
 } from '../../src/node/paths/own-paths.ts';
 import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/doubles.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
-import { rulesTool } from '../unit/script/directory-tool.ts';
-import type { MacRoot } from '../unit/script/mac-root.ts';
-import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/script/run-job.ts';
-import { exampleDigest } from '../unit/script/script-examples.ts';
-import { scriptShells } from '../unit/script/shells.ts';
+import { rulesTool } from '../unit/engine/scripts/directory-tool.ts';
+import type { MacRoot } from '../unit/engine/scripts/mac-root.ts';
+import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/engine/scripts/run-job.ts';
+import { exampleDigest } from '../unit/engine/scripts/script-examples.ts';
+import { scriptShells } from '../unit/engine/scripts/shells.ts';
 
 const folderOfBuilds = '/opt/meshwright/builds';
 const tree = { kind: 'runtime', name: 'mlx', digest: exampleDigest } as const;

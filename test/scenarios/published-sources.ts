@@ -3,7 +3,7 @@ import type { DesiredFleet } from '../../src/model/desired.ts';
 import { digest } from '../../src/model/digest.ts';
 import { known } from '../../src/model/known.ts';
 import { writeNodeArchive } from '../../src/sim/doubles/node-archive.ts';
-import { hashOf } from '../unit/doorman/hash-of.ts';
+import { hashOf } from '../unit/gateway/hash-of.ts';
 import { type FileValue, filePart } from './converge-file.ts';
 
 /** What clients of the tests send. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { exitText } from '../../../src/model/probe.ts';
 import { type Step, type StepOutcome, stepsBefore } from '../../../src/model/step.ts';
-import { everyText } from '../../unit/script/script-examples.ts';
+import { everyText } from '../../unit/engine/scripts/script-examples.ts';
 import type { SeenExec } from './recording.ts';
 import { steady, withNumberedDigests, withoutDigests } from './steady.ts';
 import { type StepPlace, stepBody } from './step-bodies.ts';

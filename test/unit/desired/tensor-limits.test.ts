@@ -3,8 +3,8 @@ import {
   tensorCounts as tensorCountsItself,
   tensorProblems as tensorProblemsItself,
 } from '../../../src/desired/tensor-limits.ts';
+import { evenShape } from '../engine/plan/fit-shapes.ts';
 import { onOnePage, onPage } from '../one-page.ts';
-import { evenShape } from './fit-shapes.ts';
 
 const tensorProblems = onPage(tensorProblemsItself);
 const tensorCounts = onPage(tensorCountsItself);

@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { journalFolder, newRunId, openJournal } from '../../../../src/apply/journal/journal.ts';
+import { parseJournal, readJournals } from '../../../../src/apply/journal/read-journals.ts';
+import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { runModule } from '../../own-process.ts';
+
+const made: string[] = [];
+afterEach(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mw-journal-'));
+  made.push(folder);
+  return journalFolder(folder, 'studio-rack');
+}
+
+const codeOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof FleetError) return error.diagnostics[0].code;
+    throw error;
+  }
+  return 'nothing was thrown';
+};
+
+const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller: 'ana@desk' } as const;
+const end = { phase: 'end', isInterrupted: false } as const;
+
+describe('a journal', () => {
+  it('has one line per record, on the disk as soon as it is written, for its owner alone (cases 32, 59)', () => {
+    const folder = freshFolder();
+    const journal = openJournal(folder, 'run-1');
+    const path = join(folder, 'run-1.ndjson');
+    journal.write(begin);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ seq: 1, runId: 'run-1', ...begin });
+    journal.write(end);
+    journal.close();
+    journal.close();
+    expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(3);
+    expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
+  });
+
+  it('is refused where it cannot be written, and where one of its name lies (cases 32, 52)', () => {
+    const folder = freshFolder();
+    mkdirSync(join(folder, '..'), { recursive: true });
+    writeFileSync(folder, 'a file');
+    expect(codeOf(() => openJournal(folder, 'run-1'))).toBe('journal/cannot-write');
+    const other = freshFolder();
+    openJournal(other, 'run-1').close();
+    expect(codeOf(() => openJournal(other, 'run-1'))).toBe('journal/cannot-write');
+  });
+
+  it('is for its owner alone under any umask, and takes no link for a file (case 32)', () => {
+    const before = process.umask(0);
+    try {
+      const folder = freshFolder();
+      openJournal(folder, 'run-1').close();
+      const path = join(folder, 'run-1.ndjson');
+      expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
+      symlinkSync(join(folder, 'elsewhere'), join(folder, 'run-2.ndjson'));
+      expect(codeOf(() => openJournal(folder, 'run-2'))).toBe('journal/cannot-write');
+      expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('refuses a record of which only a part fits on the disk, and has all before it (cases 52, 53)', async () => {
+    const folder = freshFolder();
+    const module = `import { openJournal } from './src/apply/journal/journal.ts';
+const journal = openJournal(${JSON.stringify(folder)}, 'run-1');
+for (let done = 0; ; done += 1) {
+  try { journal.write(${JSON.stringify(begin)}); } catch (error) { console.log(done, error.message); break; }
+}`;
+    const { said } = await runModule(module, 'ulimit -f 4');
+    expect(said).toMatch(/^[1-9]\d* journal\/cannot-write: /);
+    const [run] = readJournals(folder).runs;
+    expect(run).toMatchObject({ damaged: 0, isEnded: false });
+    expect(run?.records.length).toBe(Number(said.split(' ')[0]));
+  });
+
+  it('takes no record after its end', () => {
+    const journal = openJournal(freshFolder(), 'run-1');
+    journal.close();
+    expect(codeOf(() => journal.write(end))).toBe('journal/cannot-write');
+  });
+
+  it('has a name that sorts by time', () => {
+    expect(newRunId(new Date('2026-11-20T11:18:44.123Z'))).toMatch(/^20261120T111844-[0-9a-f]{6}$/);
+  });
+
+  it('is kept for the last fifty runs', () => {
+    const folder = freshFolder();
+    for (let at = 100; at < 160; at += 1) openJournal(folder, `run-${at}`).close();
+    const names = readdirSync(folder).sort();
+    expect([names.length, names[0], names.at(-1)]).toEqual([50, 'run-110.ndjson', 'run-159.ndjson']);
+  });
+});
+
+describe('the reader of journals', () => {
+  it('gives runs newest first, and says which came to their end', () => {
+    const folder = freshFolder();
+    for (const runId of ['20260101T000000-aaaaaa', '20260102T000000-aaaaaa']) {
+      const journal = openJournal(folder, runId);
+      journal.write(begin);
+      if (runId.startsWith('20260101')) journal.write(end);
+      journal.close();
+    }
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    expect(readJournals(folder).runs.map(({ runId, isEnded, records }) => [runId, isEnded, records.length])).toEqual([
+      ['20260102T000000-aaaaaa', false, 1],
+      ['20260101T000000-aaaaaa', true, 2],
+    ]);
+  });
+
+  it('leaves out what was cut off while it was written (case 53)', () => {
+    const folder = freshFolder();
+    const journal = openJournal(folder, 'run-1');
+    journal.write(begin);
+    journal.close();
+    appendFileSync(join(folder, 'run-1.ndjson'), '{"seq":2,"at":"x","phase":"intent","st');
+    expect(readJournals(folder).runs).toMatchObject([{ records: [begin], damaged: 0, isEnded: false }]);
+    expect(parseJournal('')).toEqual({ records: [], damaged: 0 });
+  });
+
+  it('counts records that are damaged, missing, or of a wrong type, and keeps the others (case 53)', () => {
+    const folder = freshFolder();
+    const journal = openJournal(folder, 'run-1');
+    const lease = { phase: 'lease', node: 'studio-1', state: 'taken', token: 7 } as const;
+    for (const entry of [begin, lease, lease, lease, end]) journal.write(entry);
+    journal.close();
+    const lines = readFileSync(join(folder, 'run-1.ndjson'), 'utf8').split('\n');
+    const read = (change: (lines: string[]) => void) => {
+      const changed = [...lines];
+      change(changed);
+      const { records, damaged } = parseJournal(changed.join('\n'));
+      return [records.map(({ seq }) => seq), damaged];
+    };
+    expect(read(() => undefined)).toEqual([[1, 2, 3, 4, 5], 0]);
+    expect(read((all) => all.splice(1, 1))).toEqual([[1, 3, 4, 5], 1]);
+    expect(read((all) => all.splice(0, 4, '\0'.repeat(300)))).toEqual([[5], 4]);
+    expect(read((all) => all.splice(3, 2, 'null', '[1]'))).toEqual([[1, 2, 3], 2]);
+    expect(read((all) => all.splice(2, 1, lines[2]?.replace('studio-1', 'studio-2') ?? ''))).toEqual([[1, 2, 4, 5], 1]);
+    expect(read((all) => all.splice(1, 0, '{"seq":2,"at":"z","phase":"intent","step":null}'))).toEqual([
+      [1, 2, 3, 4, 5],
+      1,
+    ]);
+  });
+
+  it('believes the journals of older versions, which have no checksums, but no wrong type', () => {
+    const old = { seq: 1, runId: 'run-1', at: '2026-01-01T00:00:00Z' };
+    const text = (record: object): string => `${JSON.stringify({ ...old, ...record })}\n`;
+    expect(parseJournal(text(begin))).toEqual({ records: [{ ...old, ...begin }], damaged: 0 });
+    expect(parseJournal(text({ ...begin, verb: 7 }) + text({ ...end, seq: 2 }))).toMatchObject({ damaged: 1 });
+  });
+
+  it('gives nothing before the first run, and names what it cannot read beside what it can', () => {
+    const folder = freshFolder();
+    expect(readJournals(folder)).toEqual({ runs: [], problems: [] });
+    openJournal(folder, 'run-2').close();
+    mkdirSync(join(folder, 'run-1.ndjson'));
+    execFileSync('mkfifo', [join(folder, 'run-3.ndjson')]);
+    const { runs, problems } = readJournals(folder);
+    expect(runs.map(({ runId }) => runId)).toEqual(['run-2']);
+    expect(problems.map(({ code, severity, detail }) => [code, severity, detail])).toEqual(
+      ['run-3', 'run-1'].map((name) => [
+        'journal/cannot-read',
+        'warning',
+        `${join(folder, `${name}.ndjson`)} cannot be read: it is not a file.`,
+      ]),
+    );
+    const file = freshFolder();
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, '');
+    expect(codeOf(() => readJournals(file))).toBe('journal/cannot-read');
+  });
+});

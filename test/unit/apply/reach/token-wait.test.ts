@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { hasLostMeshes, observeFleet, type SeenSoFar } from '../../../../src/apply/reach/observe.ts';
+import type { LogIn, NodeWay } from '../../../../src/apply/reach/with-remote.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { tokenProbes, unaskingProbes } from '../../../../src/engine/observe/facts.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { read } from '../../../../src/rack/fact.ts';
+import { placementsFact } from '../../../../src/rack/placement/observed/fact.ts';
+import type { ExecLimits, ExecResult, Remote } from '../../../../src/remote/remote.ts';
+import { textOf } from '../../../architecture/sources.ts';
+import { printFrames, tokenIn } from '../../../hostile/recorded-frames.ts';
+
+const layout = (...nodes: readonly string[]) => ({ name: 'kimi', nodes: nodes.map((name) => nodeName(name)) });
+const mesh = [layout('a', 'b', 'c', 'd')];
+const shown = (name: string): string => textOf(`test/cases/facts/placements/leader-hangs/${name}`);
+const running = shown('launchd-services.stdout.txt');
+const exited = running.replace('|\tstate = running\n|\tpid = 4711\n', '|\tstate = not running\n|\truns = 1\n');
+
+interface Mac {
+  readonly rank: number;
+  readonly services: string;
+  /** Of the request for a token; it has none before it is aborted where absent. */
+  readonly token?: string;
+}
+
+/** What the script of the probe prints of one member. */
+const members = (rank: number, token = ''): string =>
+  shown('stdout.txt')
+    .replace('|rank=0', `|rank=${rank}`)
+    .replace(/^token.*\n/m, token);
+
+/** Both commands of an observation, answered by a Mac without a network. */
+const macRemote = ({ rank, services, token }: Mac): Remote => ({
+  rootPrefix: '',
+  connectMs: 1,
+  close: () => undefined,
+  exec: (command, limits) => {
+    const isForToken = limits.signal !== undefined;
+    const probes = isForToken ? tokenProbes() : unaskingProbes();
+    const said = probes.map(({ name }) => ({
+      out:
+        name === 'placement-members'
+          ? members(rank, isForToken ? token : '')
+          : name === 'launchd-services'
+            ? services
+            : '',
+    }));
+    const whole = result(printFrames(tokenIn(decoded(command)), said));
+    return isForToken && token === undefined ? untilAborted(limits) : Promise.resolve(whole);
+  },
+});
+
+const decoded = (command: string): string => command.replaceAll("'\\''", "'");
+
+const result = (stdout: Uint8Array): ExecResult => ({
+  exit: { kind: 'exited', code: 0 },
+  stdout,
+  stderr: new Uint8Array(),
+  isTruncated: false,
+  sentAtEpochMs: 0,
+  receivedAtEpochMs: 0,
+});
+
+const untilAborted = ({ signal }: ExecLimits): Promise<ExecResult> =>
+  new Promise((resolve) => {
+    const end = (): void => resolve({ ...result(new Uint8Array()), exit: { kind: 'unknown', reason: 'ended' } });
+    signal?.addEventListener('abort', end);
+  });
+
+async function look(macs: Readonly<Record<string, Mac>>) {
+  const logIn: LogIn = async ({ target }) => macRemote(macs[target.label] ?? { rank: 9, services: 'end\n' });
+  const ways = Object.keys(macs).map(
+    (node) => ({ node: nodeName(node), way: { kind: 'way', target: { label: node } } }) as unknown as NodeWay,
+  );
+  const seen: string[] = [];
+  const observed = await observeFleet(ways, {
+    parallel: 4,
+    deadlineMs: 60_000,
+    newToken: () => '0'.repeat(32),
+    logIn,
+    tokensOf: mesh,
+    onSeen: ({ node }) => seen.push(node),
+  });
+  const placements = read(observed.nodes['a']?.facts, placementsFact);
+  return { seen, token: placements?.kind === 'known' ? placements.value[0]?.token : placements };
+}
+
+const follower: Mac = { rank: 1, services: running };
+const lost: Mac = { rank: 1, services: exited };
+
+describe('the token of a leader', () => {
+  it('is not waited for once a rank of its mesh is seen without a process', async () => {
+    const { seen, token } = await look({ a: { rank: 0, services: running }, b: lost });
+    expect([seen, token]).toEqual([['a', 'b'], { kind: 'not-asked' }]);
+  });
+
+  it('counts where it came before a rank was found lost', async () => {
+    const silent = { kind: 'silent', reason: 'no token before the deadline of 4 s', isTimeout: true };
+    expect((await look({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: lost })).token).toEqual(
+      silent,
+    );
+    expect(
+      (await look({ a: { rank: 0, services: running, token: 'token kimi 28 000\n' }, b: follower })).token,
+    ).toEqual(silent);
+  });
+});
+
+describe('a mesh that may give a token', () => {
+  const seenAs = async (macs: Readonly<Record<string, Mac>>, away: readonly string[] = []): Promise<SeenSoFar> => {
+    const logIn: LogIn = async ({ target }) => macRemote(macs[target.label] ?? follower);
+    const problem = diagnose('ssh/no-key', { detail: 'There is no key.' });
+    const ways = [
+      ...Object.keys(macs).map((node) => ({ node: nodeName(node), way: { kind: 'way', target: { label: node } } })),
+      ...away.map((node) => ({ node: nodeName(node), way: { kind: 'no-way', diagnostics: [problem] } })),
+    ] as unknown as readonly NodeWay[];
+    const options = { parallel: 4, deadlineMs: 60_000, newToken: () => '0'.repeat(32), logIn };
+    return (await observeFleet(ways, { ...options, tokensOf: [] })).nodes;
+  };
+  const leader: Mac = { rank: 0, services: running };
+  const isLost = (seen: SeenSoFar, countsUnseen = false, layouts = mesh): boolean =>
+    hasLostMeshes(nodeName('a'), layouts, seen, countsUnseen);
+
+  it('has all ranks, or members that were not looked at', async () => {
+    const seen = await seenAs({ a: leader, b: follower });
+    expect([isLost(seen), isLost(seen, true)]).toEqual([false, false]);
+  });
+
+  it('has a member that cannot be reached only as long as patience lasts', async () => {
+    const seen = await seenAs({ a: leader, b: follower }, ['c']);
+    expect([isLost(seen), isLost(seen, true)]).toEqual([false, true]);
+  });
+
+  it('is of a size that the file does not have, or of no placement of the file', async () => {
+    const seen = await seenAs({ a: leader, b: lost });
+    expect(isLost(seen)).toBe(true);
+    expect(isLost(seen, true, [layout('a', 'b')])).toBe(false);
+    expect(isLost(seen, true, [])).toBe(false);
+  });
+
+  it('runs in one of two layouts of which the other has lost a rank', async () => {
+    const seen = await seenAs({ a: leader, b: lost });
+    expect(isLost(seen, false, [...mesh, layout('a', 'c', 'd', 'e')])).toBe(false);
+  });
+});

@@ -1,0 +1,131 @@
+import { getEventListeners } from 'node:events';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { type NodeWay, type Reached, withRemote } from '../../../../src/apply/reach/with-remote.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { onSent } from '../../../on-sent.ts';
+import { type FaultServer, type Faults, startFaultServer } from '../../../sshd/fault-server.ts';
+import { execLimits, makeSshCase, textOf } from '../../../sshd/ssh-case.ts';
+import { leakWarnings } from '../../remote/leak-warnings.ts';
+
+const sshCase = makeSshCase('mesh');
+const node = nodeName('studio-1');
+const deadlineMs = 60_000;
+
+let server: FaultServer | undefined;
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
+afterAll(() => sshCase.remove());
+
+async function wayTo(faults: Faults): Promise<NodeWay> {
+  server = await startFaultServer(sshCase.host, faults);
+  const target = sshCase.target(server.port);
+  return { node, way: { kind: 'way', target, trust: sshCase.trust(server.port) } };
+}
+
+const codes = (reached: Reached<unknown>): readonly string[] =>
+  reached.kind === 'reached' ? [] : reached.diagnostics.map((one) => one.code);
+
+const answering: Faults = {
+  onExec: ({ channel, command }) => {
+    channel.write(`ran ${command}`);
+    channel.exit(0);
+    channel.end();
+  },
+};
+
+describe('withRemote', () => {
+  it('gives what the body gives, tells of the command before it is sent, and ends the connection', async () => {
+    const way = await wayTo(answering);
+    const sent: string[] = [];
+    const { signal } = new AbortController();
+    const onRemote = onSent((command, _script, name) => {
+      expect(server?.commands).toEqual([]);
+      sent.push(`${name}: ${command}`);
+    });
+    const reached = await withRemote(way, { deadlineMs, signal, onRemote }, async (remote) =>
+      textOf((await remote.exec('uptime', execLimits)).stdout),
+    );
+    expect(reached).toEqual({ kind: 'reached', value: 'ran uptime' });
+    expect(sent).toEqual(['studio-1: uptime']);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('of many nodes waits for one signal, and Node warns of no leak', async () => {
+    const way = await wayTo(answering);
+    const signal = AbortSignal.any([new AbortController().signal]);
+    const most: number[] = [];
+    const use = (): Promise<Reached<void>> =>
+      withRemote(way, { deadlineMs, signal }, async (remote) => {
+        most.push(getEventListeners(signal, 'abort').length);
+        await expect.poll(() => most.length, { timeout: 60_000 }).toBe(12);
+        await Promise.all([1, 2, 3].map(() => remote.exec('uptime', { ...execLimits, signal })));
+      });
+    const warnings = await leakWarnings(() => Promise.all(Array.from({ length: 12 }, use)));
+    expect([Math.max(...most), warnings, getEventListeners(signal, 'abort')]).toEqual([12, [], []]);
+  });
+
+  it('hands on the reasons why there is no way, and asks nobody', async () => {
+    const problem = diagnose('ssh/proxyjump', { detail: 'behind bastion' });
+    const body = () => Promise.reject(new Error('was asked'));
+    const reached = await withRemote({ node, way: { kind: 'no-way', diagnostics: [problem] } }, { deadlineMs }, body);
+    expect(reached).toEqual({ kind: 'unreached', diagnostics: [problem] });
+  });
+
+  it('makes an expected failure of the body a reason, and rejects with a bug', async () => {
+    const way = await wayTo(answering);
+    const expected = new FleetError([diagnose('ssh/dropped', { detail: 'gone' })]);
+    expect(codes(await withRemote(way, { deadlineMs }, () => Promise.reject(expected)))).toEqual(['ssh/dropped']);
+    await expect(withRemote(way, { deadlineMs }, () => Promise.reject(new Error('a bug')))).rejects.toThrow('a bug');
+  });
+});
+
+describe('withRemote of a run that is interrupted', () => {
+  it('before it began never reaches the body', async () => {
+    const way = await wayTo(answering);
+    let asked = 0;
+    const reached = await withRemote(way, { deadlineMs, signal: AbortSignal.abort() }, async () => {
+      asked += 1;
+    });
+    expect([codes(reached), asked, server?.commands]).toEqual([['run/interrupted'], 0, []]);
+  });
+
+  it('while it connects gives up at once and lets go of the socket', async () => {
+    const controller = new AbortController();
+    let closed = 0;
+    const way = await wayTo({
+      onSocket: (socket) => {
+        socket.once('close', () => {
+          closed += 1;
+        });
+        socket.resume();
+        controller.abort();
+      },
+    });
+    const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, () => Promise.resolve('never'));
+    expect(codes(reached)).toEqual(['run/interrupted']);
+    await expect.poll(() => closed, { timeout: 60_000 }).toBe(1);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+
+  it('while a command runs ends the connection, and nobody knows the exit', async () => {
+    const controller = new AbortController();
+    const way = await wayTo({ onExec: () => controller.abort() });
+    const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, (remote) =>
+      remote.exec('sleep', { name: 'test', deadlineMs, maxBytes: 1_000 }),
+    );
+    expect(reached).toMatchObject({ kind: 'reached', value: { exit: { kind: 'unknown' } } });
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+
+  it('says nothing about a node that was reached before', async () => {
+    const way = await wayTo(answering);
+    const controller = new AbortController();
+    const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, () => Promise.resolve('seen'));
+    controller.abort();
+    expect(reached).toEqual({ kind: 'reached', value: 'seen' });
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { realTiming } from '../../../../src/apply/run-timing.ts';
+import type { StepContext, StepOf } from '../../../../src/apply/steps/context.ts';
+import { runAsk } from '../../../../src/apply/steps/gate.ts';
+import { withFailingRank } from '../../../../src/apply/steps/run-step.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { stepId } from '../../../../src/model/step.ts';
+import { meshFleet } from '../../../rack/placements.ts';
+import { asText } from '../../as-text.ts';
+
+const leader = nodeName('studio-1');
+const token = '{"choices":[{"message":{"content":"Hi"}}]}\n200';
+
+const step = (stallMs: number, boundMs: number, more: Partial<StepOf<'ask'>['act']> = {}): StepOf<'ask'> => ({
+  id: stepId('studio-1/placement/kimi/ask'),
+  node: leader,
+  resource: 'placement',
+  class: 'probe',
+  act: {
+    kind: 'ask',
+    placement: 'kimi',
+    judge: 'token',
+    port: 8_080,
+    path: '/v1/chat/completions',
+    request: '{}',
+    pointer: '/choices/0/message/content',
+    patience: { placement: 'kimi', stallMs },
+    ...more,
+  },
+  effect: { kind: 'none' },
+  changes: [],
+  needs: [],
+  group: 'kimi',
+  peers: [],
+  establishes: [],
+  deadlineMs: boundMs,
+});
+
+interface Limits {
+  readonly command: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A node whose endpoint answers so after so many looks at its ranks, which say what they do. */
+function meshThat(
+  looks: readonly string[],
+  answers: readonly { readonly afterLooks: number; readonly text: string }[],
+) {
+  const commands: string[] = [];
+  const ended: string[] = [];
+  let looked = 0;
+  let asked = 0;
+  const result = (stdout: string) => ({
+    kind: 'ended',
+    rootPrefix: '',
+    result: { exit: { kind: 'exited', code: 0 }, stdout: Buffer.from(stdout), stderr: Buffer.from('') },
+  });
+  const ask = async (make: (root: string) => Limits) => {
+    const { command, signal } = make('');
+    if (!command.includes('--data-binary')) {
+      looked += 1;
+      return result(looks[Math.min(looked, looks.length) - 1] ?? '');
+    }
+    commands.push(command);
+    const answer = answers[asked];
+    asked += 1;
+    const until = looked + (answer?.afterLooks ?? Number.POSITIVE_INFINITY);
+    while (looked < until && signal?.aborted !== true) await new Promise((next) => setTimeout(next, 1));
+    if (signal?.aborted === true) ended.push(command);
+    return result(signal?.aborted === true ? '' : (answer?.text ?? ''));
+  };
+  const context = {
+    timing: { ...realTiming, gatePollMs: 5, gateStallMs: 0, tokenStallMs: 0 },
+    desired: meshFleet(),
+    signal: new AbortController().signal,
+    session: () => ({ isLost: () => false, ask }),
+    progress: () => undefined,
+  } as unknown as StepContext;
+  return { context, commands, ended };
+}
+
+/** The same, where so much time may pass between two looks of a busy machine. */
+const patient = (context: StepContext, tokenStallMs = 600_000, gatePollMs = 5): StepContext => ({
+  ...context,
+  timing: { ...context.timing, tokenStallMs, gatePollMs },
+});
+
+const grows = Array.from({ length: 60 }, (_, index) => `rss=${(index + 1) * 4_194_304}\nlog=0\n`);
+const seconds = (command = ''): number => Number(/ m=(\d+)\n/.exec(command)?.[1]) / 1_000;
+
+describe('a request to a mesh that loads', () => {
+  it('is one request with the whole bound of the step, which is not cut off while the load gets on', async () => {
+    const { context, commands, ended } = meshThat(grows, [
+      { afterLooks: 30, text: token },
+      { afterLooks: 0, text: token },
+    ]);
+    // Thirty looks take longer than nothing may move.
+    expect((await runAsk(step(60, 180_000), patient(context, 1_000, 40))).outcome).toBe('unchanged');
+    expect(seconds(commands[0])).toBeCloseTo(180, 0);
+    expect(ended).toEqual([]);
+  });
+
+  it('is answered by a counted token without text, where the runtime counts', async () => {
+    const body = '{"choices":[{"finish_reason":"length","message":{"content":null}}],"usage":{"completion_tokens":1}}';
+    const { context } = meshThat(grows, [{ afterLooks: 0, text: `${body}\n200` }]);
+    const counted = step(60, 180_000, { countPointer: '/usage/completion_tokens' });
+    expect((await runAsk(counted, patient(context))).outcome).toBe('unchanged');
+  });
+
+  it('is ended, and not repeated, when nothing moves any more', async () => {
+    const { context, commands, ended } = meshThat(['rss=1048576\nlog=0\n'], []);
+    const { outcome, diagnostics } = await runAsk(step(60, 180_000), context);
+    expect([outcome, diagnostics[0]?.code, commands.length, ended.length]).toEqual(['failed', 'ask/no-token', 1, 1]);
+    expect(diagnostics.map(asText)[0]?.detail).toContain('its ranks got no further');
+  });
+
+  it('ends at once when the processes of a rank are gone', async () => {
+    const { context, ended } = meshThat(['rss=1048576\nlog=0\n', 'rss=0\nlog=0\n'], []);
+    const { diagnostics } = await runAsk(step(600_000, 900_000), context);
+    expect([ended.length, diagnostics.map(asText)[0]?.detail]).toEqual([
+      1,
+      expect.stringContaining('processes of a rank are gone'),
+    ]);
+  });
+
+  it('waits as long as a first compile may take, and longer than the file gives a loaded mesh', async () => {
+    const { context } = meshThat(
+      ['rss=1048576\nlog=0\n'],
+      [
+        { afterLooks: 20, text: token },
+        { afterLooks: 0, text: token },
+      ],
+    );
+    expect((await runAsk(step(1, 180_000), patient(context))).outcome).toBe('unchanged');
+  });
+
+  it('fails a loaded mesh that takes longer than the file gives it', async () => {
+    const { context, commands } = meshThat(grows, [
+      { afterLooks: 30, text: token },
+      { afterLooks: 0, text: '\n000' },
+    ]);
+    const { outcome, diagnostics } = await runAsk(step(60, 180_000), patient(context));
+    expect([outcome, diagnostics[0]?.code, seconds(commands[1])]).toEqual(['failed', 'ask/no-token', 0.1]);
+  });
+});
+
+describe('the rank that failed first', () => {
+  const { context } = meshThat(['@last exit code = 1\n@log\nboom\n'], []);
+  const codes = async (code: 'ask/no-token' | 'mesh/another-answer'): Promise<readonly string[]> => {
+    const { patience: _, judge: __, request: ___, ...act } = step(1, 1).act;
+    const prove = { ...step(1, 1), act: { ...act, kind: 'prove' } } as unknown as StepOf<'prove'>;
+    const result = { outcome: 'failed' as const, diagnostics: [diagnose(code, { detail: 'x' })] };
+    return (await withFailingRank(prove, context, result)).diagnostics.map((one) => one.code);
+  };
+
+  it('is named of a proof without an answer, not of one that got another answer', async () => {
+    expect(await codes('ask/no-token')).toEqual(['ask/no-token', 'mesh/first-failing-rank']);
+    expect(await codes('mesh/another-answer')).toEqual(['mesh/another-answer']);
+  });
+});

@@ -1,0 +1,284 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { StepContext, StepOf } from '../../../../src/apply/steps/context.ts';
+import { runProve } from '../../../../src/apply/steps/prove.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { stepId } from '../../../../src/model/step.ts';
+import { asText } from '../../as-text.ts';
+
+const text = 'one, two, three';
+const sha256 = digest(createHash('sha256').update(text).digest('hex'));
+const key = digest('a'.repeat(64));
+
+const step = (more: Partial<StepOf<'prove'>['act']> = {}): StepOf<'prove'> => ({
+  id: stepId('studio-1/placement/kimi/prove'),
+  node: nodeName('studio-1'),
+  resource: 'placement',
+  class: 'converge',
+  act: {
+    kind: 'prove',
+    placement: 'kimi',
+    port: 8080,
+    path: '/v1/chat/completions',
+    pointer: '/choices/0/message/content',
+    token: '{"max_tokens":1}',
+    question: '{"max_tokens":32}',
+    check: 'equal',
+    key,
+    ...more,
+  },
+  effect: { kind: 'none' },
+  changes: [],
+  needs: [],
+  group: 'kimi',
+  peers: [],
+  establishes: [],
+  deadlineMs: 60_000,
+});
+
+interface Said {
+  readonly body?: unknown;
+  readonly seconds: number;
+  readonly status?: number;
+}
+
+const answerOf = (content: string, tokens?: number): unknown => ({
+  choices: [{ message: { content } }],
+  ...(tokens === undefined ? {} : { usage: { completion_tokens: tokens } }),
+});
+
+/** A node whose endpoint answers so, in this order; what it is sent as root is noted. */
+function nodeThat(...answers: readonly Said[]) {
+  const asked: string[] = [];
+  const scripts: string[] = [];
+  const left = [...answers];
+  const session = {
+    user: 'mesh',
+    isLost: () => false,
+    ask: (make: (rootPrefix: string) => { readonly stdin?: Uint8Array; readonly script?: string }) => {
+      const { stdin = new Uint8Array(), script } = make('');
+      const exit = { kind: 'exited', code: 0 };
+      const ended = (stdout: string) =>
+        Promise.resolve({
+          kind: 'ended',
+          rootPrefix: '',
+          result: { exit, stdout: Buffer.from(stdout), stderr: Buffer.from('') },
+        });
+      if (script !== undefined) {
+        scripts.push(script);
+        return ended('@changed\n');
+      }
+      asked.push(Buffer.from(stdin).toString());
+      const said = left.shift();
+      return ended(
+        said === undefined
+          ? ''
+          : `${JSON.stringify(said.body ?? {})}\n${said.seconds.toFixed(6)} ${said.status ?? 200}`,
+      );
+    },
+  };
+  const context = {
+    runId: 'run-1',
+    verb: 'apply',
+    by: 'ana',
+    config: 'x',
+    desired: { placements: [], runtimes: [] },
+    timing: { scale: 1, retryMs: 1, gatePollMs: 1 },
+    signal: new AbortController().signal,
+    session: () => session,
+    hold: () => ({ kind: 'held', token: 1 }),
+    newToken: () => '0'.repeat(32),
+    progress: () => undefined,
+  } as unknown as StepContext;
+  return { context, asked, scripts };
+}
+
+const codes = (result: Awaited<ReturnType<typeof runProve>>): readonly string[] => [
+  result.outcome,
+  ...result.diagnostics.map(({ code }) => code),
+];
+
+const first: Said = { body: answerOf('one', 1), seconds: 0.1 };
+
+describe('the proof of a started mesh', () => {
+  it('asks for one token and then the golden question, and keeps what it was answered and how fast', async () => {
+    const { context, asked, scripts } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
+    expect(codes(await runProve(step(), context))).toEqual(['changed']);
+    expect(asked).toEqual(['{"max_tokens":1}', '{"max_tokens":32}']);
+    expect(scripts).toHaveLength(1);
+    for (const line of [
+      `key=${key}`,
+      `sha256=${sha256}`,
+      'firstTokenMs=100',
+      'tokensPerSecond=20',
+      'steadyPerSecond=20',
+    ]) {
+      expect(scripts[0]).toContain(line);
+    }
+  });
+
+  it('takes the same answer as before, and no other one', async () => {
+    const whole = { body: answerOf(text, 32), seconds: 1.65 };
+    expect(codes(await runProve(step({ kept: sha256 }), nodeThat(first, whole).context))).toEqual(['changed']);
+    const other = nodeThat(first, whole);
+    expect(codes(await runProve(step({ kept: key }), other.context))).toEqual(['failed', 'mesh/another-answer']);
+    expect(other.scripts).toEqual([]);
+  });
+
+  it('compares with what was kept, and keeps nothing, where nobody knows on which macOS it runs', async () => {
+    const whole = { body: answerOf(text, 32), seconds: 1.65 };
+    const { key: _, ...act } = step({ kept: sha256 }).act;
+    const same = nodeThat(first, whole);
+    expect(codes(await runProve({ ...step(), act }, same.context))).toEqual(['unchanged']);
+    const other = nodeThat(first, whole);
+    expect(codes(await runProve({ ...step(), act: { ...act, kept: key } }, other.context))).toEqual([
+      'failed',
+      'mesh/another-answer',
+    ]);
+    expect([same.scripts, other.scripts]).toEqual([[], []]);
+  });
+
+  it('takes a first token that was counted and has no text, where the runtime counts', async () => {
+    const thinking = {
+      choices: [{ finish_reason: 'length', message: { content: null } }],
+      usage: { completion_tokens: 1 },
+    };
+    const answers = [
+      { body: thinking, seconds: 0.1 },
+      { body: answerOf(text, 32), seconds: 1.65 },
+    ] as const;
+    const counted = step({ countPointer: '/usage/completion_tokens' });
+    expect(codes(await runProve(counted, nodeThat(...answers).context))).toEqual(['changed']);
+    expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
+  });
+
+  it('is put off, and fails no start, where requests of clients are in flight', async () => {
+    const busy = { seconds: 0, status: 425 };
+    for (const answers of [[busy], [first, busy]]) {
+      const { context, scripts } = nodeThat(...answers);
+      expect(codes(await runProve(step(), context))).toEqual(['unchanged', 'mesh/speed-unknown']);
+      expect(scripts).toEqual([]);
+    }
+  });
+
+  it('compares nothing where equal answers are not to be expected', async () => {
+    const { context } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
+    expect(codes(await runProve(step({ kept: key, check: 'printable' }), context))).toEqual(['changed']);
+  });
+
+  it('fails below the speed that the file expects', async () => {
+    const slow = nodeThat(first, { body: answerOf(text, 32), seconds: 31.1 });
+    const result = await runProve(step({ tokensPerSecond: 20 }), slow.context);
+    expect([codes(result), slow.scripts]).toEqual([['failed', 'mesh/too-slow'], []]);
+    expect(result.diagnostics[0]?.detail).toContain('1 tokens in a second, and the file expects 20');
+  });
+
+  it('says that nobody knows its speed where the endpoint counts no tokens, and keeps the rest', async () => {
+    const { context, scripts } = nodeThat(first, { body: answerOf(text), seconds: 1.65 });
+    expect(codes(await runProve(step({ tokensPerSecond: 20 }), context))).toEqual(['changed', 'mesh/speed-unknown']);
+    expect(scripts[0]).not.toContain('PerSecond');
+  });
+
+  it('takes the whole time where the answer took no longer than one token, as the least that it gives', async () => {
+    const quick = { body: answerOf(text, 8), seconds: 0.08 };
+    expect(codes(await runProve(step({ tokensPerSecond: 100 }), nodeThat(first, quick).context))).toEqual(['changed']);
+    const result = await runProve(step({ tokensPerSecond: 101 }), nodeThat(first, quick).context);
+    expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
+    expect(result.diagnostics[0]?.detail).toContain('it gives 100 tokens in a second, so nobody knows');
+  });
+
+  it('says that one token tells nothing of a speed', async () => {
+    const { context } = nodeThat(first, { body: answerOf(text, 1), seconds: 0.2 });
+    const result = await runProve(step({ tokensPerSecond: 1 }), context);
+    expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
+    expect(result.diagnostics[0]?.detail).toContain('gave one token');
+  });
+
+  describe('beside an earlier start', () => {
+    const kept = (more: object = {}) => step({ kept: sha256, keptPerSecond: 100, ...more });
+    /** An answer at so many tokens in a second. */
+    const at = (perSecond: number, tokens = 32): Said => ({
+      body: answerOf(text, tokens),
+      seconds: 0.1 + (tokens - 1) / perSecond,
+    });
+
+    it('fails where it is much slower every time, and keeps the better speed', async () => {
+      const { context, asked, scripts } = nodeThat(first, at(10), first, at(8), first, at(19));
+      const result = await runProve(kept(), context);
+      expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
+      expect(result.diagnostics.map(asText)[0]).toMatchObject({
+        detail: expect.stringContaining('gives 19 tokens in a second, and gave 100 after an earlier start'),
+        hint: expect.stringContaining('expect.tokensPerSecond'),
+      });
+    });
+
+    it('asks again before it fails: a Mac may have been busy for a moment', async () => {
+      const { context, asked, scripts } = nodeThat(first, at(10), first, at(80));
+      expect(codes(await runProve(kept(), context))).toEqual(['changed']);
+      expect(asked).toHaveLength(4);
+      expect(scripts[0]).toContain('tokensPerSecond=80\nsteadyPerSecond=100');
+    });
+
+    const another = { ...first, seconds: 3 };
+    it.each([
+      ['at least so many tokens', [another, { body: answerOf(text, 32), seconds: 2.9 }]],
+      ['too few tokens', [first, at(15, 7)]],
+      ['too little time', [another, { body: answerOf(text, 32), seconds: 3.1 }]],
+      ['tokens that nobody counts', [first, { body: answerOf(text), seconds: 0.2 }]],
+      ['no first token', [{ body: {}, seconds: 0.1 }, at(80)]],
+    ])('fails where it is asked again and gives %s', async (_, again) => {
+      const { context, asked, scripts } = nodeThat(first, at(10), ...again, ...again);
+      const result = await runProve(kept(), context);
+      expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
+      expect(result.diagnostics[0]?.detail).toContain('gives 10 tokens in a second, and gave 100');
+      const sure = nodeThat(first, at(10), ...again, first, at(80));
+      expect(codes(await runProve(kept(), sure.context))).toEqual(['changed']);
+    });
+
+    it('lets a mesh be that is through before it can be measured, at a speed that is enough as a whole', async () => {
+      const { context, asked } = nodeThat(first, at(10), first, at(400));
+      expect(codes(await runProve(kept(), context))).toEqual(['changed']);
+      expect(asked).toHaveLength(4);
+    });
+
+    it('measures by one token that is asked for anew', async () => {
+      const busy = nodeThat({ ...first, seconds: 3 }, { body: answerOf(text, 32), seconds: 6.1 }, first, at(80));
+      expect(codes(await runProve(kept(), busy.context))).toEqual(['changed']);
+      expect(busy.scripts[0]).toContain('tokensPerSecond=80');
+    });
+
+    it.each([
+      ['is a fifth of it and more', [at(20)], {}],
+      ['is too short to tell', [at(10, 7)], {}],
+      ['is counted by nobody', [{ body: answerOf(text), seconds: 9 }], {}],
+      ['is what the file expects', [at(10)], { tokensPerSecond: 9 }],
+      ['is the first one', [at(10)], { keptPerSecond: undefined }],
+    ])('lets a start be whose speed %s', async (_, answers, more) => {
+      const { context, asked } = nodeThat(first, ...answers);
+      expect(codes(await runProve(kept(more), context))).toEqual(['changed']);
+      expect(asked).toHaveLength(2);
+    });
+
+    it('keeps the faster one of the two, and what was kept where this one is too short', async () => {
+      for (const [answer, most] of [
+        [at(150), 150],
+        [at(50), 100],
+        [at(200), 100],
+        [{ body: answerOf(text, 8), seconds: 0.08 }, 100],
+      ] as const) {
+        const { context, scripts } = nodeThat(first, answer);
+        expect(codes(await runProve(kept(), context))).toEqual(['changed']);
+        expect(scripts[0]).toContain(`steadyPerSecond=${most}`);
+      }
+    });
+  });
+
+  it.each([
+    ['no token', [{ body: {}, seconds: 0.1 }]],
+    ['no whole answer', [first, { body: answerOf('\u0000'), seconds: 1 }]],
+    ['nothing', []],
+  ])('fails with %s', async (_, answers) => {
+    expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { scriptProblem as scriptProblemItself } from '../../../../src/apply/steps/root-script.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
+import { aStep } from '../../../rack/plans.ts';
+import { asText } from '../../as-text.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const scriptProblem = onPage((...given: Parameters<typeof scriptProblemItself>) =>
+  asText(scriptProblemItself(...given)),
+);
+
+const step = aStep('studio-1/runtime', { node: 'studio-1' });
+
+describe('the problem that a script names', () => {
+  it.each([
+    ['disk-full', 'step/disk-full'],
+    ['wrong-digest', 'step/wrong-digest'],
+    ['no-full-disk-access', 'step/no-full-disk-access'],
+    ['needs-reboot', 'step/needs-reboot'],
+    ['fetch-failed', 'step/fetch-failed'],
+    ['rolled-back', 'step/rolled-back'],
+    ['rolling-back', 'step/rolled-back'],
+    ['rollback-pending', 'step/rollback-pending'],
+    ['pmset', 'step/failed'],
+    ['constructor', 'step/failed'],
+  ])('%s is %s', (slug, code) => {
+    expect(scriptProblem(step, { slug, text: 'said so' })).toMatchObject({
+      code,
+      subject: nodeSubject('studio-1'),
+      detail: `studio-1/runtime: said so (${slug}).`,
+    });
+  });
+
+  it('says which Mac to restart, and what to do about an archive or a source', () => {
+    expect(scriptProblem(step, { slug: 'needs-reboot', text: 'x' }).hint).toContain('meshwright reboot studio-1');
+    expect(scriptProblem(step, { slug: 'unsafe-archive', text: 'x' }).hint).toContain('pack it again');
+    expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder of the node itself');
+  });
+
+  it('says which key of the file names another account', () => {
+    const { hint } = scriptProblem(step, { slug: 'account-unfit', text: 'rdma: Operation not permitted' });
+    expect(hint).toContain('system.accounts.ranks');
+  });
+
+  it('names the port at which a doorman does not listen', () => {
+    const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
+    const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;
+    const { hint } = scriptProblem(load, { slug: 'not-listening', text: 'x' });
+    expect(hint).toContain('lsof -nP -iTCP:8080');
+  });
+
+  it('shows nothing that a terminal would obey, and says when there is nothing to show', () => {
+    expect(scriptProblem(step, { slug: 'pmset', text: '\u001b[2J' }).detail).toContain('\\u{1b}[2J');
+    expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('without a word');
+  });
+});
+
+onOnePage('script-problem');

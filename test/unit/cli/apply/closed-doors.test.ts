@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { PlaybookReport } from '../../../../src/apply/playbook-report.ts';
+import type { StepReport } from '../../../../src/apply/run-report.ts';
+import { closedDoorLines } from '../../../../src/cli/apply/act-on.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { StepOutcome } from '../../../../src/model/step.ts';
+import { doorAddress, insideAddress } from '../../../../src/rack/placement/doors/doors.ts';
+import { stepOn } from '../../../rack/plans.ts';
+
+const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepReport => ({
+  step: ran,
+  outcome,
+  diagnostics: [],
+  ms,
+});
+
+const door = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'changed', ms = 12): StepReport =>
+  report(
+    stepOn(node, `doorman/8080/kimi/${value}`, {
+      establishes: [{ node: nodeName(node), ...doorAddress(8_080, 'kimi'), value }],
+    }),
+    outcome,
+    ms,
+  );
+
+const wait = (node: string, outcome: StepOutcome, ms = 12): StepReport =>
+  report(
+    stepOn(node, 'doorman/8080/kimi/wait', {
+      act: {
+        kind: 'gate',
+        expect: [{ node: nodeName(node), ...insideAddress(8_080, 'kimi'), value: 0 }],
+        aborts: [],
+      },
+    }),
+    outcome,
+    ms,
+  );
+
+function linesOf(...steps: readonly StepReport[]): readonly string[] {
+  const run = { runId: 'r', steps, refusals: [], isInterrupted: true, isLeaseLost: false, diagnostics: [] };
+  const task = { kind: 'drain', deadlineMs: 30_000 } as const;
+  const work: PlaybookReport['works'][number] = {
+    play: 0,
+    batch: 0,
+    task,
+    nodes: [],
+    failed: [],
+    refusals: [],
+    diagnostics: [],
+    run,
+  };
+  return closedDoorLines({ works: [work] }).map(plainText);
+}
+
+const opening = 'What opens it: meshwright start kimi, or the next apply.';
+
+describe('a run that is cut off', () => {
+  it('says of each door that it has closed where it is, and what opens it', () => {
+    const [one, two] = ['studio-1', 'studio-4'];
+    const cut = [door(one, 'closed'), wait(one, 'interrupted')];
+    expect(linesOf(...cut)).toEqual([`kimi: its door on studio-1 stays closed. ${opening}`]);
+    expect(linesOf(...cut, door(two, 'closed'))).toEqual([
+      `kimi: its door on studio-1 and studio-4 stays closed. ${opening}`,
+    ]);
+  });
+
+  it('says it of a door that was closed before, and behind which it waited', () => {
+    expect(linesOf(wait('studio-1', 'interrupted'))).toEqual([`kimi: its door on studio-1 stays closed. ${opening}`]);
+  });
+
+  it('does not know of a door that was being closed, and says nothing of one that it never came to or opened again', () => {
+    const may = `kimi: its door on studio-1 may be closed. ${opening}`;
+    expect(linesOf(door('studio-1', 'closed', 'interrupted'), wait('studio-1', 'skipped', 0))).toEqual([may]);
+    expect(linesOf(door('studio-1', 'closed', 'interrupted', 0), wait('studio-1', 'skipped', 0))).toEqual([]);
+    expect(linesOf(door('studio-1', 'closed'), door('studio-1', 'open'))).toEqual([]);
+  });
+});

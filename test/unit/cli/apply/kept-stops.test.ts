@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { PlaybookWork } from '../../../../src/apply/playbook-report.ts';
+import { codeForPlan } from '../../../../src/cli/apply/run-outcome.ts';
+import { keptWork, toldToGoOff, withKeptStops } from '../../../../src/cli/apply/show-outcome.ts';
+import type { Plan, Waiting } from '../../../../src/engine/plan/plan.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { ScriptCall } from '../../../../src/model/node-script.ts';
+import type { Step, StepOutcome } from '../../../../src/model/step.ts';
+import { rackOfThree } from '../../../rack/placements.ts';
+import { blocker, change, emptyPlan, stepOn, waits } from '../../../rack/plans.ts';
+
+const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+const held = blocker('studio-3', { code: 'hold/held', resource: 'hold', action: 'held', isHands: false });
+const kimi = (isUnknown: boolean): Waiting => waits('placement/kimi', 'studio-1', ['hold/held on studio-3'], isUnknown);
+const kept = emptyPlan({ waiting: [kimi(false)], blockers: [held] });
+const unseen = emptyPlan({ waiting: [kimi(true)] });
+
+const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): PlaybookWork => ({
+  play: 0,
+  batch: 0,
+  task: { kind },
+  nodes: all,
+  plan,
+  failed: [],
+  refusals: [],
+  diagnostics: [],
+});
+
+const lastOf = (...works: readonly PlaybookWork[]): Plan => withKeptStops(emptyPlan(), { works });
+const codeOf = (plan: Plan) =>
+  codeForPlan({ goal: 'start', plan, observation: { nodes: {}, failures: {} }, fleet: rackOfThree, targets: all });
+
+describe('the last look after a restart', () => {
+  it('has what kept the stop from its work, once, and is no success', () => {
+    const last = lastOf(work('stop', kept), work('stop', kept), work('start', emptyPlan()));
+    expect([last.waiting, last.blockers]).toEqual([kept.waiting, kept.blockers]);
+    expect([codeOf(last), codeOf(lastOf(work('stop', unseen)))]).toEqual([3, 1]);
+  });
+
+  it('is as it was seen where the stop was kept from nothing, whatever a start had to wait for before', () => {
+    const last = lastOf(work('stop', emptyPlan({ blockers: [held] })), work('start', kept));
+    expect([last, codeOf(last)]).toEqual([emptyPlan(), 0]);
+  });
+
+  it('has what kept a reboot from its work', () => {
+    const last = lastOf(work('reboot', kept), work('start', emptyPlan()));
+    expect([last.blockers, codeOf(last)]).toEqual([kept.blockers, 3]);
+  });
+});
+
+describe('the last check after a restart', () => {
+  const stops = change('studio-1', 'placement/kimi', 'serving', 'stopped');
+  const stop: ScriptCall = { name: 'stop-rank', args: { placement: 'kimi', graceMs: 1 } };
+  const kick: ScriptCall = {
+    name: 'kick-rank',
+    args: { placement: 'kimi', generation: 1, transport: 'tcp', startMs: 1 },
+  };
+  const ran = (kind: 'stop' | 'start', call: ScriptCall, outcome: StepOutcome): PlaybookWork => {
+    const act = { kind: 'script', ...call } as const;
+    const rank = stepOn('studio-2', `placement/kimi/${kind}`, { act, changes: kind === 'stop' ? [stops.id] : [] });
+    const steps = [{ step: rank, outcome, ms: 9, diagnostics: [] }];
+    const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
+    return { ...work(kind, emptyPlan({ changes: kind === 'stop' ? [stops] : [] })), run };
+  };
+
+  it.each<[string, readonly PlaybookWork[], Plan['changes']]>([
+    ['a skipped stop', [ran('stop', stop, 'skipped'), work('start', emptyPlan())], [stops]],
+    ['a failed stop', [ran('stop', stop, 'failed')], [stops]],
+    ['no completed stop', [ran('stop', stop, 'changed')], []],
+    [
+      'no failed stop of a placement that was started again',
+      [ran('stop', stop, 'failed'), ran('start', kick, 'changed')],
+      [],
+    ],
+    ['no start of unknown outcome', [ran('start', kick, 'unknown')], []],
+  ])('lists %s as remaining', (_, works, left) => {
+    expect(lastOf(...works).changes).toEqual(left);
+    const seen = emptyPlan({ changes: [stops] });
+    expect(withKeptStops(seen, { works }).changes).toEqual([stops]);
+  });
+});
+
+describe('a run behind which nobody can look', () => {
+  it('tells what kept it from its work, and nothing where nothing did', () => {
+    expect(keptWork({ works: [work('shutdown', kept), work('shutdown', kept)] })).toEqual({
+      changes: [],
+      waiting: kept.waiting,
+      blockers: kept.blockers,
+    });
+    expect(keptWork({ works: [work('shutdown', emptyPlan())] })).toBeUndefined();
+  });
+});
+
+describe('Macs that were told to go off', () => {
+  const off = stepOn('studio-3', 'shutdown', {
+    act: { kind: 'reboot', to: 'off', from: { kind: 'known', value: 'BOOT-3' } },
+  });
+  const toldBy = (outcome: StepOutcome, ms: number, of: Step = off): readonly string[] => {
+    const steps = [{ step: of, outcome, ms, diagnostics: [] }];
+    const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
+    return toldToGoOff({ works: [{ ...work('shutdown', emptyPlan()), run }] });
+  };
+
+  it.each<[StepOutcome, number]>([
+    ['changed', 9],
+    ['unchanged', 0],
+    ['failed', 9],
+    ['unknown', 9],
+    ['interrupted', 9],
+  ])('are those whose step was begun, whatever came of it: %s', (outcome, ms) => {
+    expect(toldBy(outcome, ms)).toEqual(['studio-3']);
+  });
+
+  it('are none where no step was begun, or none switches off', () => {
+    const restart = stepOn('studio-3', 'reboot', {
+      act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-3' } },
+    });
+    expect([
+      toldBy('skipped', 0),
+      toldBy('blocked', 0),
+      toldBy('interrupted', 0),
+      toldBy('changed', 9, restart),
+      toldToGoOff({ works: [work('shutdown', kept)] }),
+    ]).toEqual([[], [], [], [], []]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { olderVersion } from '../../../../src/cli/apply/rollback.ts';
+import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { DesiredRuntime } from '../../../../src/model/desired.ts';
+import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
+import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { meshFleet } from '../../../rack/placements.ts';
+import { observedFleet } from '../../../rack/rack.ts';
+
+const [now, before, long] = ['now', 'before', 'long ago'].map((text) => digestOf(text));
+if (now === undefined || before === undefined || long === undefined) throw new Error('three versions');
+const [base] = meshFleet().runtimes;
+if (base === undefined) throw new Error('the fleet has a runtime');
+const runtime: DesiredRuntime = { ...base, digest: now };
+const nodes = ['studio-1', 'studio-2'].map(nodeName);
+
+const tree = (whole: typeof now, more: Partial<KeptTree> = {}): KeptTree => ({
+  kind: 'runtime',
+  name: runtime.name,
+  digest: shortDigest(whole),
+  whole,
+  isCurrent: whole === now,
+  state: 'intact',
+  ...more,
+});
+
+/** The version that is found, or what is said instead. */
+function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, wanted = runtime): string {
+  const observation = observedFleet({ values: { 'studio-1': { trees: one }, 'studio-2': { trees: two } } });
+  try {
+    return olderVersion({ runtime: wanted, nodes, to }, observation);
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    const [{ code, detail, hint }] = error.diagnostics;
+    return `${code}: ${plainText(detail)} ${plainText(hint)}`;
+  }
+}
+
+describe('the version to go back to', () => {
+  it('is the one that every node has whole beside the one in use', () => {
+    const both = [tree(now), tree(before)];
+    expect(found(both, both)).toBe(before);
+    expect(found([...both, tree(long)], both)).toBe(before);
+  });
+
+  it('is none where a node has none, or one whose files were changed', () => {
+    const both = [tree(now), tree(before)];
+    const { whole: _, ...changed } = tree(before, { state: 'changed' });
+    expect(found(both, [tree(now)])).toContain('rollback/no-version: studio-1 has');
+    expect(found(both, [tree(now), changed])).toContain(`${shortDigest(before)} (changed)`);
+    expect(found(both, [])).toContain('studio-2 has none that could be seen');
+  });
+
+  it('is never the one that was left: what was begun is finished, and said again where nothing is older', () => {
+    const back: DesiredRuntime = { ...runtime, digest: before, takenBackFrom: now };
+    const begun = [tree(now), tree(before)];
+    const done = [tree(now, { isCurrent: false }), tree(before, { isCurrent: true })];
+    expect(found(done, begun, undefined, back)).toBe(before);
+    expect(found(done, done, undefined, back)).toBe(before);
+    expect(found(done, done, before.slice(0, 8), back)).toBe(before);
+    expect(found(done, done, now.slice(0, 8), back)).toContain('rollback/no-version');
+    const further = [...done, tree(long)];
+    expect(found(further, [...begun, tree(long)], undefined, back)).toBe(before);
+    expect(found(further, further, undefined, back)).toBe(long);
+  });
+
+  it('has to be named where several could be meant', () => {
+    const all = [tree(now), tree(before), tree(long)];
+    expect(found(all, all)).toContain('Say which: --to ');
+    expect(found(all, all, long.slice(0, 8))).toBe(long);
+    expect(found(all, all, 'ffffffff')).toContain('that begins with ffffffff');
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/playbook-report.ts';
+import type { RunReport, StepReport } from '../../../../src/apply/run-report.ts';
+import {
+  codeForLook,
+  codeForPending,
+  codeForPlan,
+  exitOf,
+  exitsOf,
+  type JudgedPlan,
+  type RunOutcome,
+} from '../../../../src/cli/apply/run-outcome.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { known } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { StepOutcome } from '../../../../src/model/step.ts';
+import { rackOfThree } from '../../../rack/placements.ts';
+import { blocker, change, emptyPlan, stepOn, waits } from '../../../rack/plans.ts';
+
+const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+
+const without = (...names: string[]): Plan['observed'] =>
+  Object.fromEntries(Object.entries(emptyPlan().observed).filter(([name]) => !names.includes(name)));
+
+const judged = (plan: Plan, failures: JudgedPlan['observation']['failures'] = {}): JudgedPlan => ({
+  goal: 'converge',
+  plan,
+  observation: { nodes: {}, failures },
+  fleet: rackOfThree,
+  targets: all,
+});
+
+const locked = { 'studio-1': [diagnose('ssh/locked-at-filevault', { detail: 'x' })] };
+const waiting = (isUnknown: boolean) => [waits('power', 'studio-1', [], isUnknown)];
+
+const cable = (...names: string[]) => names.map((name) => waits('thunderbolt-link', name, [], true));
+
+describe('the exit code of a plan', () => {
+  it.each([
+    ['of an empty one', judged(emptyPlan()), 0, 0, 0],
+    ['with only hands left', judged(emptyPlan({ blockers: [blocker('studio-3')] })), 0, 3, 3],
+    ['with changes on some nodes', judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')] })), 0, 2, 4],
+    [
+      'with changes and hands',
+      judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')], blockers: [blocker('studio-3')] })),
+      0,
+      2,
+      4,
+    ],
+    [
+      'with a placement that is wrong on every member',
+      judged(emptyPlan({ changes: [change('studio-1', 'placement/kimi', 'a', 'b')] })),
+      0,
+      2,
+      1,
+    ],
+    ['with an unknown property', judged(emptyPlan({ waiting: waiting(true) })), 4, 4, 4],
+    [
+      'of nodes that wait only for one that was not reached',
+      judged(emptyPlan({ observed: without('studio-4'), waiting: cable('studio-1', 'studio-2', 'studio-3') })),
+      4,
+      4,
+      4,
+    ],
+    ['of cables that nobody knows while all were seen', judged(emptyPlan({ waiting: cable(...all) })), 1, 1, 1],
+    ['with something that waits for hands elsewhere', judged(emptyPlan({ waiting: waiting(false) })), 0, 3, 3],
+    ['of a node that was not reached', judged(emptyPlan({ observed: without('studio-1') })), 4, 4, 4],
+    ['of a node that is locked at FileVault', judged(emptyPlan({ observed: without('studio-1') }), locked), 0, 3, 3],
+    ['of no node at all', judged(emptyPlan({ observed: {} })), 1, 1, 1],
+  ] as const)('%s tells looks, drift and runs apart', (_what, plan, look, pending, ran) => {
+    expect([codeForLook(plan), codeForPending(plan, []), codeForPlan(plan)]).toEqual([look, pending, ran]);
+  });
+
+  it('wants all of a placement that is to be started', () => {
+    const unseen = [waits('placement/kimi', 'studio-1', [], true)];
+    const plan = judged(emptyPlan({ observed: without('studio-4'), waiting: unseen }));
+    expect(codeForPlan(plan)).toBe(4);
+    expect(codeForPlan({ ...plan, goal: 'start' })).toBe(1);
+  });
+
+  it('says that something is pending when only the lock lacks it', () => {
+    expect(codeForPending(judged(emptyPlan()), ['link a'])).toBe(2);
+  });
+});
+
+const ran = (node: string, outcome: StepOutcome, isRestart = false): StepReport => ({
+  step: isRestart
+    ? stepOn(node, 'reboot', { act: { kind: 'reboot', to: 'up', from: known('B0') }, class: 'once' })
+    : stepOn(node, 'power/set'),
+  outcome,
+  diagnostics: [],
+  ms: outcome === 'skipped' ? 0 : 12,
+});
+
+const reportOf = (steps: readonly StepReport[]): RunReport => ({
+  runId: 'r',
+  steps,
+  refusals: [],
+  isInterrupted: false,
+  isLeaseLost: false,
+  diagnostics: [],
+});
+
+const workOf = (work: Partial<PlaybookWork>): PlaybookWork => ({
+  play: 0,
+  batch: 0,
+  task: { kind: 'converge' },
+  nodes: all,
+  failed: [],
+  refusals: [],
+  diagnostics: [],
+  ...work,
+});
+
+function outcomeOf(
+  work: Partial<PlaybookWork>,
+  changes: Partial<RunOutcome> & { readonly ended?: Partial<PlaybookReport> } = {},
+): RunOutcome {
+  const { ended, ...rest } = changes;
+  const report = {
+    works: [workOf(work)],
+    nodes: all,
+    isStopped: false,
+    isDeclined: false,
+    isInterrupted: false,
+    ...ended,
+  };
+  return { targets: all, report, refusal: [], ...rest };
+}
+
+const fine = judged(emptyPlan());
+
+describe('the exit code of a run', () => {
+  it('is decided by the last look, whatever the steps said', () => {
+    const run = reportOf([ran('studio-1', 'failed')]);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run, failed: [nodeName('studio-1')] }, { last: fine }))).toBe(0);
+    const left = judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')] }));
+    const good = reportOf([ran('studio-1', 'changed')]);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run: good }, { last: left }))).toBe(4);
+  });
+
+  it('is no success when a Mac that was to restart did not, however well it looks', () => {
+    const run = reportOf([ran('studio-1', 'failed', true)]);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(4);
+  });
+
+  it('is 3 when a Mac ended at FileVault and still waits there, and 0 when somebody has unlocked it since', () => {
+    const run = reportOf([ran('studio-1', 'blocked', true)]);
+    const waits = judged(emptyPlan({ observed: without('studio-1') }), locked);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: waits }))).toBe(3);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(0);
+  });
+
+  it('is 75 when somebody else holds a node', () => {
+    const holder = { run: 'x', owner: 'ana@desk', verb: 'apply', phase: 'starting', since: '' };
+    const refusals = [{ node: nodeName('studio-1'), holder }];
+    expect(exitOf(outcomeOf({ refusals }, { ended: { isStopped: true }, last: fine }))).toBe(75);
+  });
+
+  it('is 5 when the answer was no, and not when something had been changed before', () => {
+    const declined = { isDeclined: true };
+    expect(exitOf(outcomeOf({ plan: emptyPlan() }, { ended: declined, last: fine }))).toBe(5);
+    const run = reportOf([ran('studio-1', 'changed')]);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { ended: declined }))).toBe(4);
+  });
+
+  it('is that of the signal when it was interrupted', () => {
+    const outcome = outcomeOf({ plan: emptyPlan() }, { ended: { isInterrupted: true }, interruptedBy: 143 });
+    expect(exitOf(outcome)).toBe(143);
+    expect(exitsOf(outcome)).toContain(143);
+  });
+
+  it('follows the works where nothing is left to look at', () => {
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run: reportOf([ran('studio-1', 'changed', true)]) }))).toBe(0);
+    expect(exitOf(outcomeOf({ failed: all }))).toBe(1);
+    expect(exitOf(outcomeOf({ failed: [nodeName('studio-1')] }))).toBe(4);
+    expect(exitOf(outcomeOf({ plan: emptyPlan({ observed: without('studio-1') }) }))).toBe(4);
+    expect(exitOf(outcomeOf({ plan: emptyPlan({ blockers: [blocker('studio-1')] }) }))).toBe(3);
+    expect(exitOf(outcomeOf({}, { ended: { works: [] } }))).toBe(1);
+  });
+
+  it('is 3 where something keeps a verb from its work, and never for what failed otherwise', () => {
+    const one = nodeName('studio-1');
+    const kept = emptyPlan({ waiting: waiting(false) });
+    const stop = { kind: 'stop' } as const;
+    expect(exitOf(outcomeOf({ task: stop, plan: kept, failed: [one] }, { targets: [one] }))).toBe(3);
+    const begun = { task: stop, plan: kept, run: reportOf([ran('studio-1', 'failed')]), failed: [one] };
+    expect(exitOf(outcomeOf(begun, { targets: [one] }))).toBe(1);
+    const converged = workOf({ plan: kept });
+    const later: readonly Partial<PlaybookWork>[] = [
+      { task: { kind: 'run', command: ['true'], effect: 'none', deadlineMs: 1 } },
+      { task: { kind: 'assert', property: 'power/sleep', is: 1 } },
+      { task: { kind: 'wait', for: 'serving', deadlineMs: 1 } },
+      { task: { kind: 'verify' }, plan: emptyPlan({ ...kept, changes: [change('studio-1', 'power', 'a', 'b')] }) },
+    ];
+    for (const work of later) {
+      const works = [converged, workOf({ ...work, failed: [one] })];
+      expect(exitOf(outcomeOf({}, { targets: [one], ended: { works } }))).toBe(1);
+      expect(exitOf(outcomeOf({}, { targets: [one], ended: { works: [converged, workOf(work)] } }))).toBe(3);
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { type BenchSubject, benchWish, beyondParallel } from '../../../../src/cli/bench/bench.ts';
+import { questionBody } from '../../../../src/cli/bench/bench-levels.ts';
+import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { chatRequest } from '../../../../src/drivers/contract/chat-request.ts';
+
+const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens = 8_192): BenchSubject => ({
+  placement: { name: 'chat', parallel, contextTokens },
+  driver,
+});
+
+describe('what a placement is asked', () => {
+  it('is not more at once than it answers at once, unless that is typed, and then it is told', () => {
+    expect(benchWish({}, subject('llamacpp-rpc', 1)).requests).toEqual([1]);
+    expect(benchWish({}, subject('mlx', 3)).requests).toEqual([1, 2]);
+    expect(benchWish({}, subject('exo', 8)).requests).toEqual([1, 2, 4]);
+    expect(benchWish({}, subject('command', 1)).requests).toEqual([1, 2, 4]);
+
+    const typed = benchWish({ requests: [1, 4, 8] }, subject('mlx', 2));
+    expect(typed.requests).toEqual([1, 4, 8]);
+    const [told] = beyondParallel(typed, subject('mlx', 2));
+    expect([told?.code, told?.severity]).toEqual(['bench/beyond-parallel', 'notice']);
+    expect(told && plainText(told.detail)).toContain('asked 4 and 8 at once');
+    expect(beyondParallel(typed, subject('command', 1))).toEqual([]);
+    expect(beyondParallel(benchWish({}, subject('mlx', 2)), subject('mlx', 2))).toEqual([]);
+  });
+
+  it('fits in the context, and what was typed and does not is refused', () => {
+    expect(benchWish({}, subject('mlx', 1))).toEqual({ requests: [1], runs: 3, maxTokens: 128, words: 400 });
+    expect(benchWish({}, subject('mlx', 1, 512))).toMatchObject({ maxTokens: 128, words: 144 });
+    expect(benchWish({ words: 144 }, subject('mlx', 1, 512)).words).toBe(144);
+    const refused = (typed: Parameters<typeof benchWish>[0]): string => {
+      try {
+        return JSON.stringify(benchWish(typed, subject('mlx', 1, 512)));
+      } catch (error) {
+        if (!(error instanceof FleetError)) throw error;
+        return `${error.diagnostics[0].code} ${plainText(error.diagnostics[0].hint)}`;
+      }
+    };
+    expect(refused({ words: 145 })).toBe('cli/usage With this answer at most: --words 144');
+    expect(refused({ maxTokens: 500 })).toBe('cli/usage Say fewer --max-tokens.');
+  });
+
+  it('is a chat, or a plain prompt where the endpoint takes no chat', () => {
+    const question = { text: 'Why?', maxTokens: 7 };
+    const chat = questionBody(chatRequest('tiny'), question);
+    expect(chat).toMatchObject({ model: 'tiny', messages: [{ role: 'user', content: 'Why?' }], max_tokens: 7 });
+    expect(chat).not.toHaveProperty('prompt');
+    const plain = questionBody({ ...chatRequest('tiny'), path: '/v1/completions' }, question);
+    expect(plain).toMatchObject({ model: 'tiny', prompt: 'Why?', max_tokens: 7, stream: true });
+    expect(plain).not.toHaveProperty('messages');
+  });
+});

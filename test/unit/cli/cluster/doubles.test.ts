@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  doublesIn,
+  doublesText,
+  withDoubles,
+  withoutDoubled,
+  writeDoubles,
+} from '../../../../src/cli/cluster/doubles.ts';
+import { exampleDrivers, exampleText } from '../../../../src/cli/sim/sim-example.ts';
+import type { Run } from '../../../../src/cli/verb.ts';
+import { emptyLock } from '../../../../src/config/lock.ts';
+import { loadCluster } from '../../../../src/engine/load-cluster.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import { textOf } from '../../../architecture/sources.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mw-doubles-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = join(folder, 'cluster.yaml');
+const runOf = (sim: boolean) =>
+  ({ env: { MESHWRIGHT_STATE: folder }, options: { sim }, console: { columns: 62 } }) as unknown as Run;
+
+function load(text: string): DesiredFleet {
+  const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
+  if (fleet === undefined || diagnostics.length > 0) throw new Error(JSON.stringify(diagnostics));
+  return fleet;
+}
+
+const example = (driver: (typeof exampleDrivers)[number], isPublished = true): DesiredFleet =>
+  load(exampleText(textOf('cluster.example.yaml'), { driver, isPublished }));
+
+const namesOf = (fleet: DesiredFleet, sim = true): readonly string[] =>
+  doublesIn(runOf(sim), file, fleet).map(({ name }) => name);
+
+describe('doubles in a rehearsal', () => {
+  it('take the place of missing archives, by the names and versions of the file', () => {
+    expect(exampleDrivers.map((driver) => namesOf(example(driver)))).toEqual([
+      ['double of Node 22.22.0'],
+      ['double of exo 1.0.71', 'double of Node 22.22.0'],
+      ['double of uv and mlx-lm', 'double of Node 22.22.0'],
+      ['double of llama.cpp b9000', 'double of Node 22.22.0'],
+    ]);
+  });
+
+  it('are none for real Macs, nor where the archive is there', () => {
+    expect(namesOf(example('exo'), false)).toEqual([]);
+    const archive = join(folder, 'there.tar.gz');
+    writeFileSync(archive, 'an archive');
+    const fleet = example('llamacpp', false);
+    expect(namesOf({ ...fleet, runtimes: fleet.runtimes.map((one) => ({ ...one, archive })) })).toEqual([]);
+  });
+
+  it('take the place of a disk image that only a Mac can mount', () => {
+    const archive = join(folder, 'EXO-1.0.71.dmg');
+    writeFileSync(archive, 'koly');
+    const fleet = example('exo', false);
+    const [one] = doublesIn(runOf(true), file, {
+      ...fleet,
+      runtimes: fleet.runtimes.map((runtime) => ({ ...runtime, archive })),
+    });
+    expect(one?.why).toBe('is a disk image, which only a Mac can mount');
+  });
+
+  it('are listed with their reason in lines that fit the terminal', () => {
+    const text = doublesText(runOf(true), file, example('llamacpp'));
+    expect(text.split('\n').every((line) => line.length <= 62)).toBe(true);
+    expect(text).toContain('simulated: double of llama.cpp b9000:\n  ./dist/');
+    expect(doublesText(runOf(false), file, example('llamacpp'))).toBe('');
+  });
+
+  it('are written as archives that have every program where the file names it', async () => {
+    const fleet = {
+      ...example('mlx'),
+      runtimes: ['exo', 'mlx', 'llamacpp'].flatMap((one) => example(one as 'exo').runtimes),
+    };
+    const doubles = doublesIn(runOf(true), file, fleet);
+    await writeDoubles(doubles);
+    const { runtimes, doorman } = withDoubles(fleet, doubles);
+    const [exo = '', mlx = '', llama = '', node = ''] = await Promise.all(
+      [...runtimes, doorman].map((one) => readFile(one?.archive ?? '', 'latin1')),
+    );
+    expect(exo).toContain('EXO.app/Contents/Resources/exo/exo\0');
+    expect(mlx).toContain('uv-aarch64-apple-darwin/uv\0');
+    expect(llama).toContain('llama-b9000/llama-server\0');
+    expect(llama).toContain('llama-b9000/ggml-rpc-server\0');
+    expect(node).toContain('node-v22.22.0-darwin-arm64/bin/node\0');
+    const list = runtimes.flatMap(({ extras }) => extras.map(({ source }) => source));
+    expect(await readFile(list[0] ?? '', 'utf8')).toContain('mlx-lm==');
+  });
+
+  it('have digests of their own in the lock of a rehearsal', () => {
+    const kept = { sha256: digest('a'.repeat(64)), sizeBytes: 1 };
+    const lock = {
+      ...emptyLock('cluster.lock'),
+      runtimes: { exo: kept, reference: kept },
+      runtimeFiles: { 'exo/list': kept, 'reference/list': kept },
+    };
+    const left = withoutDoubled(lock, doublesIn(runOf(true), file, example('exo')));
+    expect([Object.keys(left.runtimes), Object.keys(left.runtimeFiles ?? {})]).toEqual([
+      ['reference'],
+      ['reference/list'],
+    ]);
+    expect(withoutDoubled(lock, [])).toBe(lock);
+  });
+});

@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { keepLock } from '../../../../src/cli/cluster/lock-file.ts';
+import { readLock } from '../../../../src/cli/cluster/open-cluster.ts';
+import { rehearsedLock } from '../../../../src/cli/cluster/settle-cluster.ts';
+import { emptyLock } from '../../../../src/config/lock.ts';
+import { renderLock, withPin } from '../../../../src/config/lock-text.ts';
+import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
+import { digest } from '../../../../src/model/digest.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'mw-lock-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const key = { type: 'ssh-ed25519', base64: 'AAAAC3NzaC1lZDI1NTE5AAAAIB2P1k1Yz5kQ0m1n1WmZJ1n9n2b2p0Qe6k5S3b5Zk7Rr' };
+const network = (address: string) => ({ address, prefixLength: 30 });
+const link = 'studio-1:2 <-> studio-2:2';
+const archive = (letter: string) => ({ sha256: digest(letter.repeat(64)), sizeBytes: 7 });
+
+describe('keeping what was resolved', () => {
+  it('leaves pins and nodes that others have written meanwhile', async () => {
+    const place = { path: join(root, 'cluster.lock'), shown: 'cluster.lock' };
+    const before = withPin({ ...emptyLock('x'), nodes: ['studio-9'] }, 'studio-1.lan', key);
+    writeFileSync(place.path, renderLock(before));
+    const resolved: ClusterLock = { ...emptyLock('x'), nodes: ['studio-1'], links: { [link]: network('10.77.0.0') } };
+    expect(await keepLock(place, resolved)).toBe(true);
+    const now = readLock(place.path, place.shown);
+    expect(now.nodes).toEqual(['studio-1', 'studio-9']);
+    expect(now.links).toEqual(resolved.links);
+    expect(Object.keys(now.hostKeys)).toEqual(['studio-1.lan']);
+  });
+
+  it('keeps who is being withdrawn, but for those that somebody got into', async () => {
+    const place = { path: join(root, 'withdrawing.lock'), shown: 'withdrawing.lock' };
+    writeFileSync(place.path, renderLock({ ...emptyLock('x'), withdrawing: ['studio-1', 'studio-2'] }));
+    await keepLock(place, emptyLock('x'));
+    expect(readLock(place.path, place.shown).withdrawing).toEqual(['studio-1', 'studio-2']);
+    await keepLock(place, emptyLock('x'), ['studio-1']);
+    expect(readLock(place.path, place.shown).withdrawing).toEqual(['studio-2']);
+  });
+
+  it('writes nothing when nothing is new', async () => {
+    const place = { path: join(root, 'same.lock'), shown: 'same.lock' };
+    expect(await keepLock(place, emptyLock('x'))).toBe(false);
+    expect(() => statSync(place.path)).toThrow('ENOENT');
+    writeFileSync(place.path, '# by hand\nlock: 1\n');
+    expect(await keepLock(place, emptyLock('x'))).toBe(false);
+    expect(readFileSync(place.path, 'utf8')).toContain('# by hand');
+  });
+});
+
+describe('the lock of a rehearsal', () => {
+  const simulated: ClusterLock = {
+    ...emptyLock('sim'),
+    nodes: ['studio-1'],
+    links: { 'studio-1:3 <-> studio-3:2': network('10.77.0.0') },
+    formerNetworks: { '10.77.0.4/30': link, '10.77.0.8/30': link },
+    runtimes: { reference: archive('a'), other: archive('b') },
+  };
+
+  it('begins with what is committed, so that addresses are the same, and knows its own nodes', () => {
+    const committed: ClusterLock = {
+      ...emptyLock('cluster.lock'),
+      nodes: ['studio-4'],
+      links: { [link]: network('10.77.0.4') },
+      runtimes: { reference: archive('c') },
+    };
+    expect(rehearsedLock(committed, simulated)).toEqual({
+      ...simulated,
+      links: committed.links,
+      formerNetworks: { '10.77.0.8/30': link },
+      runtimes: { reference: archive('c'), other: archive('b') },
+    });
+  });
+
+  it('is that of earlier rehearsals where nothing is committed', () => {
+    expect(rehearsedLock(emptyLock('cluster.lock'), simulated)).toEqual(simulated);
+  });
+});

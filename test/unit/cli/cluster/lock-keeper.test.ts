@@ -1,0 +1,54 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { createLockKeeper } from '../../../../src/cli/cluster/lock-file.ts';
+import { emptyLock } from '../../../../src/config/lock.ts';
+import { makeKey } from '../../../sshd/start-sshd.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'meshwright-keeper-'));
+const path = join(folder, 'cluster.lock');
+const [key, other] = [makeKey(folder, 'a'), makeKey(folder, 'b')];
+const keeper = () => createLockKeeper({ path, shown: 'cluster.lock', lock: emptyLock('cluster.lock') });
+const text = (): string => readFileSync(path, 'utf8');
+afterEach(() => rmSync(path, { force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a keeper of pins', () => {
+  it('loses no pin of another run that writes the same file (case 27)', async () => {
+    const names = Array.from({ length: 12 }, (_, at) => `studio-${at}.lan`);
+    await Promise.all(names.map((name) => keeper().pin(name, key, false)));
+    expect(names.filter((name) => !text().includes(`"${name}":`))).toEqual([]);
+  });
+
+  it('refuses to pin a name whose pins have changed since it looked', async () => {
+    const [mine, theirs] = [keeper(), keeper()];
+    await theirs.pin('studio-1.lan', other, false);
+    const before = text();
+    await expect(mine.pin('studio-1.lan', key, true)).rejects.toMatchObject({
+      diagnostics: [{ code: 'enroll/pins-changed' }],
+    });
+    expect(text()).toBe(before);
+  });
+
+  it('drops the keys that another Mac showed at FileVault, and those of no other name', async () => {
+    const mine = keeper();
+    for (const name of ['a.lan', 'b.lan']) {
+      await mine.pin(name, key, false);
+      await mine.pinPreboot(name, key, false);
+    }
+    await mine.pin('a.lan', other, true);
+    expect([mine.prebootPins('a.lan'), mine.prebootPins('b.lan').length]).toEqual([[], 1]);
+    await mine.pinPreboot('b.lan', other, true);
+    expect(mine.prebootPins('b.lan').map(({ base64 }) => base64)).toEqual([other.base64]);
+    await mine.forgetPreboot('b.lan');
+    expect(text()).not.toContain('prebootKeys');
+  });
+
+  it('is content when the other run has pinned the very same key', async () => {
+    const [mine, theirs] = [keeper(), keeper()];
+    await theirs.pin('studio-1.lan', key, false);
+    await mine.pin('studio-1.lan', key, false);
+    expect(mine.pins('studio-1.lan').map((one) => one.base64)).toEqual([key.base64]);
+  });
+});

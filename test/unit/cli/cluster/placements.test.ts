@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { namedPlacements, placementNamed } from '../../../../src/cli/cluster/targets.ts';
+import type { Run } from '../../../../src/cli/verb.ts';
+import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { rackOfThree } from '../../../rack/placements.ts';
+import { fakeRun } from '../console-of.ts';
+
+const named = (changes: Partial<Run>, fleet = rackOfThree): readonly string[] =>
+  namedPlacements(fakeRun(changes).run, { fleet }).map(({ name }) => name);
+
+/** The hint with which words are refused. */
+function hintFor(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof FleetError)
+      return error.diagnostics.map(({ code, hint }) => `${code}: ${plainText(hint)}`).join('\n');
+  }
+  return 'nothing was refused';
+}
+
+describe('placements that words name', () => {
+  it('come in the order of the file, all of them with --all', () => {
+    expect(named({ words: ['qwen', 'kimi'] })).toEqual(['kimi', 'qwen']);
+    expect(named({ own: { all: true } })).toEqual(['kimi', 'qwen', 'spare']);
+    expect(placementNamed({ fleet: rackOfThree }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
+  });
+
+  it.each([
+    [{}, 'cli/usage: Name placements (kimi, qwen, spare), or say --all.'],
+    [{ words: ['kimi'], own: { all: true } }, 'cli/usage: Leave one of the two out.'],
+    [{ words: ['kimmi'] }, 'select/unknown-placement: Did you mean `kimi`?'],
+    [{ words: ['studio-2'] }, 'select/unknown-placement: On it: kimi and qwen.'],
+    [{ words: ['elsewhere'] }, 'select/unknown-placement: Name one (kimi, qwen, spare), or say --all.'],
+  ])('are asked for with what could be meant: %j', (changes, hint) => {
+    expect(hintFor(() => named(changes))).toBe(hint);
+  });
+
+  it('are in the file and were never applied: a rehearsal is asked about first', () => {
+    const fleet = { ...rackOfThree, placements: [] };
+    const hint = (isRehearsed: boolean, changes: Partial<Run>) =>
+      hintFor(() => namedPlacements(fakeRun(changes).run, { fleet, declared: rackOfThree, isRehearsed }));
+    const apply = 'Apply it first: meshwright apply';
+    expect(hint(false, { words: ['kimi'] })).toBe(`select/never-applied: ${apply}`);
+    expect(hint(true, { words: ['kimi'] })).toBe(
+      `select/never-applied: A simulated fleet runs for this file. Did you mean --sim?\nElse: ${apply}`,
+    );
+    expect(hint(false, { own: { all: true } })).toBe(
+      ['kimi', 'qwen', 'spare'].map(() => `select/never-applied: ${apply}`).join('\n'),
+    );
+  });
+
+  it('are not there in a file without any', () => {
+    const empty = { ...rackOfThree, placements: [] };
+    expect(hintFor(() => named({ own: { all: true } }, empty))).toBe('cli/usage: See: meshwright plan');
+    expect(hintFor(() => named({}, empty))).toBe('cli/usage: The file has no placements.');
+    expect(hintFor(() => placementNamed({ fleet: empty }, 'studio-1'))).toBe(
+      'select/unknown-placement: Nothing is placed on it.',
+    );
+  });
+});

@@ -1,0 +1,56 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { findClusterFile, lockFileFor, simFolder, stateFolder } from '../../../../src/cli/files/places.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'mw-places-')));
+const deep = join(root, 'a', 'b', 'c');
+mkdirSync(deep, { recursive: true });
+writeFileSync(join(root, 'a', 'cluster.yaml'), '');
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe('the cluster file', () => {
+  it('is the one that is named, seen from the current folder, whether it exists or not', () => {
+    expect(findClusterFile('rack.yaml', {}, deep)).toBe(join(deep, 'rack.yaml'));
+    expect(findClusterFile('/etc/rack.yaml', { MESHWRIGHT_FILE: 'other.yaml' }, deep)).toBe('/etc/rack.yaml');
+    expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '../x.yaml' }, deep)).toBe(join(root, 'a', 'b', 'x.yaml'));
+  });
+
+  it('is the next one here or above when none is named, also by an empty variable', () => {
+    expect(findClusterFile(undefined, {}, deep)).toBe(join(root, 'a', 'cluster.yaml'));
+    expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '' }, join(root, 'a'))).toBe(join(root, 'a', 'cluster.yaml'));
+    expect(findClusterFile(undefined, {}, '/')).toBeUndefined();
+  });
+
+  it.each([
+    ['/r/cluster.yaml', '/r/cluster.lock'],
+    ['/r/rack.yml', '/r/rack.lock'],
+    ['/r/rack.YAML', '/r/rack.lock'],
+    ['/r/rack', '/r/rack.lock'],
+    ['/r/rack.json', '/r/rack.json.lock'],
+  ])('%s has its lock at %s', (file, lock) => {
+    expect(lockFileFor(file)).toBe(lock);
+  });
+});
+
+describe('the state folder', () => {
+  it.each([
+    [{ MESHWRIGHT_STATE: '/s', XDG_STATE_HOME: '/x', HOME: '/h' }, '/s'],
+    [{ XDG_STATE_HOME: '/x', HOME: '/h' }, '/x/meshwright'],
+    [{ XDG_STATE_HOME: 'relative', HOME: '/h' }, '/h/.local/state/meshwright'],
+    [{ XDG_STATE_HOME: '', MESHWRIGHT_STATE: '', HOME: '/h' }, '/h/.local/state/meshwright'],
+    [{ HOME: '' }, join(userInfo().homedir, '.local/state/meshwright')],
+    [{}, join(userInfo().homedir, '.local/state/meshwright')],
+  ])('with %j is %s', (env, folder) => {
+    expect(stateFolder(env)).toBe(folder);
+  });
+
+  it('has one folder for each cluster file, of the same name each time, that any path can hold (case 8)', () => {
+    const env = { MESHWRIGHT_STATE: '/s' };
+    const one = simFolder(env, '/racks/a/cluster.yaml');
+    expect(simFolder(env, '/racks/b/../a/cluster.yaml')).toBe(one);
+    expect(simFolder(env, '/racks/b/cluster.yaml')).not.toBe(one);
+    expect(simFolder(env, `/racks/${'very:long '.repeat(30)}\n.yaml`)).toMatch(/^\/s\/sim\/[A-Za-z0-9-]{1,33}$/);
+  });
+});

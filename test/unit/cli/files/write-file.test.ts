@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replaceFile } from '../../../../src/cli/files/write-file.ts';
+import { runModule } from '../../own-process.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mw-write-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('replaceFile', () => {
+  it('makes the file or replaces it whole, and leaves nothing beside it (case 32)', () => {
+    const path = join(folder, 'cluster.lock');
+    replaceFile(path, 'first\n');
+    replaceFile(path, 'second\n', 0o600);
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777, readdirSync(folder)]).toEqual([
+      'second\n',
+      0o600,
+      ['cluster.lock'],
+    ]);
+  });
+
+  it('keeps the old and leaves nothing beside it when it cannot write', () => {
+    const path = join(folder, 'taken');
+    mkdirSync(path);
+    writeFileSync(join(path, 'inside'), 'kept');
+    expect(() => replaceFile(path, 'x')).toThrowError(/^cli\/cannot-write: /);
+    expect(() => replaceFile(join(folder, 'nowhere', 'x'), 'x')).toThrowError(/^cli\/cannot-write: /);
+    expect([readFileSync(join(path, 'inside'), 'utf8'), readdirSync(folder)]).toEqual(['kept', ['taken']]);
+  });
+
+  it('keeps the old text when only a part of the new one fits on the disk (case 36)', async () => {
+    const path = join(folder, 'cluster.lock');
+    replaceFile(path, 'old\n');
+    const module = `import { replaceFile } from './src/cli/files/write-file.ts';
+try { replaceFile(${JSON.stringify(path)}, 'y'.repeat(100_000)); } catch (error) { console.log(error.message); }`;
+    const { said } = await runModule(module, 'ulimit -f 8');
+    expect(said).toContain('cli/cannot-write');
+    expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['old\n', ['cluster.lock']]);
+  });
+});

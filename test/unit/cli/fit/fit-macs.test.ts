@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { moreLike, readMacs } from '../../../../src/cli/fit/fit-model.ts';
+import { judgeModelFit } from '../../../../src/drivers/judge-model-fit.ts';
+import { evenShape } from '../../engine/plan/fit-shapes.ts';
+
+/** What fit proposes for a model of so many bytes. */
+function adviceFor(bytes: number, ...on: readonly string[]): string | undefined {
+  const macs = readMacs(on, undefined);
+  const fleet = { system: {}, nodes: macs, runtimes: [], models: [], placements: [] };
+  const how = { driver: 'mlx', contextTokens: 8_192, parallel: 1, sharding: 'tensor' } as const;
+  const asked = { name: 'big', shape: evenShape(bytes), macs, more: moreLike(macs), fleet };
+  return judgeModelFit(asked, how).advice;
+}
+
+describe('the advice of fit', () => {
+  it('names none but the Macs that were named, and no others where these are unequal', () => {
+    expect(adviceFor(431e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toMatch(/divided by memory|nodes: \[studio-1\]/);
+    expect(adviceFor(900e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toBe('No form of it fits on these Macs.');
+  });
+
+  it('says of equal Macs how many of their kind it takes, without names for those that do not exist', () => {
+    expect(adviceFor(900e9, '1xMac15,14:512GB')).toBe('It fits on 3 Macs of this kind.');
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { Released } from '../../../../src/apply/lease/take-lease.ts';
+import { freedBy, holdText } from '../../../../src/cli/look/leases.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { asText } from '../../as-text.ts';
+
+const holder = { run: 'run-a', owner: 'ana@desk', verb: 'apply', phase: 'studio-1/power/set', since: '2026-11-20' };
+const node = nodeName('studio-1');
+
+describe('a lease that was to be released', () => {
+  it.each([
+    ['released', true, true, []],
+    ['free', true, false, []],
+    ['not-this-run', false, false, ['lease/other-run']],
+    ['unheard', false, false, ['lease/not-released']],
+    ['interrupted', false, false, []],
+  ] as const)('and is %s says whether the node is free, and why not', (kind, isFree, isReleased, codes) => {
+    const freed = freedBy(node, holder, { kind });
+    expect(freed).toMatchObject({ node, isFree, isReleased });
+    expect(freed.diagnostics.map(({ code }) => code)).toEqual(codes);
+  });
+
+  it('names the run that is alive, and how to release it all the same', () => {
+    const released: Released = { kind: 'alive', holder };
+    const [problem] = freedBy(node, holder, released).diagnostics;
+    expect(problem && asText(problem)).toMatchObject({
+      code: 'lease/alive',
+      hint: expect.stringContaining('meshwright lease release studio-1 --run run-a'),
+    });
+  });
+
+  it('is told in words, also when its owner died before he had signed it', () => {
+    expect(holdText(holder)).toBe('apply by ana@desk since 2026-11-20, at studio-1/power/set (run run-a)');
+    const elsewhere = holdText({ ...holder, since: '2026-11-20T08:00:00.123Z' }, 'studio-2');
+    expect(elsewhere).toBe('apply by ana@desk since 2026-11-20T08:00:00Z, while studio-1/power/set runs (run run-a)');
+    expect(holdText(holder, 'studio-1')).toContain(', at studio-1/power/set');
+    expect(holdText({})).toBe('a run that died while it took it');
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalRecord } from '../../../../src/apply/journal/journal.ts';
+import { mergeHistory } from '../../../../src/cli/look/history.ts';
+import type { StepOutcome } from '../../../../src/model/step.ts';
+import type { HistoryEntry } from '../../../../src/node/history.ts';
+import { historyText } from '../../../../src/report/run/history-text.ts';
+
+const at = (second: number): string => new Date(1_795_000_000_000 + second * 1_000).toISOString();
+const seconds = (second: number): number => 1_795_000_000 + second;
+
+const intent = (step: string, node: string, second: number, changes: readonly string[] = []): JournalRecord => ({
+  seq: 1,
+  runId: 'run-a',
+  at: at(second),
+  phase: 'intent',
+  step,
+  node,
+  act: 'script',
+  class: 'converge',
+  effect: 'none',
+  changes,
+});
+
+const outcome = (step: string, node: string, second: number, result: StepOutcome): JournalRecord => ({
+  seq: 3,
+  runId: 'run-a',
+  at: at(second),
+  phase: 'outcome',
+  step,
+  node,
+  outcome: result,
+  ms: 900,
+  problems: [],
+});
+
+const journal = {
+  runId: 'run-a',
+  damaged: 0,
+  isEnded: false,
+  records: [
+    { seq: 1, runId: 'run-a', at: at(0), phase: 'run', cluster: 'rack', verb: 'apply', controller: 'ana@desk' },
+    intent('studio-1/power/set', 'studio-1', 1),
+    {
+      seq: 3,
+      runId: 'run-a',
+      at: at(2),
+      phase: 'outcome',
+      step: 'studio-1/power/set',
+      node: 'studio-1',
+      outcome: 'changed',
+      ms: 900,
+      problems: [],
+    },
+    intent('studio-2/power/set', 'studio-2', 3),
+  ] satisfies readonly JournalRecord[],
+};
+
+const entry = (
+  run: string,
+  step: string,
+  second: number,
+  result: HistoryEntry['result'] = 'changed',
+): HistoryEntry => ({
+  atEpochSeconds: seconds(second),
+  run,
+  token: 1,
+  step,
+  verb: 'reboot',
+  by: 'bea@lab',
+  config: 'abc',
+  result,
+});
+
+const page = {
+  cluster: 'rack',
+  seen: 3,
+  unreached: {},
+  isWhole: false,
+  isSimulated: false,
+  columns: 80,
+  unicode: false,
+};
+
+describe('the history of a rack', () => {
+  const runs = mergeHistory(
+    [journal],
+    [
+      { node: 'studio-1', entries: [entry('run-a', 'studio-1/power/set', 1), entry('run-b', 'studio-1/reboot', 60)] },
+      { node: 'studio-3', entries: [entry('run-b', 'studio-3/reboot', 61, 'failed')] },
+    ],
+  );
+
+  it('tells every run once, newest first, with what anybody knows of it', () => {
+    expect(runs.map(({ run, verb, by, from, end }) => [run, verb, by, from, end])).toEqual([
+      ['run-b', 'reboot', 'bea@lab', ['node'], undefined],
+      ['run-a', 'apply', 'ana@desk', ['journal', 'node'], 'open'],
+    ]);
+  });
+
+  it('tells a step that both know once, and calls one without an outcome unknown', () => {
+    expect(runs[1]?.steps.map(({ step, result }) => [step, result])).toEqual([
+      ['studio-1/power/set', 'changed'],
+      ['studio-2/power/set', 'unknown'],
+    ]);
+  });
+
+  it('reads well in 80 columns', async () => {
+    const text = historyText({ ...page, runs, isSimulated: true });
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    await expect(text).toMatchFileSnapshot('golden/history.txt');
+  });
+
+  it('is said to be empty when nobody remembers anything', () => {
+    const text = (seen: number, unreached = {}) => historyText({ ...page, runs: [], seen, unreached });
+    expect(text(2)).toBe('rack   0 runs, 2 nodes\n\nNo run is recorded, here or on the nodes.\n');
+    const refused = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
+    expect(text(1, { 'studio-2': refused })).toBe(
+      'rack   0 runs, 1 of 2 nodes seen\n\n' +
+        'No run is recorded here or on the nodes that were seen. Not reached: studio-2.\n',
+    );
+    expect(text(0, { 'studio-2': refused })).toContain('No run is recorded here. Not reached: studio-2.');
+    expect(mergeHistory([{ runId: 'x', records: [], damaged: 0, isEnded: false }], [])).toEqual([]);
+  });
+
+  it('says of a run that records of its journal are damaged, also when none is left (case 53)', () => {
+    const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
+    const text = historyText({ ...page, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) });
+    expect(text).toContain('  1 record of its journal damaged or missing: more may have been done\n');
+    expect(text).toContain(
+      [
+        '2026-01-02 03:04:05 UTC   unknown by this controller',
+        '  run 20260102T030405-aaaaaa',
+        '  no change is recorded; no end is recorded: killed, or still running',
+        '  4 records of its journal damaged or missing: more may have been done',
+      ].join('\n'),
+    );
+  });
+});
+
+/** The journal of a run with one plan of five changes, as far as it came. */
+function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
+  const change = (id: string) => ({ id, from: 'sleeps', to: 'never', ...(steps === null ? {} : { steps }) });
+  const ids = ['power/sleep', 'identity/name', 'time/clock', 'memory/wired', 'files/a'].map((one) => `studio-1 ${one}`);
+  const [sleep = '', name = '', clock = '', memory = ''] = ids;
+  const seq = { seq: 2, runId: 'run-a' };
+  const [about] = journal.records;
+  if (about === undefined) throw new Error('it has a first record');
+  const records: readonly JournalRecord[] = [
+    about,
+    { ...seq, at: at(0), phase: 'plan', config: 'c', plan: 'p', steps: 8, changes: ids.map(change) },
+    intent('a', 'studio-1', 1, [sleep, name]),
+    outcome('a', 'studio-1', 2, 'changed'),
+    intent('b', 'studio-1', 3, [sleep]),
+    outcome('b', 'studio-1', 5, 'unchanged'),
+    intent('c', 'studio-1', 3, [clock]),
+    outcome('c', 'studio-1', 4, 'failed'),
+    intent('d', 'studio-1', 5, [memory]),
+    ...(end === 'none' ? [] : [{ ...seq, at: at(9), phase: 'end', isInterrupted: true } as const]),
+  ];
+  const [run] = mergeHistory([{ runId: 'run-a', records, damaged: 0, isEnded: end !== 'none' }], []);
+  if (run === undefined) throw new Error('there is a run');
+  return run;
+}
+
+describe('the changes of a run', () => {
+  it('are counted by property, as apply counts, and an interrupted run says so', () => {
+    const text = historyText({ ...page, runs: [runWith('interrupted')] });
+    expect(text).toContain('  1 changed, 2 not finished, 1 failed, 1 not begun; interrupted\n');
+    expect(text).toMatch(/ apply by ana@desk {3}9 s$/m);
+    expect(text).toContain('Changes of one run: meshwright history RUN');
+    expect(historyText({ ...page, runs: [runWith('none')] })).toContain('; no end is recorded: killed,');
+  });
+
+  it('are listed for one run, from and to, with the time of their steps', () => {
+    const text = historyText({ ...page, runs: [runWith('interrupted')], isWhole: true });
+    expect(text).toContain('    studio-1 power/sleep: sleeps -> never (changed 4 s)\n');
+    expect(text).toContain('    studio-1 files/a: sleeps -> never (not begun)\n');
+    expect(text).not.toContain('meshwright history RUN');
+  });
+
+  it('are only planned in a journal that does not say how many steps each takes', () => {
+    const { changes = [] } = runWith('interrupted', null);
+    expect(changes.map(({ result }) => result)).toEqual(['unknown', 'unknown', 'failed', 'not finished', 'unknown']);
+  });
+
+  it('are not known where only the nodes have kept the run', () => {
+    const [run] = mergeHistory([], [{ node: 'studio-1', entries: [entry('run-b', 'studio-1/reboot', 60)] }]);
+    if (run === undefined) throw new Error('there is a run');
+    const text = historyText({ ...page, runs: [run], isWhole: true });
+    expect(text).toContain('  1 step changed (as the nodes recorded it)\n');
+    expect(text).toContain('  The journal of this run is not on this computer, and nodes keep steps only.\n');
+  });
+});

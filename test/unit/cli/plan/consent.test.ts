@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { allowedEffects, type ConsentPolicy, createConsent } from '../../../../src/cli/plan/consent.ts';
+import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { EffectTotal } from '../../../../src/engine/plan/plan.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { emptyPlan } from '../../../rack/plans.ts';
+import { fakeRun } from '../console-of.ts';
+
+const effect = (kind: EffectTotal['kind']): EffectTotal => ({ kind, nodes: [], placements: ['kimi'], seconds: 95 });
+const quiet = emptyPlan({ effects: [effect('start'), effect('network')] });
+const interrupting = emptyPlan({ effects: [effect('interrupt')] });
+
+/** The codes with which consent is refused, or the answer. */
+async function answer(policy: ConsentPolicy, plans: readonly ReturnType<typeof emptyPlan>[], allow?: string) {
+  const { run } = fakeRun({ own: allow === undefined ? {} : { allow } });
+  const consent = createConsent(run, policy);
+  const answers: unknown[] = [];
+  for (const plan of plans) {
+    answers.push(
+      await consent.give(plan, 'Do it?').catch((error: unknown) => {
+        if (!(error instanceof FleetError)) throw error;
+        return error.diagnostics[0].code;
+      }),
+    );
+  }
+  return answers;
+}
+
+const allowable = ['interrupt', 'delete'] as const;
+const agreed: ConsentPolicy = { named: [], allowable, isAgreed: true };
+const unagreed: ConsentPolicy = { named: [], allowable, isAgreed: false };
+
+describe('consent where nobody can be asked', () => {
+  it('is missing without --yes, whatever the plan does', async () => {
+    expect(await answer(unagreed, [quiet])).toEqual(['cli/needs-yes']);
+    expect(await answer(unagreed, [interrupting])).toEqual(['plan/not-allowed']);
+  });
+
+  it('covers with --yes what starts things and sets the network, and nothing that disturbs', async () => {
+    expect(await answer(agreed, [quiet, quiet])).toEqual([true, true]);
+    expect(await answer(agreed, [interrupting])).toEqual(['plan/not-allowed']);
+    for (const kind of ['reboot', 'shutdown', 'delete'] as const) {
+      expect(await answer(agreed, [emptyPlan({ effects: [effect(kind)] })])).toEqual(['plan/not-allowed']);
+    }
+  });
+
+  it('is given by name, for exactly what is named', async () => {
+    expect(await answer(agreed, [interrupting], 'interrupt')).toEqual([true]);
+    const both = emptyPlan({ effects: [effect('interrupt'), effect('delete')] });
+    expect(await answer(agreed, [both], 'interrupt')).toEqual(['plan/not-allowed']);
+    expect(await answer(agreed, [both], 'interrupt,delete')).toEqual([true]);
+  });
+
+  it('covers what the verb itself names', async () => {
+    const stop: ConsentPolicy = { named: ['interrupt'], allowable: [], isAgreed: true };
+    expect(await answer(stop, [interrupting])).toEqual([true]);
+    expect(await answer(stop, [emptyPlan({ effects: [effect('reboot')] })])).toEqual(['plan/not-allowed']);
+    expect(await answer({ ...stop, isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
+  });
+
+  it('names the effect in words, and how to allow it', async () => {
+    const { run } = fakeRun();
+    const refusal = await createConsent(run, agreed)
+      .give(interrupting, 'Do it?')
+      .catch((error: unknown) => (error instanceof FleetError ? error.diagnostics[0] : error));
+    expect(refusal).toMatchObject({
+      detail: 'The plan interrupts kimi for up to 95 s. Nothing was changed.',
+      hint: 'Look at the plan, then: --allow interrupt',
+    });
+  });
+
+  it('is refused for a later plan before the first one runs, and says of one that ran before that it stays', async () => {
+    const refusalOf = async (ask: () => unknown) => {
+      try {
+        return await ask();
+      } catch (error) {
+        return error instanceof FleetError
+          ? [error.diagnostics[0].detail, error.diagnostics[0].hint].map(plainText)
+          : error;
+      }
+    };
+    const consent = createConsent(fakeRun().run, agreed);
+    const effects = [effect('start'), effect('interrupt'), effect('interrupt')];
+    const hint = 'Look at the plan, then: --allow interrupt';
+    const words = 'interrupts kimi for up to 95 s';
+    expect(await refusalOf(() => consent.foresee(effects))).toEqual([
+      `The plan ${words}; ${words}. Nothing was changed.`,
+      hint,
+    ]);
+    expect(await refusalOf(() => consent.foresee([effect('start')]))).toBeUndefined();
+    expect(await consent.give(quiet, 'Do it?')).toBe(true);
+    expect(await refusalOf(() => consent.give(interrupting, 'Do it?'))).toEqual([
+      `The plan ${words}. What was done before stays done.`,
+      hint,
+    ]);
+  });
+
+  it.each([
+    ['interrupt', 'meshwright apply --allow interrupt'],
+    ['reboot', 'meshwright reboot studio-1'],
+    ['shutdown', 'meshwright shutdown studio-1'],
+    ['delete', 'meshwright uninstall --models'],
+  ] as const)('names for %s a verb that may, where this one has no option for it', async (kind, command) => {
+    const plan = emptyPlan({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
+    const refusal = await createConsent(fakeRun().run, { ...agreed, allowable: [] })
+      .give(plan, 'Do it?')
+      .catch((error: unknown) => (error instanceof FleetError ? plainText(error.diagnostics[0].hint) : error));
+    expect(refusal).toBe(`This verb does so only where somebody is asked. Look at the plan, then: ${command}`);
+  });
+
+  it('refuses an effect that there is not', () => {
+    const { run } = fakeRun({ own: { allow: 'interupt' } });
+    expect(() => allowedEffects(run, allowable)).toThrow('no effect "interupt"');
+    expect(() => allowedEffects(fakeRun({ own: { allow: 'reboot' } }).run, allowable)).toThrow('no effect "reboot"');
+    expect(allowedEffects(fakeRun().run, allowable)).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { planDocument, readApplyWords, requireSame } from '../../../../src/cli/plan/plan-document.ts';
+import type { Run } from '../../../../src/cli/verb.ts';
+import { type Diagnostic, FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { bootSessionFact } from '../../../../src/rack/boot/boot-session-fact.ts';
+import { read } from '../../../../src/rack/fact.ts';
+import { planFor } from '../../../rack/plans.ts';
+import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mw-saved-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const about = { isSimulated: false, additions: [] };
+const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
+const document = planDocument(planFor({ rack: { values: { 'studio-2': { power } } } }), about);
+
+function problemOf(act: () => unknown): Diagnostic | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof FleetError) return error.diagnostics[0];
+    throw error;
+  }
+}
+
+/** What `apply plan.json` says of this text. */
+function problemWith(text: string): Diagnostic | undefined {
+  writeFileSync(join(folder, 'plan.json'), text, { mode: 0o600 });
+  const run = { folder, words: ['plan.json'], options: { json: true }, env: {} } as unknown as Run;
+  return problemOf(() => readApplyWords(run, desiredFleet()));
+}
+
+describe('a saved plan', () => {
+  it('is refused with its format when another version of meshwright saved it (case 55)', () => {
+    expect(problemWith(document)).toBeUndefined();
+    expect(problemWith(document.replace('"formatVersion": 1', '"formatVersion": 2'))).toMatchObject({
+      code: 'plan/unreadable',
+      detail: 'plan.json has the plan format 2, and this version of meshwright reads format 1.',
+    });
+    expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json holds no plan.');
+  });
+
+  it('is refused with what differs when it is for another cluster (case 55)', () => {
+    const saved = { shown: 'plan.json', text: document };
+    expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
+    const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');
+    expect(problemOf(() => requireSame(saved, other))).toMatchObject({
+      code: 'plan/stale',
+      detail: expect.stringContaining('the same changes, other cluster'),
+    });
+  });
+
+  it('is refused when a Mac has restarted since, though nothing else differs (case 56)', () => {
+    const values = { 'studio-2': { power } };
+    const session = read(observedFleet({ values }).nodes['studio-3']?.facts, bootSessionFact);
+    if (session?.kind !== 'known') throw new Error('the rack of the tests shows its boot sessions');
+    const restarted = { ...session.value, uuid: 'F2B1C3D4-0000-4000-8000-00000000000F' };
+    const now = planFor({ rack: { values: { ...values, 'studio-3': { 'boot-session': restarted } } } });
+    expect(
+      problemOf(() => requireSame({ shown: 'plan.json', text: document }, planDocument(now, about))),
+    ).toMatchObject({
+      code: 'plan/stale',
+      detail: expect.stringContaining('\nstudio-3 has restarted'),
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { launchRefusals } from '../../../../src/cli/ranks/launch.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { subjectText } from '../../../../src/model/subject.ts';
+import { observedFleet, type RackChanges } from '../../../rack/rack.ts';
+
+const nodes = ['studio-4', 'studio-3'].map(nodeName);
+const mark = { placement: 'kimi', why: 'kernel' } as const;
+const session = '6F1C9F0A-8B0E-4B55-9D0A-0C1D2E3F4A5B';
+const spent = {
+  'boot-session': { uuid: session, bootedAtEpochSeconds: 1 },
+  'rdma-starts': { startedIn: session, starts: 99, last: [] },
+} satisfies NonNullable<RackChanges['values']>[string];
+
+const told = (changes: RackChanges, isOverRdma = true) =>
+  launchRefusals({ nodes, isOverRdma }, observedFleet(changes)).map(({ code, subject, detail }) => [
+    code,
+    subjectText(subject),
+    plainText(detail).replace('No rank is started, and nothing was stopped: ', ''),
+  ]);
+
+describe('what launch refuses before it stops anything', () => {
+  it('is nothing of Macs that could start a placement', () => {
+    expect(told({})).toEqual([]);
+    expect(told({ values: { 'studio-1': { 'reboot-mark': [mark], ...spent } } })).toEqual([]);
+  });
+
+  it('is a Mac that a stop has marked for a restart', () => {
+    expect(told({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual([
+      [
+        'launch/needs-reboot',
+        'node studio-4',
+        'studio-4: a rank of kimi that was stopped there left something that only a restart ends.',
+      ],
+    ]);
+  });
+
+  it('is a Mac whose launch budget is spent, for ranks over RDMA alone', () => {
+    const changes = { values: { 'studio-3': spent } };
+    expect(told(changes)).toEqual([
+      [
+        'launch/needs-reboot',
+        'node studio-3',
+        expect.stringMatching(/^studio-3: 99 of \d+ starts over RDMA since its last boot are used up/),
+      ],
+    ]);
+    expect(told(changes, false)).toEqual([]);
+    const asked = { nodes, isOverRdma: true, mayPassBudget: true };
+    expect(launchRefusals(asked, observedFleet(changes))).toEqual([]);
+  });
+
+  it('is a Mac of which nobody knows either, and none that was not seen at all, which is told otherwise', () => {
+    const changes: RackChanges = { unknown: { 'studio-3': { 'reboot-mark': 'garbled', 'rdma-starts': 'garbled' } } };
+    expect(told(changes)).toEqual([
+      [
+        'launch/reboot-unseen',
+        'node studio-3',
+        'studio-3: nobody could see whether it needs a restart first (a test).',
+      ],
+      ['launch/reboot-unseen', 'node studio-3', 'studio-3: nobody knows whether its launch budget has room (a test).'],
+    ]);
+    const hints = launchRefusals({ nodes, isOverRdma: true }, observedFleet(changes)).map(({ hint }) =>
+      plainText(hint),
+    );
+    expect(
+      hints.map((hint) => ['meshwright doctor', '--nodes', 'meshwright reboot'].map((said) => hint.includes(said))),
+    ).toEqual([
+      [true, true, false],
+      [true, true, false],
+    ]);
+    expect(told({ unreachable: ['studio-3', 'studio-4'] })).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { elsewhereWords } from '../../../../src/cli/ranks/where-they-run.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { type MeshRack, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { fleetWithFallback, kimi } from '../../../rack/plans.ts';
+
+/** What is said of studio-4, which only the fallback of kimi has. */
+const said = (rack: MeshRack): string =>
+  elsewhereWords(kimi(fleetWithFallback()), nodeName('studio-4'), observeMesh(fleetWithFallback(), rack).nodes);
+
+const all = threeMembers(['joined', 'joined', 'joined']);
+
+describe('a node of the other layout', () => {
+  it.each<[string, MeshRack]>([
+    ['kimi runs on studio-1, studio-2, studio-3; no rank of it is on studio-4.', { members: all }],
+    [
+      'kimi runs on studio-1, and not on studio-2, studio-3; no rank of it is on studio-4.',
+      { members: threeMembers(['joined', 'exited', 'stopped']) },
+    ],
+    [
+      'kimi does not run, and its place is studio-1, studio-2, studio-3; no rank of it is on studio-4.',
+      { members: {} },
+    ],
+    [
+      'kimi runs on studio-1, studio-2; nobody could see whether it runs on studio-3; no rank of it is on studio-4.',
+      { members: all, unreachable: ['studio-3'] },
+    ],
+    [
+      'nobody could see whether kimi runs on studio-1, studio-2, studio-3; no rank of it is on studio-4.',
+      { members: all, unreachable: ['studio-1', 'studio-2', 'studio-3'] },
+    ],
+    ['kimi runs on studio-1, studio-2, studio-3.', { members: all, unreachable: ['studio-4'] }],
+    [
+      'kimi runs on studio-1, studio-2, studio-3; a rank of it is left on studio-4.',
+      { members: { ...all, 'studio-4': [{ state: 'joined' }] } },
+    ],
+  ])('is told: %s', (words, rack) => {
+    expect(said(rack)).toBe(words);
+  });
+});

@@ -1,0 +1,14 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { askFaults } from '../../../../src/cli/sim/sim-control.ts';
+import type { RunFile } from '../../../../src/sim/hosts/control/run-folder.ts';
+
+describe('a question to the simulator', () => {
+  it('that nobody answers is sim/no-answer', async () => {
+    const runFile = { controlSocket: join(tmpdir(), `no-such-socket-${process.pid}`) } as RunFile;
+    await expect(askFaults(runFile, { ask: 'status' })).rejects.toMatchObject({
+      diagnostics: [{ code: 'sim/no-answer' }],
+    });
+  });
+});

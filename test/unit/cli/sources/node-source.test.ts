@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folderSource } from '../../../../src/cli/sources/byte-source.ts';
+import { nodeSource, readShape } from '../../../../src/cli/sources/read-shapes.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import type { TreeFile } from '../../../../src/model/node-script.ts';
+import type { ExecResult, Remote } from '../../../../src/remote/remote.ts';
+import { run } from '../../engine/scripts/exec-line.ts';
+import { type MacRoot, makeMacRoot } from '../../engine/scripts/mac-root.ts';
+import { removedAfter } from '../../engine/scripts/node-root.ts';
+import { scriptShells } from '../../engine/scripts/shells.ts';
+import { safetensorsBytes, tensorsInRow } from '../../rack/artifacts/shapes/headers.ts';
+
+const newRoot = removedAfter(makeMacRoot);
+const shelf = '/Volumes/shelf';
+
+const config = JSON.stringify({
+  model_type: 'llama',
+  num_hidden_layers: 2,
+  hidden_size: 64,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+});
+
+/** Its header takes several reads. */
+const names = Array.from(
+  { length: 4_000 },
+  (_, index) => `model.layers.${index % 2}.mlp.experts.${index}.up_proj.weight`,
+);
+const { header, dataBytes } = tensorsInRow(Object.fromEntries(names.map((name) => [name, 2])));
+const weights = `${safetensorsBytes(header).toString('latin1')}${'\u0007'.repeat(dataBytes)}`;
+
+const declared = (path: string, content: string): TreeFile => ({
+  path,
+  sha256: digest(createHash('sha256').update(content, 'latin1').digest('hex')),
+  sizeBytes: content.length,
+});
+const files = [declared('config.json', config), declared('model.safetensors', weights)];
+const paths = files.map(({ path }) => path);
+
+/** A connection to a node whose commands a shell of this computer runs; `answer` puts something else in their place. */
+function remoteTo(root: MacRoot, answer: (stdout: string) => Partial<ExecResult> = () => ({})) {
+  const sent: string[] = [];
+  const remote: Remote = {
+    rootPrefix: root.folder,
+    connectMs: 1,
+    close: () => undefined,
+    exec: async (command) => {
+      sent.push(command);
+      const stdout = await run(command);
+      const none = new Uint8Array();
+      const times = { sentAtEpochMs: 1, receivedAtEpochMs: 2 };
+      const bytes = Buffer.from(stdout, 'latin1');
+      const said = { exit: { kind: 'exited', code: 0 }, stdout: bytes, stderr: none, isTruncated: false } as const;
+      return { ...said, ...times, ...answer(stdout) };
+    },
+  };
+  return { remote, sent };
+}
+
+/** Bytes that are no text would become others. */
+function write(root: MacRoot, path: string, content: string): void {
+  mkdirSync(dirname(join(root.folder, path)), { recursive: true });
+  writeFileSync(join(root.folder, path), content, 'latin1');
+}
+
+function shelfOf(root: MacRoot, changes: Readonly<Record<string, string>> = {}): MacRoot {
+  write(root, `${shelf}/config.json`, changes['config.json'] ?? config);
+  write(root, `${shelf}/model.safetensors`, changes['model.safetensors'] ?? weights);
+  return root;
+}
+
+const shapeAt = (root: MacRoot, answer?: (stdout: string) => Partial<ExecResult>) =>
+  readShape(nodeSource(remoteTo(root, answer).remote, { folder: shelf, files }, 10_000), paths);
+
+describe.each(scriptShells)('the shape of a model on a node, read by $name', (shell) => {
+  it('is that of the same files on this computer, and only their headers are read', async () => {
+    const root = shelfOf(newRoot(shell));
+    const here = await readShape(folderSource(join(root.folder, shelf)), paths);
+    const { remote, sent } = remoteTo(root);
+    expect(await readShape(nodeSource(remote, { folder: shelf, files }, 10_000), paths)).toEqual(here);
+    expect(here).toMatchObject({ kind: 'known', shape: { layers: [{ bytes: 4_000 }, { bytes: 4_000 }] } });
+    expect(sent).toHaveLength(3);
+  });
+
+  it('is read through a link, as caches of models have them', async () => {
+    const root = newRoot(shell);
+    write(root, 'Volumes/blobs/a', config);
+    write(root, 'Volumes/blobs/b', weights);
+    root.file(`${shelf}/.keep`, '');
+    symlinkSync('../blobs/a', join(root.folder, shelf, 'config.json'));
+    symlinkSync('../blobs/b', join(root.folder, shelf, 'model.safetensors'));
+    expect(await shapeAt(root)).toMatchObject({ kind: 'known' });
+  });
+
+  it('is unknown where the files are not those of the cluster file', async () => {
+    const root = shelfOf(newRoot(shell), { 'model.safetensors': `${weights}x` });
+    expect(await shapeAt(root)).toEqual({
+      kind: 'unknown',
+      why: `model.safetensors has ${weights.length + 1} bytes instead of ${weights.length}`,
+    });
+    const other = shelfOf(newRoot(shell), { 'config.json': config.replace('64', '32') });
+    expect(await shapeAt(other)).toEqual({
+      kind: 'unknown',
+      why: 'config.json has another sha256 than the cluster file says',
+    });
+    expect(await shapeAt(newRoot(shell))).toEqual({ kind: 'unknown', why: 'config.json is not there' });
+  });
+
+  it('is unknown where a folder has the name of a file', async () => {
+    const root = newRoot(shell);
+    root.file(`${shelf}/config.json/x`, '');
+    expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json may not be read' });
+  });
+});
+
+describe.each(scriptShells)('a file that $name cannot see', (shell) => {
+  it('is not there below a file, and may be behind a link that leads nowhere', async () => {
+    const root = newRoot(shell);
+    root.file(shelf, '');
+    expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json is not there' });
+    const linked = newRoot(shell);
+    linked.file('Volumes/.keep', '');
+    symlinkSync('/nowhere/blobs', join(linked.folder, shelf));
+    expect(await shapeAt(linked)).toEqual({ kind: 'unknown', why: 'config.json may not be read' });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('may be in a folder that this user may not search', async () => {
+    const root = shelfOf(newRoot(shell));
+    chmodSync(join(root.folder, 'Volumes'), 0o600);
+    try {
+      expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json may not be read' });
+    } finally {
+      chmodSync(join(root.folder, 'Volumes'), 0o700);
+    }
+  });
+});
+
+describe.each(scriptShells.slice(0, 1))('the answer of a node about a file', (shell) => {
+  const text = (stdout: string): Partial<ExecResult> => ({ stdout: Buffer.from(stdout, 'latin1') });
+
+  it.each([
+    ['nothing', () => text('')],
+    ['no head', () => text('AAAA\n')],
+    ['a size that is none', () => text('@bytes -1\nAAAA\n')],
+    ['no base64', (stdout: string) => text(stdout.replace(/\n/, '\n\u001b[31m'))],
+    ['less than was asked for', (stdout: string) => text(stdout.slice(0, 40))],
+    ['more than was asked for', (stdout: string) => text(`${stdout.trimEnd().replace(/=+$/, '')}AAAA\n`)],
+    ['bytes behind the news that there are none', () => text('@bytes none\nAAAA\n')],
+    ['too much', (stdout: string) => ({ ...text(stdout), isTruncated: true })],
+  ])('is refused with %s', async (_name, answer) => {
+    expect(await shapeAt(shelfOf(newRoot(shell)), answer)).toEqual({
+      kind: 'unknown',
+      why: 'config.json came in another form than was asked for',
+    });
+  });
+
+  it('says how the command ended', async () => {
+    const exit = { kind: 'exited', code: 127 } as const;
+    expect(await shapeAt(shelfOf(newRoot(shell)), () => ({ exit }))).toEqual({
+      kind: 'unknown',
+      why: 'config.json cannot be read (exit 127)',
+    });
+  });
+});

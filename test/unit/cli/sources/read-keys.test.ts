@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { keySourceRows, readKeys } from '../../../../src/cli/sources/read-keys.ts';
+import type { Run } from '../../../../src/cli/verb.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { SecretSource } from '../../../../src/model/secret.ts';
+import { hashOf } from '../../gateway/hash-of.ts';
+
+const env = { ANA: 'key-of-ana-0123456789', BEN: 'key-of-ben-0123456789', SHORT: 'short', EMPTY: '' };
+const run = { env, signal: new AbortController().signal, console: { canAsk: false } } as unknown as Run;
+const source = (name: string): SecretSource => ({ kind: 'env', name });
+
+const placement = (...names: readonly string[]) => ({
+  name: 'chat',
+  nodes: ['studio-1'].map(nodeName),
+  publication: { servedName: 'chat', apiKeys: names.map(source) },
+});
+
+async function read(...names: readonly string[]) {
+  const placements = [placement(...names)] as unknown as DesiredFleet['placements'];
+  return (await readKeys(run, { placements }, '/'))['chat'];
+}
+
+describe('the keys of an endpoint', () => {
+  it('are known by their hashes, in the order of the file', async () => {
+    expect(await read('ANA')).toEqual({ kind: 'known', value: [hashOf(env.ANA)] });
+    expect(await read('BEN', 'ANA')).toEqual({ kind: 'known', value: [hashOf(env.BEN), hashOf(env.ANA)] });
+  });
+
+  it.each([
+    ['one is missing', ['ANA', 'NONE'], 'env NONE. The environment variable NONE is not set.'],
+    ['one is empty', ['EMPTY', 'ANA'], 'env EMPTY. It is empty.'],
+    ['one is too short', ['ANA', 'SHORT'], 'env SHORT. It has fewer than 20 characters'],
+    ['two are the same', ['ANA', 'BEN', 'ANA'], 'It is the key that env ANA gives, too'],
+  ])('are unknown when %s, and no reason holds one', async (_, names, why) => {
+    const keys = await read(...names);
+    expect(keys).toMatchObject({ kind: 'unknown', reason: 'not-asked', detail: expect.stringContaining(why) });
+    for (const key of [env.ANA, env.BEN]) expect(JSON.stringify(keys)).not.toContain(key);
+  });
+});
+
+describe('the sources of keys', () => {
+  const rows = (node: string) => {
+    const placements = [placement('ANA', 'NONE', 'BEN', 'ANA')] as unknown as DesiredFleet['placements'];
+    return keySourceRows(run, { placements }, { folder: '/', nodes: [nodeName(node)] });
+  };
+
+  it('are each told with whether they give a key of their own, and never with one', async () => {
+    const told = await rows('studio-1');
+    expect(told.map(({ source: from, state }) => [from, state])).toEqual([
+      ['env ANA', 'resolves'],
+      ['env NONE', 'missing'],
+      ['env BEN', 'resolves'],
+      ['env ANA', 'missing'],
+    ]);
+    expect(told[1]).toMatchObject({ placement: 'chat', kind: 'env', why: expect.stringContaining('NONE is not set') });
+    for (const key of [env.ANA, env.BEN]) expect(JSON.stringify(told)).not.toContain(key);
+    expect(await rows('studio-2')).toEqual([]);
+  });
+
+  it('are told for the nodes of a fallback, too: its doorman has them', async () => {
+    const placements = [
+      { ...placement('ANA'), fallback: { nodes: [nodeName('studio-2')], contextTokens: 1 } },
+    ] as unknown as DesiredFleet['placements'];
+    const told = await keySourceRows(run, { placements }, { folder: '/', nodes: [nodeName('studio-2')] });
+    expect(told.map(({ source: from }) => from)).toEqual(['env ANA']);
+  });
+});

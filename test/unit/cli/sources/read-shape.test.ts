@@ -1,0 +1,193 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type ByteSource, folderSource, nextAddress, urlSource } from '../../../../src/cli/sources/byte-source.ts';
+import { readShape } from '../../../../src/cli/sources/read-shapes.ts';
+import { ggufBytes, safetensorsBytes, tensorsInRow } from '../../rack/artifacts/shapes/headers.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'mw-shape-'));
+const closers: (() => void)[] = [];
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true });
+  for (const close of closers) close();
+});
+
+const config = JSON.stringify({
+  model_type: 'llama',
+  num_hidden_layers: 2,
+  hidden_size: 64,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+});
+
+const part = (layer: number): Buffer => {
+  const { header, dataBytes } = tensorsInRow({
+    [`model.layers.${layer}.mlp.up_proj.weight`]: 700,
+    ...(layer === 0 ? { 'model.embed_tokens.weight': 100 } : {}),
+  });
+  return Buffer.concat([safetensorsBytes(header), Buffer.alloc(dataBytes)]);
+};
+
+const files: Readonly<Record<string, Buffer>> = {
+  'config.json': Buffer.from(config),
+  'model-00001-of-00002.safetensors': part(0),
+  'model-00002-of-00002.safetensors': part(1),
+};
+const names = Object.keys(files);
+
+mkdirSync(join(root, 'model'));
+for (const [name, bytes] of Object.entries(files)) writeFileSync(join(root, 'model', name), bytes);
+
+const wanted = {
+  kind: 'known',
+  shape: {
+    architecture: 'llama',
+    embeddingBytes: 100,
+    layers: [
+      { bytes: 700, sharded: 700, cachePerToken: 128 },
+      { bytes: 700, sharded: 700, cachePerToken: 128 },
+    ],
+  },
+};
+
+/** A server whose requests are kept. */
+async function serverOf(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny/`;
+}
+
+const { signal } = new AbortController();
+
+/** Serves the files by ranges as a web server does. */
+const byRange: RequestListener = ({ url = '', headers }, response) => {
+  const bytes = files[decodeURIComponent(url.replace('/tiny/', ''))];
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
+  if (bytes === undefined) return void response.writeHead(404).end();
+  const end = Math.min(Number(to), bytes.length - 1);
+  response.writeHead(206, { 'content-range': `bytes ${from}-${end}/${bytes.length}` });
+  response.end(bytes.subarray(Number(from), end + 1));
+};
+
+describe('the shape of a model', () => {
+  it('is read from the headers in a folder', async () => {
+    expect(await readShape(folderSource(join(root, 'model')), names)).toMatchObject(wanted);
+  });
+
+  it('is read from a server by ranges', async () => {
+    expect(await readShape(urlSource(await serverOf(byRange), signal), names)).toMatchObject(wanted);
+  });
+
+  it('is read from where a server sends it on to', async () => {
+    const base = await serverOf(byRange);
+    const other = await serverOf(({ url = '' }, response) => {
+      response.writeHead(302, { location: base + url.replace('/tiny/', '') }).end('over there');
+    });
+    expect(await readShape(urlSource(other, signal), names)).toMatchObject(wanted);
+  });
+
+  it('is followed from https to https only', () => {
+    const from = new URL('https://models.lan/tiny/config.json');
+    const places = [
+      '/other',
+      'https://cdn.lan/x',
+      'http://models.lan/x',
+      'ftp://models.lan/x',
+      'http://[',
+      '//cdn.lan',
+    ];
+    expect(places.map((place) => nextAddress(from, place)?.href)).toEqual([
+      'https://models.lan/other',
+      'https://cdn.lan/x',
+      undefined,
+      undefined,
+      undefined,
+      'https://cdn.lan/',
+    ]);
+    expect(nextAddress(new URL('http://models.lan'), 'https://models.lan')?.href).toBe('https://models.lan/');
+  });
+
+  it('is read from a server that knows no ranges, and that is not waited for to the end', async () => {
+    const base = await serverOf(({ url = '' }, response) => {
+      const bytes = files[url.replace('/tiny/', '')] ?? Buffer.alloc(0);
+      // A terabyte is announced, of which a header comes and nothing else.
+      response.writeHead(200, { 'content-length': url.endsWith('.json') ? bytes.length : 1e12 });
+      response.write(Buffer.concat([bytes, Buffer.alloc(url.endsWith('.json') ? 0 : 200_000)]));
+    });
+    expect(await readShape(urlSource(base, signal), names)).toMatchObject(wanted);
+  });
+
+  it('reads on where a header is longer than what is read first', async () => {
+    const words = Array.from({ length: 40_000 }, (_, index) => `word-${index}`);
+    const metadata = {
+      'general.architecture': 'llama',
+      'llama.block_count': 1,
+      'llama.embedding_length': 64,
+      'llama.attention.head_count': 4,
+      'tokenizer.ggml.tokens': words,
+    };
+    const head = ggufBytes(metadata, [{ name: 'blk.0.ffn_up.weight', dims: [64], type: 1, offset: 0 }]);
+    writeFileSync(join(root, 'large.gguf'), Buffer.concat([head, Buffer.alloc(128)]));
+    expect(head.length).toBeGreaterThan(3 * 131_072);
+    const reads: number[] = [];
+    const source = folderSource(root);
+    const counting: ByteSource = {
+      read: (path, from, to) => {
+        reads.push(to - from);
+        return source.read(path, from, to);
+      },
+    };
+    expect(await readShape(counting, ['large.gguf'])).toMatchObject({ shape: { vocabulary: 40_000 } });
+    expect(reads).toEqual([131_072, 131_072, 262_144, 524_288]);
+  });
+
+  const failures: readonly (readonly [string, RequestListener, string])[] = [
+    ['refuses', (_, response) => void response.writeHead(401).end(), 'config.json is answered with HTTP 401'],
+    [
+      'sends it round in a circle',
+      ({ url = '' }, response) => void response.writeHead(301, { location: url }).end(),
+      'config.json is sent on where it is not fetched',
+    ],
+    ['says no size', (_, response) => void response.writeHead(206).end('{}'), 'config.json comes without its size'],
+    [
+      'announces more than a configuration has',
+      (_, response) => void response.writeHead(200, { 'content-length': 1e10 }).write(Buffer.alloc(5_000_000)),
+      'config.json has more than 4 MiB',
+    ],
+    [
+      'hangs up in the middle',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': 400 }).write('{', () => response.destroy());
+      },
+      'config.json cannot be fetched (UND_ERR_SOCKET)',
+    ],
+  ];
+
+  it.each(failures)('stays unknown with a server that %s', async (_name, answer, why) => {
+    expect(await readShape(urlSource(await serverOf(answer), signal), names)).toEqual({ kind: 'unknown', why });
+  });
+
+  it('stays unknown with a folder that is not there, and with a folder instead of a file', async () => {
+    const gone = await readShape(folderSource(join(root, 'gone')), names);
+    expect(gone).toEqual({ kind: 'unknown', why: 'config.json is not there' });
+    expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual({
+      kind: 'unknown',
+      why: 'it has neither safetensors nor GGUF files',
+    });
+  });
+
+  it('says which file is damaged', async () => {
+    writeFileSync(join(root, 'bad.gguf'), 'GGML');
+    expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual({
+      kind: 'unknown',
+      why: 'the header of bad.gguf does not begin with GGUF',
+    });
+  });
+});

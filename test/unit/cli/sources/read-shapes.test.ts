@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { readersOf, readNodeShape } from '../../../../src/cli/sources/read-shapes.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import type { DesiredRuntime } from '../../../../src/model/desired.ts';
+import { digestOf } from '../../../../src/model/digest.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { meshFleet } from '../../../rack/placements.ts';
+
+const llama: DesiredRuntime = {
+  name: 'reference',
+  archive: '/dist/llama.tar.gz',
+  sha256: digestOf('x'),
+  digest: digestOf('x'),
+  extras: [],
+  driver: 'llamacpp-rpc',
+  server: 'a',
+  worker: 'b',
+  cache: 'none',
+};
+
+/** The names of those that are asked for the files of the model of a mesh on three nodes. */
+function askedOf(fleet = meshFleet(), names: readonly string[] = []): readonly string[] {
+  const [placement] = fleet.placements;
+  const readers = readersOf(fleet, { name: placement?.model ?? '' }, { names, labels: [] });
+  return readers.map(({ name }) => name);
+}
+
+describe('the nodes that are asked for the files of a model', () => {
+  it('are those that read it', () => {
+    expect(askedOf()).toEqual(['studio-1', 'studio-2', 'studio-3']);
+    expect(askedOf({ ...meshFleet(), runtimes: [llama] })).toEqual(['studio-1']);
+    expect(askedOf({ ...meshFleet(), placements: [] })).toEqual([]);
+  });
+
+  it('are none that the options of the run leave out', () => {
+    expect(askedOf(meshFleet(), ['studio-2'])).toEqual(['studio-2']);
+    expect(askedOf({ ...meshFleet(), runtimes: [llama] }, ['studio-2'])).toEqual([]);
+  });
+});
+
+describe('the shape of a model that no node gave', () => {
+  it('has the reason of each of them', async () => {
+    const [model] = meshFleet().models;
+    if (model === undefined) throw new Error('the fleet has no model');
+    const limits = { connectMs: 1, deadlineMs: 1, signal: new AbortController().signal };
+    const ways = ['studio-1', 'studio-2'].map((node) => ({
+      node: nodeName(node),
+      way: { kind: 'no-way', diagnostics: [diagnose('ssh/unreachable', { detail: 'It is off.' })] } as const,
+    }));
+    const onNode = { ...model, source: { kind: 'node', folder: '/Volumes/shelf' } } as const;
+    expect(await readNodeShape(ways, onNode, limits)).toEqual({
+      kind: 'unknown',
+      why: 'studio-1 and studio-2 cannot be reached',
+    });
+    expect(await readNodeShape([], onNode, limits)).toEqual({
+      kind: 'unknown',
+      why: 'no node that this run may ask reads it',
+    });
+  });
+});

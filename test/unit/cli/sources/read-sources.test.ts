@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readArchive, readFolder } from '../../../../src/cli/sources/read-sources.ts';
+import { isTreePath } from '../../../../src/desired/tree-paths.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'mw-sources-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const at = (name: string): string => join(root, name);
+const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');
+const { signal } = new AbortController();
+
+describe('an archive', () => {
+  it('is known by its digest and its size, also when it is larger than what is read at once', async () => {
+    const bytes = Buffer.alloc(2_500_000, 'abc');
+    writeFileSync(at('large'), bytes);
+    writeFileSync(at('empty'), '');
+    expect(await readArchive(at('large'), signal)).toEqual({
+      kind: 'known',
+      sha256: sha256(bytes),
+      sizeBytes: 2_500_000,
+    });
+    expect(await readArchive(at('empty'), signal)).toEqual({
+      kind: 'known',
+      sha256: sha256(''),
+      sizeBytes: 0,
+      text: '',
+    });
+  });
+
+  it('that is not there is told from one that cannot be read', async () => {
+    mkdirSync(at('folder'));
+    expect(await readArchive(at('absent'), signal)).toEqual({
+      kind: 'missing',
+      detail: `${at('absent')} is not there.`,
+    });
+    expect(await readArchive(at('folder'), signal)).toEqual({
+      kind: 'unreadable',
+      detail: `${at('folder')} cannot be read: it is a folder.`,
+    });
+  });
+
+  it('is given up when the run is interrupted, and nothing is said about it', async () => {
+    writeFileSync(at('some'), 'x');
+    await expect(readArchive(at('some'), AbortSignal.abort())).rejects.toThrow('aborted');
+  });
+});
+
+describe('a folder of a model', () => {
+  it('is every file below it by its path, without what macOS leaves there', async () => {
+    mkdirSync(at('model/deep/er'), { recursive: true });
+    for (const name of ['model/b', 'model/a', 'model/deep/er/c', 'model/.DS_Store']) writeFileSync(at(name), name);
+    symlinkSync(at('model/b'), at('model/link'));
+    const fact = await readFolder(at('model'), signal);
+    expect(fact).toEqual({
+      kind: 'known',
+      files: [
+        ['a', 'model/a'],
+        ['b', 'model/b'],
+        ['deep/er/c', 'model/deep/er/c'],
+        ['link', 'model/b'],
+      ].map(([path = '', text = '']) => ({ path, sha256: sha256(text), sizeBytes: text.length })),
+    });
+    expect(fact.kind === 'known' && fact.files.every(({ path }) => isTreePath(path))).toBe(true);
+  });
+
+  it('with a link to a folder in it is refused: it could have no end', async () => {
+    mkdirSync(at('looped'));
+    symlinkSync(at('looped'), at('looped/again'));
+    expect(await readFolder(at('looped'), signal)).toMatchObject({ kind: 'unreadable' });
+  });
+
+  it('that is not there is missing', async () => {
+    expect(await readFolder(at('nowhere'), signal)).toMatchObject({ kind: 'missing' });
+  });
+});

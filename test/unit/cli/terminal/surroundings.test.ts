@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { openToOthers } from '../../../../src/cli/files/read-file.ts';
+import { type ConsoleTraits, consoleLook } from '../../../../src/cli/terminal/console.ts';
+
+const terminal: ConsoleTraits = {
+  env: { TERM: 'xterm', LANG: 'en_GB.UTF-8' },
+  noColor: false,
+  isOutTty: true,
+  isErrTty: true,
+  terminalColumns: 120,
+};
+
+describe('the look of a console', () => {
+  it('has colour, signs and the width of the terminal', () => {
+    expect(consoleLook(terminal)).toEqual({
+      columns: 120,
+      canRewrite: true,
+      hasColor: true,
+      hasErrColor: true,
+      hasUnicode: true,
+    });
+  });
+
+  it.each([
+    ['--no-color', { noColor: true }],
+    ['NO_COLOR', { env: { NO_COLOR: '1' } }],
+    ['TERM=dumb', { env: { TERM: 'dumb' } }],
+  ] as const)('has no colour with %s (case 58)', (_name, change) => {
+    expect(consoleLook({ ...terminal, ...change })).toMatchObject({ hasColor: false, hasErrColor: false });
+  });
+
+  it('colours each stream for itself', () => {
+    expect(consoleLook({ ...terminal, isOutTty: false })).toMatchObject({ hasColor: false, hasErrColor: true });
+    expect(consoleLook({ ...terminal, isErrTty: false })).toMatchObject({ hasColor: true, hasErrColor: false });
+  });
+
+  it.each([
+    [{ LC_ALL: 'C', LANG: 'en_GB.UTF-8' }, false],
+    [{ LC_ALL: '', LC_CTYPE: 'C.utf8' }, true],
+    [{ LANG: 'C' }, false],
+    [{}, false],
+    [{ LANG: 'de_DE.UTF-8', TERM: 'dumb' }, false],
+  ])('has signs beyond ASCII with %j: %s', (env, hasUnicode) => {
+    expect(consoleLook({ ...terminal, env })).toMatchObject({ hasUnicode });
+  });
+
+  it.each([
+    [0, undefined, 80],
+    [undefined, '100', 100],
+    [0, '100', 100],
+    [60, '100', 60],
+    [undefined, '0', 80],
+    [undefined, '-5', 80],
+    [undefined, '1e9', 80],
+    [undefined, 'wide', 80],
+  ])('on a terminal of %s columns with COLUMNS=%s is %s wide (case 60)', (terminalColumns, told, columns) => {
+    expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: told } })).toMatchObject({ columns });
+  });
+
+  it('takes no width from a terminal that it does not write to', () => {
+    expect(consoleLook({ ...terminal, isOutTty: false, env: {} })).toMatchObject({ columns: 80 });
+  });
+});
+
+const regular = 0o100000;
+
+describe('a file that others can change', () => {
+  const judge = (mode: number, uid: number, reader: { uid: number; env?: Record<string, string> }): readonly string[] =>
+    openToOthers('cluster.yaml', { mode: regular | mode, uid, gid: uid, folders: [] }, { env: {}, ...reader }).map(
+      (one) => `${one.severity} ${one.code}`,
+    );
+  const warning = 'warning cli/file-open-to-others';
+
+  it.each([
+    ['mine', 0o644, 501, { uid: 501 }, []],
+    ['of root', 0o644, 0, { uid: 501 }, []],
+    ['of a group of mine alone', 0o664, 501, { uid: 501 }, []],
+    ['writable by all', 0o646, 501, { uid: 501 }, [warning]],
+    ['of another', 0o600, 502, { uid: 501 }, [warning]],
+    ['of another and writable by all', 0o666, 502, { uid: 501 }, [warning, warning]],
+    ['of another, read by root', 0o644, 501, { uid: 0 }, [warning]],
+    ['of the one who became root', 0o644, 501, { uid: 0, env: { SUDO_UID: '501' } }, []],
+    ['of another than the one who became root', 0o644, 502, { uid: 0, env: { SUDO_UID: '501' } }, [warning]],
+    ['of another, with a variable that anybody can set', 0o644, 502, { uid: 501, env: { SUDO_UID: '502' } }, [warning]],
+    ['writable by all, in CI', 0o646, 501, { uid: 501, env: { CI: 'true' } }, ['error cli/file-open-to-others']],
+  ] as const)('is judged when it is %s (case 13)', (_name, mode, uid, reader, found) => {
+    expect(judge(mode, uid, reader)).toEqual(found);
+  });
+
+  it('is none of ours when it is a pipe or a device', () => {
+    const pipe = { mode: 0o010666, uid: 7, gid: 7, folders: [] };
+    expect(openToOthers('/dev/stdin', pipe, { uid: 501, env: {} })).toEqual([]);
+  });
+
+  const details = (gid: number, mode: number, folders: readonly (readonly [string, number, number, number])[]) =>
+    openToOthers(
+      'cluster.yaml',
+      {
+        mode: regular | mode,
+        uid: 501,
+        gid,
+        folders: folders.map(([path, bits, uid, group]) => ({ path, mode: 0o040000 | bits, uid, gid: group })),
+      },
+      { uid: 501, env: {} },
+    ).map(({ detail, hint }) => [detail, hint]);
+
+  it('is judged by its group, too (case 13)', () => {
+    expect(details(20, 0o664, [])).toEqual([
+      ['Every member of group 20 may write cluster.yaml.', 'Close it: chmod go-w cluster.yaml'],
+    ]);
+    expect(details(0, 0o664, [])).toEqual([]);
+  });
+
+  it('is judged by the folders above it: who may write one of them may replace it (case 13)', () => {
+    const replaced = (who: string, folder: string, hint: string) => [
+      [`${who} may replace cluster.yaml: the folder ${folder} is open to them.`, hint],
+    ];
+    const [home, root] = [['/srv/a', 0o755, 501, 501] as const, ['/', 0o755, 0, 0] as const];
+    expect(details(501, 0o644, [home, ['/srv', 0o777, 0, 0], root])).toEqual(
+      replaced('Every user of this computer', '/srv', 'Close it: chmod go-w /srv'),
+    );
+    expect(details(501, 0o644, [home, ['/srv', 0o1777, 0, 0], root])).toEqual([]);
+    // The volume of a container, which belongs to root and to the group that has the number of its user.
+    expect(details(501, 0o664, [home, ['/srv', 0o2775, 0, 501], root])).toEqual([]);
+    expect(details(501, 0o644, [home, ['/srv', 0o2775, 0, 50], root])).toEqual(
+      replaced('Every member of group 50', '/srv', 'Close it: chmod go-w /srv'),
+    );
+    expect(details(501, 0o644, [home, ['/srv', 0o755, 502, 502], root])).toEqual(
+      replaced('User 502', '/srv', 'Keep it in a folder of your own.'),
+    );
+  });
+});

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sentence } from '../../../../src/cli/command-line.ts';
+import { asciiJson, asciiText, showDiagnostics } from '../../../../src/cli/terminal/console.ts';
+import { progressLine } from '../../../../src/cli/terminal/progress.ts';
+import { parseDuration, shownWord } from '../../../../src/cli/verb.ts';
+import { wrap } from '../../../../src/diagnostics/cells.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { nodeSubject, nodesSubject } from '../../../../src/model/subject.ts';
+import { meshwright } from '../../../../src/model/text/command.ts';
+import { prose } from '../../../../src/model/text/prose.ts';
+import { gatherAlike } from '../../../../src/report/findings.ts';
+import { planText } from '../../../../src/report/plan/plan-text.ts';
+import { blocker, emptyPlan, stepOn } from '../../../rack/plans.ts';
+import { fakeRun } from '../console-of.ts';
+
+describe('a duration', () => {
+  it.each([
+    ['1ms', 1],
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['2m', 120_000],
+    ['24h', 86_400_000],
+    ['86400000ms', 86_400_000],
+  ])('%s is %s milliseconds', (text, durationMs) => {
+    expect(parseDuration(text)).toBe(durationMs);
+  });
+
+  it.each([
+    '',
+    '30',
+    's',
+    '0s',
+    '-1s',
+    '1.5s',
+    '1 s',
+    '1S',
+    '01s',
+    '25h',
+    '86400001ms',
+    '99999999999s',
+    '1s\n',
+    '1e3s',
+    '٣s',
+  ])('is not what %j says', (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+});
+
+describe('a line of progress', () => {
+  const at = { total: 4, waiting: ['studio-2', 'studio-4'], seconds: 7, columns: 80 };
+
+  it('says how many are done and who is waited for', () => {
+    expect(progressLine('observing', at)).toBe('observing: 2 of 4 done after 7 s, waiting for studio-2, studio-4');
+  });
+
+  it.each([80, 40, 20, 10, 4])('is shorter than a terminal of %s columns, so that it never wraps', (columns) => {
+    const waiting = Array.from({ length: 4_000 }, (_, index) => `node-${index}`);
+    expect(progressLine('observing', { ...at, waiting, total: 4_000, columns }).length).toBeLessThan(columns);
+  });
+});
+
+describe('a text in lines', () => {
+  it('keeps every word, and no line is longer than it may be unless a word is', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
+        fc.integer({ min: 1, max: 40 }),
+        (words, columns) => {
+          const lines = wrap(words.join(' '), columns);
+          expect(lines.flatMap((line) => line.split(' '))).toEqual(words);
+          for (const line of lines) expect(line.length <= columns || !line.includes(' ')).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('a text without UTF-8', () => {
+  it('has our own signs in another form and everything else as its code', () => {
+    expect(asciiText('a → b ± 1 · …')).toBe('a -> b +- 1 . ...');
+    expect(asciiText('gr\u00fcn \u{1f600}\n')).toBe('gr\\u{fc}n \\u{1f600}\n');
+  });
+
+  it('is the same JSON document', () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
+        const ascii = asciiJson(text);
+        expect(ascii).toMatch(/^[\0-\x7f]*$/);
+        expect(JSON.parse(ascii)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
+
+describe('a sentence', () => {
+  it.each([
+    ['print the version', 'Print the version.'],
+    ['Done.', 'Done.'],
+    ['really?', 'Really?'],
+    ['', '.'],
+  ])('of %j is %j', (text, said) => {
+    expect(sentence(text)).toBe(said);
+  });
+});
+
+describe('a word to type', () => {
+  it.each([
+    ['studio-1', 'studio-1'],
+    ['/tmp/a_b.c', '/tmp/a_b.c'],
+    ['a b', "'a b'"],
+    ['', "''"],
+    ['$HOME', "'$HOME'"],
+  ])('%j is written %s', (word, shown) => {
+    expect(shownWord(word)).toBe(shown);
+  });
+});
+
+describe('a rehearsal', () => {
+  const words = ['meshwright reboot studio-1', 'meshwright facts studio-1', 'meshwright validate'];
+  const isReal = (text: string) => words.map((one) => new RegExp(`${one}(?! --sim)`).test(text));
+  const reboot = prose`Restart it: ${meshwright('reboot', 'studio-1')}`;
+  const finding = diagnose('ssh/host-key-changed', {
+    detail: prose`Seen by ${meshwright('facts', 'studio-1')}.`,
+    hint: prose`Restart it:\n  ${meshwright('reboot', 'studio-1')}\nThen: ${meshwright('validate')}`,
+  });
+
+  it.each([
+    [true, [false, false, true]],
+    [false, [true, true, true]],
+  ])('shows commands for simulated nodes in diagnostics when it is one (%s)', (isSimulated, real) => {
+    const { run, err } = fakeRun();
+    showDiagnostics({ ...run.console, isSimulated }, [finding]);
+    expect(isReal(err())).toEqual(real);
+  });
+
+  it.each([
+    [true, [false, false, true]],
+    [false, [true, true, true]],
+  ])('shows commands for simulated nodes in a plan when it is one (%s)', (isSimulated, real) => {
+    const plan = emptyPlan({
+      steps: [stepOn('studio-1', 'power/set')],
+      blockers: [blocker('studio-1', { action: reboot })],
+      diagnostics: [finding],
+    });
+    const next = [prose`Then: ${meshwright('facts', 'studio-1')}, ${meshwright('validate')}`];
+    const lock = { shown: 'cluster.lock', additions: [] };
+    expect(isReal(planText({ plan, isSimulated, lock, next, columns: 80, unicode: false }))).toEqual(real);
+  });
+});
+
+describe('diagnostics of many nodes', () => {
+  const missing = (name: string) =>
+    diagnose('ssh/no-key', { subject: nodeSubject(name), detail: `Nothing can be offered to ${name}.` });
+
+  it('with one cause and one cure are told once', () => {
+    const told = gatherAlike([missing('a-1'), missing('a-2'), missing('a-3')]);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({ code: 'ssh/no-key', subject: nodesSubject(['a-1', 'a-2', 'a-3']) });
+  });
+
+  it('keep apart what differs, and a single one as it is', () => {
+    const locked = diagnose('ssh/locked-at-filevault', { subject: nodeSubject('b-1'), detail: 'b-1 is up.' });
+    expect(gatherAlike([missing('a-1'), locked])).toEqual([missing('a-1'), locked]);
+    expect(gatherAlike([])).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { emptyLock, parseLock } from '../../../../src/config/lock.ts';
+import { renderLock } from '../../../../src/config/lock-text.ts';
+import { resolveRuntimes } from '../../../../src/desired/resolve-placements.ts';
+import { keysOf, lockedKeys, parseKeys, withKeptKeys } from '../../../../src/desired/settle/settle-runtime.ts';
+import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
+import type { ClusterSpec } from '../../../../src/model/cluster-spec.generated.ts';
+import type { DesiredRuntime } from '../../../../src/model/desired.ts';
+import { digest, digestOf } from '../../../../src/model/digest.ts';
+
+const archive = './x.tar.gz';
+const specs: ClusterSpec['runtimes'] = {
+  any: { driver: 'command', archive, command: ['{runtime}/bin/rank', "it's", '{rank}'], token: { path: '/ask' } },
+  exo: { driver: 'exo', archive, version: '1.0.71', program: 'exo-1/exo' },
+  llama: { driver: 'llamacpp-rpc', archive, server: 'llama-b1/llama-server', cache: 'verified' },
+  mlx: { driver: 'mlx', archive, python: '3.12', requirements: './requirements.lock' },
+};
+const runtimes = resolveRuntimes({ runtimes: specs } as ClusterSpec).map(
+  (one): DesiredRuntime => (one.driver === 'mlx' ? { ...one, packages: { mlx: '0.32.0', 'mlx-lm': '0.31.3' } } : one),
+);
+const exo = runtimes.find((one) => one.driver === 'exo');
+if (exo === undefined) throw new Error('no exo');
+const [older, newer] = [digestOf('older'), digestOf('newer')];
+const oldExo: DesiredRuntime = { ...exo, digest: older };
+const newExo: DesiredRuntime = { ...exo, digest: newer, version: '1.0.72', dialect: 'main', program: 'exo-2/exo' };
+const lockAfter = (...applied: readonly DesiredRuntime[]): Pick<ClusterLock, 'runtimeKeys'> =>
+  applied.reduce<Pick<ClusterLock, 'runtimeKeys'>>(
+    (lock, one) => ({ runtimeKeys: { exo: lockedKeys(one, lock) } }),
+    {},
+  );
+
+describe('the keys of a version in the lock', () => {
+  it.each(runtimes.map((one) => [one.driver, one] as const))('of %s are read as they were written', (_, one) => {
+    const runtimeKeys = { [one.name]: lockedKeys({ ...one, digest: older }, {}) };
+    const text = renderLock({ ...emptyLock('cluster.lock'), runtimeKeys });
+    const { lock, diagnostics } = parseLock(text, 'cluster.lock');
+    expect(diagnostics).toEqual([]);
+    const { packages: _packages, ...plain } = { packages: undefined, ...keysOf(one) };
+    expect(lock?.runtimeKeys?.[one.name]).toMatchObject([{ of: older, keys: plain }]);
+    expect(renderLock(lock ?? emptyLock('x'))).toBe(text);
+  });
+
+  it.each(['', '[]', '{"driver":"exo"}', '{"driver":"exo","version":"1","program":"../exo"}', '{"driver":"x"}'])(
+    'are none where the text is %s',
+    (text) => {
+      expect(parseKeys(text)).toBeUndefined();
+    },
+  );
+
+  it('are of the last three versions, each with its newest keys', () => {
+    const more = ['c', 'd'].map((letter): DesiredRuntime => ({ ...exo, digest: digest(letter.repeat(64)) }));
+    const kept = lockAfter(oldExo, newExo, ...more, { ...oldExo, version: '1.0.70' }).runtimeKeys?.['exo'] ?? [];
+    expect(kept.map(({ of }) => of.slice(0, 2))).toEqual(['cc', 'dd', older.slice(0, 2)]);
+    expect(kept.at(-1)?.keys).toMatchObject({ version: '1.0.70' });
+  });
+
+  it('keep the version of mlx-lm where nobody reads the requirements', () => {
+    const mlx = runtimes.find((one) => one.driver === 'mlx');
+    if (mlx === undefined) throw new Error('no mlx');
+    const { packages: _, ...unread } = { ...mlx, digest: older };
+    const lock = { runtimeKeys: { mlx: lockedKeys({ ...mlx, digest: older }, {}) } };
+    expect(lockedKeys(unread, lock)).toEqual(lock.runtimeKeys.mlx);
+    expect(lock.runtimeKeys.mlx[0]?.keys).toMatchObject({ packages: { 'mlx-lm': '0.31.3' } });
+  });
+});
+
+describe('a runtime that was taken back', () => {
+  const back: DesiredRuntime = { ...newExo, digest: older, takenBackFrom: newer };
+
+  it('has the program and the dialect of the older version', () => {
+    expect(withKeptKeys(back, lockAfter(oldExo, newExo))).toEqual({ ...oldExo, takenBackFrom: newer });
+  });
+
+  it('has the keys of the file where the lock has none, and says so', () => {
+    expect(withKeptKeys(back, lockAfter(newExo))).toEqual({ ...back, hasFileKeys: true });
+  });
+
+  it('writes down the keys of the file for the version of its archive', () => {
+    expect(lockAfter(oldExo, back).runtimeKeys?.['exo']).toEqual(lockAfter(oldExo, newExo).runtimeKeys?.['exo']);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { emptyLock } from '../../../../src/config/lock.ts';
+import { settleRuntime as settleRuntimeItself } from '../../../../src/desired/settle/settle-runtime.ts';
+import type { RuntimeSource } from '../../../../src/model/desired.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const settleRuntime = onPage(settleRuntimeItself);
+
+const sha = (letter: string) => digest(letter.repeat(64));
+const runtime: RuntimeSource = { name: 'ref', archive: 'dist/ref.tar.gz', extras: [] };
+const locked = { sha256: sha('a'), sizeBytes: 5 };
+const lock = {
+  ...emptyLock('cluster.lock'),
+  runtimes: { ref: locked },
+  takenBack: { ref: { to: sha('e'), from: sha('a') } },
+};
+
+/** The runtime with an archive of this digest on this machine; without one nobody has read it. */
+const settled = (letter?: string) =>
+  settleRuntime(runtime, {
+    lock,
+    baseFolder: '/rack',
+    sources: {
+      folders: {},
+      archives: letter === undefined ? {} : { ref: { kind: 'known', sha256: sha(letter), sizeBytes: 5 } },
+    },
+  });
+
+describe('a runtime that was taken back', () => {
+  it.each([['a'], [undefined]])('is the older version while its archive is the same (%s)', (letter) => {
+    const { wanted, takenBack, additions } = settled(letter);
+    expect(wanted).toMatchObject({ sha256: sha('a'), digest: sha('e'), takenBackFrom: sha('a') });
+    expect([takenBack, additions]).toEqual([lock.takenBack.ref, []]);
+  });
+
+  it('is its archive as soon as that is another one, which is told', () => {
+    const { wanted, takenBack, additions } = settled('b');
+    expect(wanted).toMatchObject({ sha256: sha('b'), digest: sha('b') });
+    expect([wanted.takenBackFrom, takenBack]).toEqual([undefined, undefined]);
+    expect(additions.at(-1)).toBe(
+      'runtime ref: no longer taken back to version eeeeeeeeeeeeeeee, since its archive is another one',
+    );
+  });
+});
+
+onOnePage('settle-taken-back');

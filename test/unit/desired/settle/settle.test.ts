@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest';
+import { emptyLock } from '../../../../src/config/lock.ts';
+import {
+  type SettledFleet,
+  settleFleet,
+  withIdentities,
+  withNodes,
+  withOtherMac,
+  withoutFormerNetworks,
+  withoutNode,
+} from '../../../../src/desired/settle/settle.ts';
+import { type SourceFacts, sourcesToRead } from '../../../../src/desired/settle/settle-trees.ts';
+import { loadCluster } from '../../../../src/engine/load-cluster.ts';
+import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { digest, digestOf } from '../../../../src/model/digest.ts';
+import { nodeSubject, runtimeSubject } from '../../../../src/model/subject.ts';
+import { diagnosticsAsText } from '../../as-text.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
+
+const nothing: SourceFacts = { archives: {}, folders: {} };
+const lock = emptyLock('cluster.lock');
+const sha = (letter: string) => digest(letter.repeat(64));
+
+interface Wish {
+  readonly links?: readonly string[];
+  readonly pool?: string | null;
+  readonly more?: string;
+}
+
+/** A rack of three nodes with these links. */
+function fleetWith({ links = [], pool = '10.77.0.0/24', more = '' }: Wish): DesiredFleet {
+  const addressing = pool === null ? '' : `  addressing: { pool: ${pool} }\n`;
+  const text = `schema: 1
+name: rack
+nodes: { a: { host: a.lan }, b: { host: b.lan }, c: { host: c.lan } }
+thunderbolt:
+  bridge: remove
+${addressing}  links: [${links.join(', ')}]
+${more}`;
+  const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
+  if (fleet === undefined) throw new Error(diagnostics.map(({ code, detail }) => `${code} ${detail}`).join('\n'));
+  return fleet;
+}
+
+/** The same, with its problems on the page of this file. */
+function said(settled: SettledFleet): SettledFleet {
+  sayValue(settled.diagnostics);
+  return settled;
+}
+const settle = (wish: Wish, from: ClusterLock = lock, sources = nothing): SettledFleet =>
+  said(settleFleet(fleetWith(wish), from, sources, '/rack'));
+const linksOf = ({ lock: { links } }: SettledFleet) =>
+  Object.fromEntries(Object.entries(links).map(([name, { address }]) => [name, address]));
+const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) => code);
+
+describe('the networks of links', () => {
+  const two = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] });
+
+  it('are the first free ones in the order of the file, and each is told', () => {
+    expect(linksOf(two)).toEqual({ 'a:2 <-> b:2': '10.77.0.0', 'a:3 <-> c:3': '10.77.0.4' });
+    expect(two.fleet.thunderbolt.networks).toEqual({
+      0: { address: '10.77.0.0', prefixLength: 30 },
+      1: { address: '10.77.0.4', prefixLength: 30 },
+    });
+    expect(two.additions).toEqual(['link a:2 <-> b:2: 10.77.0.0/30', 'link a:3 <-> c:3: 10.77.0.4/30']);
+    expect(two.diagnostics).toEqual([]);
+  });
+
+  it('stay when links are added, moved in the file or written the other way round', () => {
+    const more = settle({ links: ['b:4 <-> c:4', 'a:3 <-> c:3', 'b:2 <-> a:2'] }, two.lock);
+    expect(linksOf(more)).toEqual({ ...linksOf(two), 'b:4 <-> c:4': '10.77.0.8' });
+    expect(more.fleet.thunderbolt.networks[2]).toEqual({ address: '10.77.0.0', prefixLength: 30 });
+    expect(more.additions).toEqual(['link b:4 <-> c:4: 10.77.0.8/30']);
+  });
+
+  it('of a second run add nothing to the lock', () => {
+    const again = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'] }, two.lock);
+    expect([again.lock, again.additions]).toEqual([two.lock, []]);
+  });
+
+  it('of a link that left are kept from everybody until they have been seen gone', () => {
+    const left = settle({ links: ['c:3 <-> a:3', 'b:4 <-> c:4'] }, two.lock);
+    expect(linksOf(left)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });
+    expect(left.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
+    expect(left.lock.formerNetworks).toEqual({ '10.77.0.0/30': 'a:2 <-> b:2' });
+    const gone = withoutFormerNetworks(left.lock, ['10.77.0.0/30']);
+    const next = settle({ links: ['c:3 <-> a:3', 'b:4 <-> c:4', 'a:5 <-> b:5'] }, gone);
+    expect(linksOf(next)['a:5 <-> b:5']).toBe('10.77.0.0');
+    expect(next.fleet.thunderbolt.formerNetworks).toEqual([]);
+  });
+
+  it('of a link that comes back are those that it had', () => {
+    const left = settle({ links: [] }, two.lock);
+    const back = settle({ links: ['b:4 <-> c:4', 'a:3 <-> c:3'] }, left.lock);
+    expect(linksOf(back)).toEqual({ 'a:3 <-> c:3': '10.77.0.4', 'b:4 <-> c:4': '10.77.0.8' });
+    expect(back.lock.formerNetworks).toEqual({ '10.77.0.0/30': 'a:2 <-> b:2' });
+  });
+
+  it('move with the pool, and the old ones are to be taken away', () => {
+    const moved = settle({ links: ['a:2 <-> b:2'], pool: '10.78.0.0/24' }, settle({ links: ['a:2 <-> b:2'] }).lock);
+    expect(linksOf(moved)).toEqual({ 'a:2 <-> b:2': '10.78.0.0' });
+    expect(moved.fleet.thunderbolt.formerNetworks).toEqual([{ address: '10.77.0.0', prefixLength: 30 }]);
+    expect(moved.additions).toEqual([
+      'link a:2 <-> b:2: 10.78.0.0/30 instead of 10.77.0.0/30, since the pool is another one',
+    ]);
+    const returned = settle({ links: ['a:2 <-> b:2'] }, moved.lock);
+    expect(linksOf(returned)).toEqual({ 'a:2 <-> b:2': '10.77.0.0' });
+    expect(returned.lock.formerNetworks).toEqual({ '10.78.0.0/30': 'a:2 <-> b:2' });
+  });
+
+  it('stay where they are in a larger pool', () => {
+    const larger = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'], pool: '10.77.0.0/16' }, two.lock);
+    expect([larger.lock, larger.additions]).toEqual([two.lock, []]);
+  });
+
+  it('are taken away when there is no pool any more', () => {
+    const without = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'], pool: null }, two.lock);
+    expect(without.fleet.thunderbolt.networks).toEqual({});
+    expect(without.fleet.thunderbolt.formerNetworks.map(({ address }) => address)).toEqual(['10.77.0.0', '10.77.0.4']);
+    expect(without.lock.links).toEqual({});
+  });
+
+  it('that a pool has no room for are an error that names the links', () => {
+    const small = settle({ links: ['a:2 <-> b:2'], pool: '10.77.0.0/30' });
+    const other = settle({ links: ['a:3 <-> b:3'], pool: '10.77.0.0/30' }, small.lock);
+    expect(codesOf(other)).toEqual(['lock/pool-full']);
+    expect(other.diagnostics[0]?.detail).toBe(
+      'Nothing is left for a:3 <-> b:3. 1 are kept until their old addresses have been seen gone from the nodes.',
+    );
+    expect(
+      codesOf(
+        settle({ links: ['a:3 <-> b:3'], pool: '10.77.0.0/30' }, withoutFormerNetworks(other.lock, ['10.77.0.0/30'])),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('a runtime', () => {
+  const runtimes = 'runtimes: { ref: { driver: command, archive: dist/ref.tar.gz, command: ["{runtime}/r"] } }\n';
+  const archive = (letter: string): SourceFacts => ({
+    archives: { ref: { kind: 'known', sha256: sha(letter), sizeBytes: 1_234_567 } },
+    folders: {},
+  });
+  const first = settle({ more: runtimes }, lock, archive('a'));
+
+  it('is what its archive is, at its absolute place', () => {
+    expect(first.fleet.runtimes[0]).toMatchObject({
+      archive: '/rack/dist/ref.tar.gz',
+      sha256: sha('a'),
+      sizeBytes: 1_234_567,
+    });
+    expect(first.lock.runtimes).toEqual({ ref: { sha256: sha('a'), sizeBytes: 1_234_567 } });
+    expect(first.additions).toEqual(['runtime ref: sha256 aaaaaaaaaaaaaaaa, 1.2 MB']);
+  });
+
+  it('of another archive than the locked one is told before it is taken', () => {
+    const changed = settle({ more: runtimes }, first.lock, archive('b'));
+    expect(changed.fleet.runtimes[0]?.sha256).toBe(sha('b'));
+    expect(changed.additions).toEqual([
+      'runtime ref: archive changed, sha256 bbbbbbbbbbbbbbbb instead of aaaaaaaaaaaaaaaa',
+    ]);
+    expect(settle({ more: runtimes }, first.lock, archive('a')).additions).toEqual([]);
+  });
+
+  it.each([
+    ['missing', 'runtime/archive-missing'],
+    ['unreadable', 'runtime/archive-unreadable'],
+  ] as const)('whose archive is %s is still what the lock says', (kind, code) => {
+    const sources: SourceFacts = { archives: { ref: { kind, detail: 'No.' } }, folders: {} };
+    const settled = settle({ more: runtimes }, first.lock, sources);
+    expect([settled.fleet.runtimes, settled.lock, settled.diagnostics]).toEqual([first.fleet.runtimes, first.lock, []]);
+    const unlocked = settle({ more: runtimes }, lock, sources);
+    expect(unlocked.diagnostics).toMatchObject([{ code, subject: runtimeSubject('ref'), detail: 'No.' }]);
+    expect(unlocked.fleet.runtimes[0]?.sha256).toBeUndefined();
+  });
+
+  it('that was not read is no success', () => {
+    expect(codesOf(settle({ more: runtimes }))).toEqual(['runtime/archive-unreadable']);
+  });
+
+  it('that left the file leaves the lock without a question', () => {
+    const without = settle({}, first.lock);
+    expect([without.lock.runtimes, without.additions]).toEqual([{}, []]);
+  });
+});
+
+describe('a model', () => {
+  const here = 'models: { tiny: { source: ./tiny } }\n';
+  const files = [
+    { path: 'b.bin', sha256: sha('b'), sizeBytes: 2_000 },
+    { path: 'a.json', sha256: sha('a'), sizeBytes: 5 },
+  ];
+  const read = (list: typeof files): SourceFacts => ({
+    archives: {},
+    folders: { tiny: { kind: 'known', files: list } },
+  });
+  const first = settle({ more: here }, lock, read(files));
+  const sorted = [...files].reverse();
+
+  it('of a folder here has its files in the lock, sorted, and is known by their digest', () => {
+    expect(first.fleet.models).toEqual([
+      { name: 'tiny', source: { kind: 'controller', folder: '/rack/tiny' }, files: sorted, digest: digestOf(sorted) },
+    ]);
+    expect(first.lock.models).toEqual({ tiny: { source: './tiny', files: sorted } });
+    expect(first.additions).toEqual(['model tiny: 2 files, 2.0 kB']);
+  });
+
+  it('that is locked is not read again', () => {
+    expect(settle({ more: here }, first.lock)).toEqual({ ...first, additions: [] });
+    expect(sourcesToRead(fleetWith({ more: here }), first.lock, '/rack').folders).toEqual([]);
+    expect(sourcesToRead(fleetWith({ more: here }), lock, '/rack').folders).toEqual([
+      { name: 'tiny', path: '/rack/tiny' },
+    ]);
+  });
+
+  it('is read again, and told, when the file names another folder for it', () => {
+    const moved = 'models: { tiny: { source: ./moved } }\n';
+    expect(sourcesToRead(fleetWith({ more: moved }), first.lock, '/rack').folders).toEqual([
+      { name: 'tiny', path: '/rack/moved' },
+    ]);
+    const other = settle({ more: moved }, first.lock, read(files.slice(1)));
+    expect(other.lock.models).toEqual({ tiny: { source: './moved', files: sorted.slice(0, 1) } });
+    expect(other.additions).toEqual(['model tiny: files changed, now one file, 5 bytes']);
+    expect(settle({ more: moved }, first.lock, read(files)).additions).toEqual([
+      'model tiny: the same files, from ./moved',
+    ]);
+    const missing: SourceFacts = { archives: {}, folders: { tiny: { kind: 'missing', detail: 'No.' } } };
+    expect(codesOf(settle({ more: moved }, first.lock, missing))).toEqual(['model/folder-missing']);
+  });
+
+  it('that was read and differs from the lock is told', () => {
+    const changed = settle({ more: here }, first.lock, read(files.slice(1)));
+    expect(changed.additions).toEqual(['model tiny: files changed, now one file, 5 bytes']);
+    expect(changed.fleet.models[0]?.digest).toBe(digestOf(sorted.slice(0, 1)));
+  });
+
+  it('whose files the file lists needs neither a folder nor the lock', () => {
+    const list = `files: { a.json: { sha256: ${'a'.repeat(64)}, size: 5 } }`;
+    for (const source of ['./tiny', 'node:/Volumes/tiny', 'https://models.lan/tiny']) {
+      const settled = settle({ more: `models: { tiny: { source: "${source}", ${list} } }\n` });
+      expect(settled.fleet.models[0]?.digest).toBe(digestOf(sorted.slice(0, 1)));
+      expect([settled.lock.models, settled.additions, settled.diagnostics]).toEqual([{}, [], []]);
+    }
+  });
+
+  it.each([
+    ['missing', 'model/folder-missing'],
+    ['unreadable', 'model/folder-unreadable'],
+  ] as const)('whose folder is %s is an error unless it is locked', (kind, code) => {
+    const sources: SourceFacts = { archives: {}, folders: { tiny: { kind, detail: 'No.' } } };
+    expect(codesOf(settle({ more: here }, lock, sources))).toEqual([code]);
+    expect(codesOf(settle({ more: here }, first.lock, sources))).toEqual([]);
+  });
+
+  it.each([
+    ['model/folder-empty', []],
+    ['model/bad-file-name', ['two words']],
+    ['model/bad-file-name', ['../a']],
+    ['model/bad-file-name', ['.meshwright-seal']],
+    ['model/path-collision', ['Config.json', 'config.json']],
+    ['model/path-collision', ['a/b', 'A']],
+    ['model/too-many-files', Array.from({ length: 2_049 }, (_, index) => `part-${index}`)],
+  ])('is refused with %s', (code, paths) => {
+    const settled = settle({ more: here }, lock, read(paths.map((path) => ({ path, sha256: sha('a'), sizeBytes: 1 }))));
+    expect(codesOf(settled)).toEqual([code]);
+    expect(settled.lock.models).toEqual({});
+  });
+
+  it('is refused when all lists together would not fit into a lock', () => {
+    const names = ['x', 'y', 'z'];
+    const list = Array.from({ length: 2_000 }, (_, index) => ({
+      path: `part-${index}`,
+      sha256: sha('a'),
+      sizeBytes: 1,
+    }));
+    const sources = {
+      archives: {},
+      folders: Object.fromEntries(names.map((name) => [name, { kind: 'known', files: list } as const])),
+    };
+    const more = `models: { ${names.map((name) => `${name}: { source: ./${name} }`).join(', ')} }\n`;
+    expect(codesOf(settle({ more }, lock, sources))).toEqual(['model/too-many-files']);
+  });
+});
+
+describe('a node of the lock', () => {
+  it('that left the file stops everything and names forget', () => {
+    const settled = settle({}, withNodes(lock, ['c', 'a', 'gone']));
+    expect(diagnosticsAsText(settled.diagnostics)).toMatchObject([
+      {
+        code: 'lock/node-left-file',
+        severity: 'error',
+        subject: nodeSubject('gone'),
+        hint: expect.stringMatching(/meshwright forget gone$/),
+      },
+    ]);
+  });
+
+  it('is kept sorted, once, until it is forgotten', () => {
+    const both = withNodes(withNodes(lock, ['b', 'a']), ['a', 'c']);
+    expect(both.nodes).toEqual(['a', 'b', 'c']);
+    expect(withoutNode(both, 'b').nodes).toEqual(['a', 'c']);
+    const [one, other] = [digest('1'.repeat(64)), digest('2'.repeat(64))];
+    const seen = withIdentities(withIdentities(both, { a: one, b: one }), { a: other });
+    expect([seen.identities, withIdentities(both, {})]).toEqual([{ a: one, b: one }, both]);
+    expect(withoutNode(withOtherMac(seen, 'a', other), 'b').identities).toEqual({ a: other });
+    expect(codesOf(settle({}, withoutNode(withNodes(lock, ['gone']), 'gone')))).toEqual([]);
+  });
+});
+
+onOnePage('settle');

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { emptyLock, parseLock } from '../../../../src/config/lock.ts';
+import { renderLock } from '../../../../src/config/lock-text.ts';
+import { settleShapes } from '../../../../src/desired/settle/settle.ts';
+import { parseShape, shapeText } from '../../../../src/desired/settle/shape-text.ts';
+import type { DesiredModel } from '../../../../src/model/desired.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import type { ModelShape } from '../../../../src/model/model-shape.ts';
+
+import { evenShape } from '../../engine/plan/fit-shapes.ts';
+
+const size = fc.nat(Number.MAX_SAFE_INTEGER);
+const positive = fc.integer({ min: 1, max: 1e9 });
+const layer = fc.record(
+  { bytes: size, sharded: size, cachePerToken: size, window: positive },
+  { requiredKeys: ['bytes', 'sharded', 'cachePerToken'] },
+);
+const shapes: fc.Arbitrary<ModelShape> = fc.record(
+  {
+    format: fc.constantFrom('safetensors' as const, 'gguf' as const),
+    architecture: fc.stringMatching(/^[a-z0-9][a-z0-9_.-]{0,20}$/),
+    classes: fc.array(fc.stringMatching(/^[A-Z][A-Za-z0-9]{0,20}$/), { minLength: 1, maxLength: 2 }),
+    hidden: positive,
+    heads: positive,
+    kvHeads: positive,
+    headDim: positive,
+    attention: fc.oneof(
+      fc.constant({ kind: 'gqa' } as const),
+      fc.record({ kind: fc.constant('mla' as const), latentDim: positive, ropeDim: positive }),
+    ),
+    vocabulary: positive,
+    maxContext: positive,
+    dims: fc.record({ intermediate: positive, moeIntermediate: positive }, { requiredKeys: [] }),
+    quant: fc.record({ bits: positive, group: positive }),
+    hasOwnCode: fc.boolean(),
+    layers: fc.array(layer, { minLength: 1, maxLength: 8 }),
+    embeddingBytes: size,
+    outputBytes: size,
+    otherBytes: size,
+    lastNormBytes: size,
+    largestTensorBytes: size,
+    stateBytes: size,
+  },
+  {
+    requiredKeys: [
+      'format',
+      'architecture',
+      'hidden',
+      'heads',
+      'kvHeads',
+      'headDim',
+      'attention',
+      'dims',
+      'hasOwnCode',
+      'layers',
+      'embeddingBytes',
+      'outputBytes',
+      'otherBytes',
+      'lastNormBytes',
+      'largestTensorBytes',
+      'stateBytes',
+    ],
+  },
+);
+
+const of = digest('a'.repeat(64));
+
+describe('a shape in the lock', () => {
+  it('comes back as it was, whatever it is', () => {
+    fc.assert(
+      fc.property(shapes, (shape) => {
+        expect(parseShape(shapeText(shape))).toEqual(shape);
+        const lock = { ...emptyLock('cluster.lock'), shapes: { kimi: { of, shape } } };
+        const read = parseLock(renderLock(lock), 'cluster.lock');
+        expect(read.diagnostics).toEqual([]);
+        expect(read.lock).toEqual(lock);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('has equal layers once', () => {
+    expect(shapeText(evenShape(6_100, { cache: 7 })).match(/count/g)).toHaveLength(1);
+  });
+
+  it.each([
+    '',
+    '[]',
+    'null',
+    '{',
+    '{"format":"safetensors"}',
+    shapeText(evenShape(1)).replace('"count":61', '"count":1e9'),
+  ])('is read anew from the files where its text is %j', (text) => {
+    expect(parseShape(text)).toBeUndefined();
+  });
+
+  it('never throws, whatever its text is', () => {
+    fc.assert(fc.property(fc.json(), (text) => void parseShape(text)));
+  });
+});
+
+describe('settling shapes', () => {
+  const shape = evenShape(6_100);
+  const model: DesiredModel = { name: 'kimi', source: { kind: 'controller', folder: '/m' }, files: [], digest: of };
+  const other = digest('b'.repeat(64));
+
+  it('takes that of the lock for the very same files alone', () => {
+    expect(settleShapes([model], { shapes: { kimi: { of, shape } } })).toEqual({
+      models: [{ ...model, shape }],
+      shapes: { kimi: { of, shape } },
+    });
+    expect(settleShapes([model], { shapes: { kimi: { of: other, shape } } })).toEqual({ models: [model] });
+  });
+
+  it('keeps what was read, and why nothing could be read', () => {
+    expect(settleShapes([model], {}, { kimi: { kind: 'known', shape } }).shapes).toEqual({ kimi: { of, shape } });
+    expect(settleShapes([model], {}, { kimi: { kind: 'unknown', why: 'it is a secret' } })).toEqual({
+      models: [{ ...model, shapeUnknown: 'it is a secret' }],
+    });
+  });
+
+  it('drops the shape of a model that left the file', () => {
+    expect(settleShapes([], { shapes: { kimi: { of, shape } } })).toEqual({ models: [] });
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { command } from '../../../../src/drivers/command/command.ts';
+import { serviceFileText as serviceFileTextItself } from '../../../../src/drivers/configure-placement.ts';
+import { exo } from '../../../../src/drivers/exo/exo.ts';
+import { mlx } from '../../../../src/drivers/mlx/mlx.ts';
+import { readJob } from '../../../../src/sim/launchd/job-definition.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const serviceFileText = onPage(serviceFileTextItself);
+
+/** What the simulated launchd reads in the service file of a rank. */
+function jobWith(times: { readonly graceMs?: number; readonly interruptMs?: number }) {
+  const text = serviceFileText({ placement: 'kimi', argv: [['/bin/x']], env: {}, user: 'mesh', ending: times });
+  const reading = readJob(text.map((part) => (typeof part === 'string' ? part : '/path')).join(''));
+  if (reading.kind !== 'job') throw new Error(JSON.stringify(reading));
+  return reading.job;
+}
+
+describe('the service file of a rank', () => {
+  it('keeps launchd from throttling it, and lets it open more files than 256', () => {
+    expect(jobWith({})).toMatchObject({ processType: 'Interactive', openFiles: 65_535, keepAlive: { kind: 'never' } });
+  });
+
+  it('gives it as long as its driver says before macOS kills it, and ten seconds at least', () => {
+    const seconds = [command, mlx, exo].map((driver) => jobWith(driver).exitTimeoutSeconds);
+    expect(seconds).toEqual([10, 10, 15]);
+    expect(jobWith({ graceMs: 15_000, interruptMs: 5_001 }).exitTimeoutSeconds).toBe(21);
+  });
+});
+
+onOnePage('service-file');

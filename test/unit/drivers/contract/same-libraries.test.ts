@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { sameLibraries } from '../../../../src/drivers/contract/checks.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { type Digest, digestOf, shortDigest } from '../../../../src/model/digest.ts';
+import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
+import { meshFleet, observeMesh } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const names = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+const wanted = digestOf('archive');
+const [one, other] = [digestOf('one'), digestOf('other')];
+
+const tree = (libraries: KeptTree['libraries'], changes: Partial<KeptTree> = {}): KeptTree => ({
+  kind: 'runtime',
+  name: 'reference',
+  digest: shortDigest(wanted),
+  isCurrent: true,
+  state: 'intact',
+  ...(libraries === undefined ? {} : { libraries }),
+  ...changes,
+});
+
+const made = (libmlx: Digest, changes: KeptTree['libraries'] = {}): KeptTree =>
+  tree({ python: 'cpython-3.12.12', packages: digestOf(libmlx), 'library.mlx.lib.libmlx.dylib': libmlx, ...changes });
+
+/** What three nodes show of their trees, by the plan of a fleet in which each makes its runtime by itself. */
+function observed(trees: readonly (readonly KeptTree[])[]) {
+  const base = meshFleet({ placement: { transport: 'tcp', env: {}, backend: 'ring' } });
+  const runtimes: DesiredFleet['runtimes'] = [
+    {
+      driver: 'mlx',
+      name: 'reference',
+      archive: '/dist/uv.tar.gz',
+      extras: [],
+      python: '3.12',
+      sha256: wanted,
+      digest: wanted,
+    },
+  ];
+  const fleet: DesiredFleet = { ...base, runtimes };
+  const values = Object.fromEntries(
+    names.map((name, at): [string, Partial<FactValues>] => [name, { trees: trees[at] ?? [] }]),
+  );
+  return { fleet, observation: observeMesh(fleet, { members: {}, values }) };
+}
+
+function seen(...trees: readonly (readonly KeptTree[])[]) {
+  const { observation } = observed(trees);
+  const members = names.map((node) => {
+    const facts = observation.nodes[node]?.facts;
+    return { node, mac: checkedMac(facts) };
+  });
+  return sameLibraries({ name: 'reference', digest: wanted }, members);
+}
+
+describe('what members have made of a runtime', () => {
+  it('is the same where every digest is', () => {
+    expect(seen([made(one)], [made(one)], [made(one)])).toEqual({ without: [], unwritten: [], differences: [] });
+  });
+
+  it('differs by the library, with who has which', () => {
+    expect(seen([made(one)], [made(other)], [made(one)]).differences).toEqual([
+      `mlx.lib.libmlx.dylib is ${shortDigest(one)} on studio-1 and studio-3, ${shortDigest(other)} on studio-2`,
+    ]);
+  });
+
+  it('differs by the packages as a whole where no library does, by the version of Python, and by what is missing', () => {
+    const [first, second] = [made(one, { packages: digestOf('a') }), made(one, { packages: digestOf('b') })];
+    expect(seen([first], [second], [first]).differences).toEqual([
+      `the installed packages are ${shortDigest(digestOf('a'))} on studio-1 and studio-3, ${shortDigest(digestOf('b'))} on studio-2`,
+    ]);
+    const python = made(one, { python: 'cpython-3.12.11' });
+    expect(seen([made(one)], [made(one)], [python]).differences).toEqual([
+      'Python is cpython-3.12.12 on studio-1 and studio-2, cpython-3.12.11 on studio-3',
+    ]);
+    const without = tree({ python: 'cpython-3.12.12', packages: digestOf(one) });
+    expect(seen([made(one)], [without], [made(one)]).differences).toEqual([
+      `mlx.lib.libmlx.dylib is ${shortDigest(one)} on studio-1 and studio-3, missing on studio-2`,
+    ]);
+  });
+
+  it('is not known of a tree whose seal does not say it, and of one that is not there whole', () => {
+    const changed = tree(undefined, { state: 'changed' });
+    const older = { ...made(other), digest: 'f'.repeat(16) };
+    expect(seen([made(one)], [tree(undefined)], [changed, older])).toEqual({
+      without: ['studio-3'],
+      unwritten: ['studio-2'],
+      differences: [],
+    });
+  });
+});
+
+/** The codes of blockers about libraries, and the steps that look at them. */
+function planOf(...trees: readonly (readonly KeptTree[])[]) {
+  const { fleet, observation } = observed(trees);
+  const targets = fleet.nodes.map(({ name }) => name);
+  const { blockers, steps } = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
+  return {
+    codes: blockers.map(({ code }) => code).filter((code) => code.startsWith('mlx/libraries')),
+    gates: steps.flatMap(({ id, act }) =>
+      id.endsWith('/libraries') && act.kind === 'gate'
+        ? act.expect.map(({ node, address, value }) => ({ node, address, value }))
+        : [],
+    ),
+    isStarted: steps.some(({ id }) => id === 'studio-1/placement/kimi/kick'),
+  };
+}
+
+describe('a plan for ranks that each node installs by itself', () => {
+  const equal = [made(one)];
+
+  it('starts them where all have the same libraries', () => {
+    expect(planOf(equal, equal, equal)).toEqual({ codes: [], gates: [], isStarted: true });
+  });
+
+  it.each([
+    ['differ', 'mlx/libraries-differ', [made(other)]],
+    ['are not known', 'mlx/libraries-unknown', [tree(undefined)]],
+  ] as const)('starts none where libraries %s', (_, code, third) => {
+    expect(planOf(equal, equal, third)).toEqual({ codes: [code], gates: [], isStarted: false });
+  });
+
+  it('has them compared before the start where they are only being installed', () => {
+    expect(planOf(equal, equal, [])).toEqual({
+      codes: [],
+      gates: [{ node: 'studio-1', address: 'libraries/kimi', value: 'equal' }],
+      isStarted: true,
+    });
+  });
+});
+
+onOnePage('same-libraries');

@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import { nearestFit as nearestFitItself } from '../../../src/drivers/fit-nearest.ts';
+import {
+  fitPlacements as fitPlacementsItself,
+  memoryBudget,
+  placementNeeds as placementNeedsItself,
+  verdictOf,
+  worstVerdict,
+} from '../../../src/drivers/fit-placements.ts';
+import type { FitFleet } from '../../../src/model/fit.ts';
+import type { ModelShape } from '../../../src/model/model-shape.ts';
+import { evenShape, fleetOf, gib } from '../engine/plan/fit-shapes.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const fitPlacements = onPage(fitPlacementsItself);
+const placementNeeds = onPage(placementNeedsItself);
+const nearestFit = onPage(nearestFitItself);
+
+/** MLA of 512 + 64 numbers of two bytes, in 61 layers: 70,272 bytes for a token. */
+const latent = { cache: 1_152 };
+const context = 128 * 1_024;
+const kimi = { name: 'kimi', shape: evenShape((1.03e12 * 4.5) / 8, latent) };
+const deepseek = { name: 'deepseek', shape: evenShape((671e9 * 4.5) / 8, latent) };
+const round = (bytes: number): number => Math.round(bytes / 1e8) / 10;
+const tp2 = (name: string) => ({ name, on: [1, 2], contextTokens: context });
+
+const firstNeed = (fleet: FitFleet, index = 0) => {
+  const [placement] = fleet.placements.slice(index);
+  if (placement === undefined) throw new Error('no placement');
+  return placementNeeds(placement, fleet, {})?.[0];
+};
+
+describe('the examples of the knowledge page, section 6.5', () => {
+  it('Kimi K2 on two Macs of 512 GB: 289.7 + 9.2 GB each, and no word about it', () => {
+    const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
+    const need = firstNeed(fleet);
+    expect([round(need?.weights ?? 0), round(need?.cache ?? 0)]).toEqual([289.7, 9.2]);
+    const held = (need?.weights ?? 0) + (need?.cache ?? 0);
+    expect(Math.round((held / (512 * gib)) * 100)).toBe(54);
+    const [first, second] = fitPlacements(fleet);
+    expect(Math.round((held / (first?.budget?.bytes ?? 0)) * 100)).toBe(60);
+    expect(round(first?.budget?.bytes ?? 0)).toBe(498.2);
+    expect([first?.verdict, second?.verdict]).toEqual(['fits', 'fits']);
+  });
+
+  it('DeepSeek on the same pair as well: refused, by the sum over both placements', () => {
+    const alone = fleetOf([512, 512], [deepseek], [tp2('deepseek')]);
+    expect(round(firstNeed(alone)?.weights ?? 0)).toBe(188.7);
+    expect(fitPlacements(alone).map(({ verdict }) => verdict)).toEqual(['fits', 'fits']);
+    const both = fleetOf([512, 512], [kimi, deepseek], [tp2('kimi'), tp2('deepseek')]);
+    const held = [firstNeed(both, 0), firstNeed(both, 1)].reduce(
+      (sum, need) => sum + (need?.weights ?? 0) + (need?.cache ?? 0),
+      0,
+    );
+    expect(round(held)).toBe(496.8);
+    expect(fitPlacements(both).map(({ verdict }) => verdict)).toEqual(['does-not-fit', 'does-not-fit']);
+  });
+
+  it('half a GiB more for the gateway, on the leader alone', () => {
+    const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
+    const processes = (publication?: object): readonly number[] | undefined => {
+      const [placement] = fleet.placements;
+      if (placement === undefined) throw new Error('no placement');
+      return placementNeeds({ ...placement, publication }, fleet, {})?.map((need) => need.process / gib);
+    };
+    expect(processes()).toEqual([0.3, 0.3]);
+    expect(processes({ servedName: 'kimi' })).toEqual([0.8, 0.3]);
+  });
+
+  const large = { name: 'large', shape: evenShape(700e9, { count: 60 }) };
+  const rack = [512, 512, 256, 256];
+
+  it('700 GB over 512 + 512 + 256 + 256: equal tensors fill the small Macs to 64 %, which is told', () => {
+    const fleet = fleetOf(rack, [large], [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1 }]);
+    expect(round(firstNeed(fleet)?.weights ?? 0)).toBe(175);
+    expect(Math.round((175e9 / (256 * gib)) * 100)).toBe(64);
+    expect(fitPlacements(fleet).map(({ verdict }) => verdict)).toEqual([
+      'fits',
+      'fits',
+      'near-degraded',
+      'near-degraded',
+    ]);
+  });
+
+  it('and layers in proportion to memory are proposed, 233.3 and 116.7 GB, 42.4 % everywhere', () => {
+    const fleet = fleetOf(rack, [large], [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1 }]);
+    const [placement] = fleet.placements;
+    if (placement === undefined) throw new Error('no placement');
+    const nearest = nearestFit(placement, { fleet, seen: {} });
+    expect(nearest).toEqual({ kind: 'shares', shares: [2, 2, 1, 1] });
+    const divided = fleetOf(
+      rack,
+      [large],
+      [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1, sharding: 'pipeline', runtime: 'exo' }],
+    );
+    const needs = placementNeeds(divided.placements[0] ?? placement, divided, {}) ?? [];
+    expect(needs.map(({ weights }) => round(weights))).toEqual([233.3, 233.3, 116.7, 116.7]);
+    expect(needs.map(({ weights }, rank) => Math.round((weights / ((rack[rank] ?? 1) * gib)) * 1_000) / 10)).toEqual([
+      42.4, 42.4, 42.4, 42.4,
+    ]);
+  });
+});
+
+describe('the budget of a node', () => {
+  const cases: readonly (readonly [string, Parameters<typeof memoryBudget>, unknown])[] = [
+    [
+      'is what the file sets',
+      [
+        { kind: 'bytes', bytes: 100 * gib },
+        { memoryBytes: 128 * gib, wiredMegabytes: 5 },
+      ],
+      { kind: 'desired', bytes: 100 * gib },
+    ],
+    [
+      'with auto leaves macOS its share',
+      [{ kind: 'auto' }, { memoryBytes: 512 * gib }],
+      { kind: 'desired', bytes: 480 * gib },
+    ],
+    [
+      'is else what the node has',
+      [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 57_344 }],
+      { kind: 'seen', bytes: 56 * gib },
+    ],
+    [
+      'is else usual for 16 GB',
+      [undefined, { memoryBytes: 16 * gib, wiredMegabytes: 0 }],
+      { kind: 'assumed', bytes: Math.floor((16 * gib * 2) / 3) },
+    ],
+    ['is else usual for 64 GB', [undefined, { memoryBytes: 64 * gib }], { kind: 'assumed', bytes: 48 * gib }],
+    ['is else usual for 96 GB', [undefined, { memoryBytes: 96 * gib }], { kind: 'assumed', bytes: 72 * gib }],
+    [
+      'is else usual for 512 GB',
+      [undefined, { memoryBytes: 512 * gib }],
+      { kind: 'assumed', bytes: 475_136 * 2 ** 20 },
+    ],
+    [
+      'is else what a runtime was told there',
+      [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 50 * gib }],
+      { kind: 'reported', bytes: 50 * gib },
+    ],
+    [
+      'is what a runtime was told there where the file wants the default',
+      [{ kind: 'default' }, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 50 * gib }],
+      { kind: 'reported', bytes: 50 * gib },
+    ],
+    [
+      'is not what a runtime was told before somebody set it',
+      [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 57_344, reportedBytes: 50 * gib }],
+      { kind: 'seen', bytes: 56 * gib },
+    ],
+    [
+      'is not what a runtime was told where nobody could see whether it was set',
+      [undefined, { memoryBytes: 64 * gib, reportedBytes: 50 * gib }],
+      { kind: 'assumed', bytes: 48 * gib },
+    ],
+    [
+      'is never more than the memory',
+      [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 65 * gib }],
+      { kind: 'assumed', bytes: 48 * gib },
+    ],
+    [
+      'forgets what the node has where the file wants the default',
+      [{ kind: 'default' }, { memoryBytes: 64 * gib, wiredMegabytes: 57_344 }],
+      { kind: 'assumed', bytes: 48 * gib },
+    ],
+    ['is unknown where the memory is', [{ kind: 'auto' }, {}], undefined],
+  ];
+
+  it.each(cases)('%s', (_name, given, wanted) => {
+    expect(memoryBudget(...given)).toEqual(wanted);
+  });
+});
+
+describe('the verdict of a node', () => {
+  const room = { memoryBytes: 100, budget: { kind: 'seen', bytes: 90 } } as const;
+
+  it.each([
+    [60, 'fits'],
+    [61, 'near-degraded'],
+    [70, 'near-degraded'],
+    [71, 'degraded'],
+    [81, 'degraded'],
+    [82, 'tight'],
+    [90, 'tight'],
+    [91, 'does-not-fit'],
+  ])('of %i percent of its memory is %s', (bytes, verdict) => {
+    expect(verdictOf(bytes, room)).toBe(verdict);
+  });
+
+  it('is none while its memory is unknown', () => {
+    expect(verdictOf(1, {})).toBeUndefined();
+  });
+
+  it('is the worst of the nodes of a placement', () => {
+    const fleet = fleetOf([512, 16], [kimi], [{ ...tp2('kimi') }]);
+    const [placement] = fleet.placements;
+    if (placement === undefined) throw new Error('no placement');
+    expect(worstVerdict(placement, fitPlacements(fleet))).toBe('does-not-fit');
+  });
+});
+
+describe('what a rank needs', () => {
+  const gqa = (wish: Partial<ModelShape> = {}) =>
+    evenShape(64e9, { count: 32, cache: 4_096, attention: { kind: 'gqa' }, kvHeads: 8, heads: 32, ...wish });
+  const needs = (shape: ModelShape, wish: Parameters<typeof fleetOf>[2][number]) => {
+    const fleet = fleetOf([64, 64, 64, 64], [{ name: 'a', shape }], [wish]);
+    return fleet.placements.flatMap((placement) => placementNeeds(placement, fleet, {}) ?? []);
+  };
+
+  it('divides the cache by the ranks while the heads of keys divide', () => {
+    const [whole] = needs(gqa(), { name: 'a', on: [1], sharding: 'pipeline' });
+    const [half] = needs(gqa(), { name: 'a', on: [1, 2] });
+    const [third] = needs(gqa(), { name: 'a', on: [1, 2, 3] });
+    expect([whole?.cache, half?.cache, third?.cache]).toEqual([
+      32 * 4_096 * 4_096,
+      16 * 4_096 * 4_096,
+      32 * 4_096 * 4_096,
+    ]);
+  });
+
+  it('counts every request that is answered at once', () => {
+    const [single] = needs(gqa(), { name: 'a', on: [1, 2] });
+    const [four] = needs(gqa(), { name: 'a', on: [1, 2], parallel: 4 });
+    expect(four?.cache).toBe(4 * (single?.cache ?? 0));
+  });
+
+  it('looks no further back than a window', () => {
+    const windowed = gqa({
+      layers: [
+        { bytes: 1, sharded: 1, cachePerToken: 10, window: 100 },
+        { bytes: 1, sharded: 1, cachePerToken: 10 },
+      ],
+    });
+    const [need] = needs(windowed, { name: 'a', on: [1], contextTokens: 1_000 });
+    expect(need?.cache).toBe(10 * 100 + 10 * 1_000);
+  });
+
+  it('gives ranks of a pipeline their own layers, and embedding and output to each', () => {
+    const shape = gqa({ embeddingBytes: 1e9, outputBytes: 2e9 });
+    const found = needs(shape, { name: 'a', on: [1, 2, 3], sharding: 'pipeline' });
+    expect(found.map(({ weights }) => weights)).toEqual([11 * 2e9 + 3e9, 11 * 2e9 + 3e9, 10 * 2e9 + 3e9]);
+    expect(found.map(({ cache }) => cache / (4_096 * 4_096))).toEqual([11, 11, 10]);
+  });
+
+  it('of mlx by tensors has room for the largest tensor twice while it loads', () => {
+    const [need] = needs(gqa({ largestTensorBytes: 50e9 }), { name: 'a', on: [1, 2] });
+    expect(need?.total).toBeCloseTo(32e9 + 0.3 * gib + 100e9, 0);
+    const [alone] = needs(gqa({ largestTensorBytes: 50e9 }), { name: 'a', on: [1] });
+    expect(alone?.loading).toBe(0);
+  });
+
+  it('keeps buffers for computing: a GiB, or 2 % of the budget', () => {
+    const fleet = fleetOf([64, 512], [{ name: 'a', shape: gqa() }], [{ name: 'a', on: [1, 2] }]);
+    const found = fleet.placements.flatMap((placement) => placementNeeds(placement, fleet, {}) ?? []);
+    expect(found.map(({ compute }) => compute)).toEqual([gib, (475_136 * 2 ** 20) / 50]);
+  });
+
+  it('is unknown where the shape of the model is', () => {
+    const fleet = fleetOf([64], [{ name: 'a' }], [{ name: 'a', on: [1] }]);
+    expect(fitPlacements(fleet)).toMatchObject([{ shares: [], unknown: ['a'], needBytes: 0, verdict: 'fits' }]);
+  });
+
+  it('counts nothing of a placement that is stopped', () => {
+    const fleet = fleetOf([64], [{ name: 'a', shape: gqa() }], [{ name: 'a', on: [1], state: 'stopped' }]);
+    expect(fitPlacements(fleet)).toEqual([]);
+  });
+});
+
+onOnePage('fit-placements');

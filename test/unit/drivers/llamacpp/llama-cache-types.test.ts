@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { placementNeeds } from '../../../../src/drivers/fit-placements.ts';
+import { llamaCacheFactor } from '../../../../src/drivers/llamacpp/memory.ts';
+import type { FitPlacement } from '../../../../src/model/fit.ts';
+import { evenShape, fleetOf } from '../../engine/plan/fit-shapes.ts';
+
+describe('the cache of llama.cpp', () => {
+  it.each([
+    [[], 1],
+    [['-ctk', 'q8_0', '-ctv', 'q8_0'], 34 / 64],
+    [['--cache-type-k', 'q4_0', '--cache-type-v', 'q4_0'], 18 / 64],
+    // Not every model has as many keys as values.
+    [['-ctk', 'q8_0'], 1],
+    [['-ctk', 'f32'], 2],
+    [['-ctk', 'q4_0', '-ctk', 'f32', '-ctv', 'q4_0'], 2],
+    [['-ctk', 'unheard-of'], 2],
+    [['-ctk'], 2],
+  ])('is counted by the types that %j asks for: %f times that of f16', (args, factor) => {
+    expect(llamaCacheFactor({ args })).toBe(factor);
+  });
+
+  it('takes a variable where no word says otherwise', () => {
+    const env = { LLAMA_ARG_CACHE_TYPE_K: 'q8_0', LLAMA_ARG_CACHE_TYPE_V: 'q8_0' };
+    expect(llamaCacheFactor({ env })).toBe(34 / 64);
+    expect(llamaCacheFactor({ env, args: ['-ctv', 'f32'] })).toBe(2);
+  });
+
+  it('is counted so in the need of every rank, and of no other driver', () => {
+    const model = { name: 'm', shape: evenShape(64e9, { cache: 1_000, stateBytes: 0 }) };
+    const cachesOf = (more: Partial<FitPlacement>) => {
+      const fleet = fleetOf([64, 64], [model], [{ name: 'm', on: [1, 2], ...more }]);
+      return fleet.placements.flatMap((one) => placementNeeds(one, fleet, {})?.map(({ cache }) => cache) ?? []);
+    };
+    const usual = cachesOf({ runtime: 'llama', sharding: 'pipeline' });
+    expect(usual).toHaveLength(2);
+    expect(usual.every((bytes) => bytes > 0)).toBe(true);
+    expect(cachesOf({ runtime: 'llama', sharding: 'pipeline', args: ['-ctk', 'f32'] })).toEqual(
+      usual.map((bytes) => 2 * bytes),
+    );
+    expect(cachesOf({ args: ['-ctk', 'f32'] })).toEqual(cachesOf({}));
+  });
+});

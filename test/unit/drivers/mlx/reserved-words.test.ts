@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ReservedWords,
+  reservedFindings as reservedFindingsItself,
+} from '../../../../src/drivers/contract/checks.ts';
+import { reserved as exo } from '../../../../src/drivers/exo/check.ts';
+import { reserved as llama } from '../../../../src/drivers/llamacpp/check.ts';
+import { reserved as mlx } from '../../../../src/drivers/mlx/check.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const reservedFindings = onPage(reservedFindingsItself);
+
+const told = (reserved: ReservedWords, ...args: readonly string[]) =>
+  reservedFindings({ env: {}, args }, reserved).map(({ code, detail }) => `${code}: ${detail}`);
+
+describe('words that a driver sets itself', () => {
+  it.each([
+    ['--prompt-cache-byt', '--prompt-cache-bytes', mlx],
+    ['--por', '--port', mlx],
+    ['--ho=0.0.0.0', '--host', mlx],
+    ['--api-po', '--api-port', exo],
+    ['-vm', '-m', exo],
+  ])('are found behind %s, which argparse takes for %s', (arg, word, reserved) => {
+    const [name] = arg.split('=');
+    expect(told(reserved, arg, '1')).toEqual([
+      `placement/reserved-word: ${name} is read as ${word}, which the driver sets itself.`,
+    ]);
+  });
+
+  it('are told once, and only where they are meant', () => {
+    expect(told(mlx, '--p', '1')).toHaveLength(1);
+    expect(told(mlx, '--port=1')).toEqual(['placement/reserved-word: The driver sets --port itself.']);
+    expect(told(mlx, '--', '--temp', '0.6', '--porter', '-1', 'model')).toEqual([]);
+    expect(told(exo, '-b', '-bb', '--batch', 'm')).toEqual([]);
+  });
+
+  it('are taken whole by llama.cpp, which has a variable for most of its flags', () => {
+    expect(told(llama, '--por', '1')).toEqual([]);
+    const env = { LLAMA_ARG_PORT: '1', LLAMA_ARG_FIT: 'on', LLAMA_ARG_CTX_SIZE: '9', LLAMA_ARG_THREADS: '4' };
+    expect(reservedFindings({ env, args: [] }, llama).map(({ detail }) => detail)).toEqual([
+      'The driver sets LLAMA_ARG_PORT itself.',
+      'The driver sets LLAMA_ARG_FIT itself.',
+      'The driver sets LLAMA_ARG_CTX_SIZE itself.',
+    ]);
+  });
+
+  it.each([
+    ['-v', exo],
+    ['-vv', exo],
+    ['--verb', exo],
+    ['-q', exo],
+    ['--qui', exo],
+    ['--log-prompts-dir', llama],
+  ])('are found where %s writes prompts into a log', (arg, reserved) => {
+    expect(told(reserved, arg, 'x')).toEqual([expect.stringContaining(' writes every prompt into ')]);
+  });
+
+  it('let mlx log, but for the level at which it writes prompts', () => {
+    for (const args of [
+      ['--log-level', 'DEBUG'],
+      ['--log-level=DEBUG'],
+      ['--log', 'DEBUG'],
+      ['--l=DEBUG'],
+      ['--log-level', 'INFO', '--log-level', 'DEBUG'],
+      ['--log-level'],
+    ]) {
+      expect(told(mlx, ...args)).toEqual([expect.stringContaining('writes every prompt and answer into the log')]);
+    }
+    expect(told(mlx, '--log-level', 'INFO', '--log-level=WARNING', '--log', 'ERROR')).toEqual([]);
+  });
+
+  it('keep what was not brought, and what was not counted, away from the memory of a placement', () => {
+    const words = ['--mmproj', '-md', '--model-draft', '--swa-full', '-nkvo', '-dr'];
+    expect(words.flatMap((word) => told(llama, word, 'x'))).toHaveLength(words.length);
+    expect(told(llama, '-ctk', 'q8_0', '--cache-type-v', 'q8_0')).toEqual([]);
+    const env = { LLAMA_ARG_SWA_FULL: '1', LLAMA_ARG_MMPROJ: 'x', LLAMA_ARG_SPEC_DRAFT_MODEL: 'x' };
+    expect(reservedFindings({ env, args: [] }, llama)).toHaveLength(3);
+    expect(told(mlx, '--draft-model', 'x')).toEqual([
+      'placement/reserved-word: --draft-model adds files to the model, which mlx-lm refuses over several nodes and no plan has counted on one.',
+    ]);
+  });
+});
+
+onOnePage('reserved-words');

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AskedSplit,
+  judgeSplit as judgeSplitItself,
+  splitAdvice as splitAdviceItself,
+} from '../../../src/drivers/judge-model-fit.ts';
+import type { ModelShape } from '../../../src/model/model-shape.ts';
+
+import { evenShape } from '../engine/plan/fit-shapes.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const judgeSplit = onPage(judgeSplitItself);
+const splitAdvice = onPage(splitAdviceItself);
+
+const heads = { heads: 64, kvHeads: 8, headDim: 128, attention: { kind: 'gqa' }, dims: {} } as const;
+const shapeOf = (architecture: string, count = 60, more: Partial<ModelShape> = {}): ModelShape => ({
+  ...evenShape(600e9, { count, ...heads }),
+  architecture,
+  ...more,
+});
+const llama = shapeOf('llama');
+
+/** By mlx-lm 0.32.0 on four nodes by tensors. */
+const asked = (changes: Partial<AskedSplit>): AskedSplit => ({
+  driver: 'mlx',
+  shape: llama,
+  sharding: 'tensor',
+  size: 4,
+  mlxLm: '0.32.0',
+  ...changes,
+});
+
+describe('a model that is to be split', () => {
+  const cases: readonly (readonly [string, Partial<AskedSplit>, readonly string[], readonly string[]])[] = [
+    ['is split by mlx where its class can', {}, [], []],
+    ['is never split on one node', { size: 1, shape: shapeOf('mamba') }, [], []],
+    [
+      'is not started by an mlx-lm that is too old',
+      { mlxLm: '0.30.4', size: 1 },
+      ['mlx-lm 0.30.4 is older than 0.31.0, the oldest that can be started.'],
+      [],
+    ],
+    [
+      'is not split where no version can',
+      { shape: shapeOf('mamba') },
+      ['mlx-lm 0.32.0 cannot split a model of the kind mamba by its tensors.'],
+      [],
+    ],
+    [
+      'is doubtful where the version is newer than what is known',
+      { shape: shapeOf('mamba'), mlxLm: '0.40.0' },
+      [],
+      ['Up to 0.32.0 no mlx-lm could split a model of the kind mamba by its tensors.'],
+    ],
+    [
+      'loses no layer in a pipeline of mlx',
+      { shape: shapeOf('deepseek_v3', 61), sharding: 'pipeline', size: 2 },
+      ['mlx-lm 0.32.0 would load layer 30 of 61 on none of 2 nodes, and show no error.'],
+      [],
+    ],
+    [
+      'is divided by its heads',
+      { size: 3 },
+      [
+        'Its 64 heads cannot be divided by 3.',
+        'Its 8 heads of keys and values cannot be divided by 3.',
+        'Its width of attention of 8192 cannot be divided by 3.',
+      ],
+      [],
+    ],
+    ['is in whole layers with llama.cpp', { driver: 'llamacpp-rpc' }, ['llama.cpp gives every node whole layers.'], []],
+    [
+      'is divided by exo in its heads of keys and values too, though attention is latent',
+      {
+        driver: 'exo',
+        size: 2,
+        shape: shapeOf('deepseek_v3', 61, { attention: { kind: 'mla', latentDim: 512, ropeDim: 64 }, kvHeads: 1 }),
+      },
+      ['exo does not split it: its heads of keys and values (1) by 2.'],
+      [],
+    ],
+    ['is divided by layers as exo likes', { driver: 'exo', sharding: 'pipeline', size: 3 }, [], []],
+  ];
+  it.each(cases)('%s', (_name, changes, problems, doubts) => {
+    expect(judgeSplit(asked(changes))).toEqual({ problems, doubts });
+  });
+});
+
+describe('the advice for a model that cannot be split so', () => {
+  it.each([
+    ['names the numbers of nodes that can', { size: 3 }, 'Use 2, 4 or 8 nodes.'],
+    [
+      'names the other way of this class',
+      { size: 3, shape: shapeOf('ministral3') },
+      'Use 2, 4 or 8 nodes, or sharding: pipeline.',
+    ],
+    [
+      'names the nodes of the other way',
+      { size: 2, sharding: 'pipeline', shape: shapeOf('deepseek_v3', 61, { kvHeads: 3, heads: 3 }) },
+      'Use sharding: tensor on 3 nodes.',
+    ],
+    [
+      'is a newer version where that one can',
+      { sharding: 'pipeline', mlxLm: '0.31.3', shape: shapeOf('qwen3_5', 61, { heads: 17, kvHeads: 17 }) },
+      'Use a newer mlx-lm, one node, or another runtime.',
+    ],
+    ['is the oldest mlx-lm that can be started', { mlxLm: '0.30.7' }, 'Use mlx-lm 0.31.0 or a newer one.'],
+    ['is to do without where no version can', { shape: shapeOf('mamba') }, 'Use one node, or another runtime.'],
+    ['is a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],
+    ['is that of the heads for exo', { driver: 'exo', size: 3 }, 'Use 2, 4 or 8 nodes, or sharding: pipeline.'],
+  ] as const)('%s', (_name, changes, text) => {
+    expect(splitAdvice(asked(changes))).toBe(text);
+  });
+});
+
+onOnePage('split-problems');

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CableEvent,
+  cableEvents,
+  isHalfSeen,
+  metLinks,
+  plugChanges,
+} from '../../../../src/engine/cables/cable-events.ts';
+import { type CableWork, cableWork } from '../../../../src/engine/cables/cable-work.ts';
+import {
+  desiredFleet,
+  end,
+  freeReceptacle,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+
+const work = (changes: RackChanges): CableWork => cableWork(desiredFleet(), observedFleet(changes));
+
+const without = (text: string): readonly string[] => meshOfFour.filter((link) => link !== text);
+const first = 'studio-1:2 <-> studio-2:2';
+
+const events = (before: readonly string[], after: readonly string[]): readonly CableEvent[] =>
+  cableEvents(work({ cables: before }), work({ cables: after }));
+
+const rackOf = (changes: RackChanges) => work(changes).examination.cabling.rack;
+
+const identify = (before: readonly string[], after: readonly string[]) => {
+  const { plugged, unplugged } = plugChanges(rackOf({ cables: before }), rackOf({ cables: after }));
+  const text = ({ at, far, isEitherEnd, sees }: (typeof plugged)[number]): string =>
+    `${at.node}:${at.receptacle} ${isEitherEnd ? 'or ' : ''}${far === undefined ? sees : `${far.node}:${far.receptacle}`}`;
+  return { plugged: plugged.map(text), unplugged: unplugged.map(text) };
+};
+
+describe('changes at the receptacles', () => {
+  it('are none where nothing changed', () => {
+    expect(identify(meshOfFour, meshOfFour)).toEqual({ plugged: [], unplugged: [] });
+  });
+
+  it('show a cable that was exchanged for one of another speed between two looks', () => {
+    const at = (linkBitsPerSecond: number) => ({
+      thunderbolt: receptacles('studio-1', 6, meshOfFour).map((one) =>
+        one.receptacle === 2 ? { ...one, linkBitsPerSecond } : one,
+      ),
+    });
+    const changes = plugChanges(rackOf({}), rackOf({ values: { 'studio-1': at(40e9) } }));
+    expect(changes.plugged.map(({ at: { receptacle }, bitsPerSecond }) => [receptacle, bitsPerSecond])).toEqual([
+      [2, 40e9],
+    ]);
+  });
+
+  it('are told once for a cable that both its ends see, which may have been plugged at either', () => {
+    expect(identify(without(first), meshOfFour)).toEqual({ plugged: ['studio-1:2 or studio-2:2'], unplugged: [] });
+    expect(identify(meshOfFour, without(first))).toEqual({ plugged: [], unplugged: ['studio-1:2 or studio-2:2'] });
+  });
+
+  it('name no end of a cable that begins to answer at both of its ends', () => {
+    const silent = (name: string) =>
+      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, peers: [] } : one));
+    const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
+    expect(plugChanges(rackOf({ values }), rackOf({})).plugged).toMatchObject([{ isEitherEnd: true }]);
+  });
+
+  it.each([
+    ['studio-1:2 <-> studio-2:5', 'studio-2:5 studio-1:2', 'studio-2:2 studio-1:2'],
+    ['studio-1:5 <-> studio-2:2', 'studio-1:5 studio-2:2', 'studio-1:2 studio-2:2'],
+  ])('name the end that was moved: %s', (to, plugged, unplugged) => {
+    const moved = [...without(first), to];
+    expect(identify(meshOfFour, moved)).toEqual({ plugged: [plugged], unplugged: [unplugged] });
+  });
+
+  it('are not told of a node that one of both looks has not seen', () => {
+    const seen = rackOf({});
+    const lost = rackOf({ unreachable: ['studio-2'] });
+    expect(plugChanges(lost, seen).unplugged).toEqual([]);
+    expect(plugChanges(lost, seen).plugged.some(({ at }) => at.node === 'studio-2')).toBe(false);
+    expect(plugChanges(seen, lost).unplugged).toEqual([]);
+  });
+
+  it('tell a receptacle in which something does not answer yet, and again when it does', () => {
+    const silent = receptacles('studio-1', 6, meshOfFour).map((one) =>
+      one.receptacle === 5 ? { ...freeReceptacle('studio-1', 5), state: 'connected' as const } : one,
+    );
+    const rack = rackOf({ values: { 'studio-1': { thunderbolt: silent } } });
+    const [plug] = plugChanges(rackOf({}), rack).plugged;
+    expect(plug).toMatchObject({ at: end('studio-1:5'), sees: 'something that does not answer' });
+    const cabled = rackOf({ cables: [...meshOfFour, 'studio-1:5 <-> studio-2:5'] });
+    expect(plugChanges(rack, cabled).plugged.map(({ at }) => at)).toEqual([end('studio-2:5')]);
+  });
+});
+
+describe('what happened at a rack that is being cabled', () => {
+  it('is a link that is met, with its speed', () => {
+    expect(events(without(first), meshOfFour)).toEqual([
+      { kind: 'met', ends: [end('studio-1:2'), end('studio-2:2')], bitsPerSecond: 80e9 },
+    ]);
+  });
+
+  it('is a plug in the wrong receptacle of the right Mac, with the right one', () => {
+    const wrong = [...without(first), 'studio-1:2 <-> studio-2:5'];
+    expect(events(without(first), wrong)).toEqual([
+      { kind: 'plugged', at: end('studio-2:5'), advice: 'receptacle 2 (back, 2nd from Ethernet), please' },
+    ]);
+  });
+
+  it('is a cable that the file does not have', () => {
+    const [event] = events(meshOfFour, [...meshOfFour, 'studio-1:5 <-> studio-2:5']);
+    expect(event).toEqual({
+      kind: 'plugged',
+      at: end('studio-1:5'),
+      far: end('studio-2:5'),
+      advice: 'this cable is not in the file',
+    });
+  });
+
+  it('is a plug that was pulled', () => {
+    expect(events(meshOfFour, without(first))).toMatchObject([{ kind: 'unplugged', plug: { at: end('studio-1:2') } }]);
+  });
+
+  it('is told of both when a plug goes from a wrong receptacle to the right one', () => {
+    const wrong = [...without(first), 'studio-1:2 <-> studio-2:5'];
+    expect(events(wrong, meshOfFour).map(({ kind }) => kind)).toEqual(['unplugged', 'met']);
+  });
+});
+
+describe('a look at cables', () => {
+  it('is half seen while one end sees a node that does not see it', () => {
+    const blind = receptacles('studio-2', 6, without(first));
+    expect(isHalfSeen(rackOf({ values: { 'studio-2': { thunderbolt: blind } } }))).toBe(true);
+    expect(isHalfSeen(rackOf({}))).toBe(false);
+  });
+
+  it('counts a link as met only at 80 Gb/s where RDMA is required', () => {
+    const slow = (name: string) =>
+      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, linkBitsPerSecond: 40e9 } : one));
+    const values = { 'studio-1': { thunderbolt: slow('studio-1') }, 'studio-2': { thunderbolt: slow('studio-2') } };
+    expect(metLinks(work({})).length).toBe(6);
+    expect(metLinks(work({ values })).map(({ ends }) => ends[0])).not.toContainEqual(end('studio-1:2'));
+  });
+});

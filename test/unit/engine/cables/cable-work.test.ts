@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { type CableWork, cableFacts, cableWork } from '../../../../src/engine/cables/cable-work.ts';
+import { rackGraph } from '../../../../src/engine/graph/rack-graph.ts';
+import { type FactValues, factNames } from '../../../../src/engine/observe/facts.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
+import { known } from '../../../../src/model/known.ts';
+import { thunderboltFact } from '../../../../src/rack/cables/fact.ts';
+import { read } from '../../../../src/rack/fact.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import {
+  desiredFleet,
+  end,
+  healthyFacts,
+  links,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+
+const work = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): CableWork =>
+  cableWork(desiredFleet(wishes), observedFleet(changes));
+
+const texts = ({ acts }: CableWork): readonly string[] => acts.map(({ text }) => text);
+
+const moved = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:5'));
+const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+
+/** A rack in which `kimi` is on three nodes, with these cables. */
+function placed(
+  states: Parameters<typeof threeMembers>[0],
+  cables: readonly string[],
+  receptaclesOf: Readonly<Record<string, FactValues['thunderbolt']>> = {},
+): CableWork {
+  const fleet = meshFleet();
+  const { nodes, failures } = observeMesh(fleet, { members: threeMembers(states) });
+  const seen = observedFleet({ cables }).nodes;
+  const cabled = Object.entries(nodes).map(([name, { node, facts }]) => {
+    const own = receptaclesOf[name];
+    const thunderbolt =
+      own === undefined ? (read(seen[name]?.facts, thunderboltFact) ?? read(facts, thunderboltFact)) : known(own);
+    return [name, { node, facts: { ...facts, thunderbolt } }];
+  });
+  return cableWork(fleet, { nodes: Object.fromEntries(cabled), failures });
+}
+
+describe('work with cables', () => {
+  it('is nothing where all links are met', () => {
+    expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
+  });
+
+  it('lets a free act wait for the earlier act of its group that waits for a stop', () => {
+    const cables = meshOfFour.map((text) =>
+      text.replace('studio-1:2', 'studio-1:9').replace('studio-1:4', 'studio-1:5').replace('studio-1:9', 'studio-1:4'),
+    );
+    expect(placed(['joined', 'joined', 'joined'], cables).acts).toMatchObject([
+      { ends: expect.arrayContaining([end('studio-1:2')]), stopFirst: ['kimi'], isFree: false },
+      { ends: expect.arrayContaining([end('studio-1:5')]), stopFirst: [], isFree: false },
+    ]);
+  });
+
+  it('is the moves, each with the receptacles that it names and takes a cable out of', () => {
+    const { acts, findings } = work({ cables: moved });
+    expect(acts).toMatchObject([
+      { kind: 'move-end', takes: [end('studio-4:5')], stopFirst: [], bridgesFirst: '', isFree: true },
+    ]);
+    expect(acts[0]?.text).toBe(
+      'move the cable end in studio-4 receptacle 5 to receptacle 4 (studio-4:5: front, right; studio-4:4: back, 4th from Ethernet)',
+    );
+    expect(acts[0]?.ends).toEqual(expect.arrayContaining([end('studio-4:4'), end('studio-4:5')]));
+    expect(findings).toEqual([]);
+  });
+
+  it('says where on the case a receptacle is, if anybody knows', () => {
+    const cables = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:1'));
+    expect(texts(work({ cables }))).toEqual([
+      'move the cable end in studio-4 receptacle 1 to receptacle 4 (studio-4:1: back, next to Ethernet; studio-4:4: back, 4th from Ethernet)',
+    ]);
+    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(['studio-1:1 <-> studio-2:2']) } };
+    const unknown = { 'studio-1': { hardware: 'timed-out' as const } };
+    const [text] = texts(work({ cables: [], unknown }, wishes));
+    expect(text).toBe(
+      'put a Thunderbolt 5 cable between studio-1 receptacle 1 and studio-2 receptacle 2 (studio-2:2: back, 2nd from Ethernet)',
+    );
+  });
+
+  it('plugs a cable straight that goes through a dock, or that one end does not see', () => {
+    const own = receptacles('studio-1', 6, meshOfFour).map((one) =>
+      one.receptacle === 2 ? { ...one, peers: one.peers.map((peer) => ({ ...peer, hubsBetween: 1 })) } : one,
+    );
+    const { acts, findings } = work({ values: { 'studio-1': { thunderbolt: own } } });
+    expect(acts).toMatchObject([{ kind: 'plug-straight', isFree: true }]);
+    expect(findings).toEqual([]);
+  });
+
+  it('plugs a cable in again where both ends are silent', () => {
+    const silent = (name: string, receptacle: number) =>
+      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === receptacle ? { ...one, peers: [] } : one));
+    const values = {
+      'studio-1': { thunderbolt: silent('studio-1', 2) },
+      'studio-2': { thunderbolt: silent('studio-2', 2) },
+    };
+    expect(work({ values }).acts).toMatchObject([{ kind: 'plug-again' }]);
+  });
+
+  it('tells what no act puts right, and who answers under a wrong name', () => {
+    const stray = [...meshOfFour, 'studio-1:5 <-> studio-2:5'];
+    expect(work({ cables: stray }).findings.map(({ code }) => code)).toContain('cabling/doubled');
+    const twin = { 'studio-2': { identity: { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' } } };
+    expect(work({ values: twin }).findings.map(({ code }) => code)).toContain('identity/same-mac');
+  });
+
+  it('lets a cable of a running placement wait until it is stopped', () => {
+    const swapped = meshOfFour.map((text) => text.replace('studio-2:2', 'studio-2:5'));
+    expect(placed(['joined', 'joined', 'joined'], swapped).acts).toMatchObject([
+      { stopFirst: ['kimi'], isFree: false },
+    ]);
+    expect(placed(['stopped', 'stopped', 'stopped'], swapped).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
+  });
+
+  it('does not wait for a placement that runs at one end of the cable only', () => {
+    expect(placed(['joined', 'joined', 'joined'], moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
+  });
+
+  describe('while a placement runs over the cable', () => {
+    const hidden = (
+      name: string,
+      receptacle: number,
+      seen: Partial<ThunderboltReceptacle>,
+    ): FactValues['thunderbolt'] =>
+      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === receptacle ? { ...one, ...seen } : one));
+    const behindHub = { peers: [] };
+    const silent = { state: 'silent', peers: [] } as const;
+
+    it.each([
+      ['plug-straight', { 'studio-1': hidden('studio-1', 2, behindHub) }],
+      ['plug-straight', { 'studio-2': hidden('studio-2', 2, behindHub) }],
+      ['plug-again', { 'studio-1': hidden('studio-1', 2, silent), 'studio-2': hidden('studio-2', 2, silent) }],
+    ])('waits for its stop with %s, whoever of its ends sees it', (kind, seen) => {
+      const running = placed(['joined', 'running', 'running'], meshOfFour, seen);
+      expect(running.acts).toMatchObject([{ kind, stopFirst: ['kimi'], isFree: false }]);
+      expect(rackGraph(running.examination, running.acts).moves[0]?.first).toBe('stop kimi');
+      const stopped = placed(['stopped', 'stopped', 'stopped'], meshOfFour, seen);
+      expect(stopped.acts).toMatchObject([{ kind, stopFirst: [], isFree: true }]);
+    });
+
+    it.each([
+      ['cabling/doubled', 'studio-1:6 <-> studio-2:6'],
+      ['cabling/undeclared', 'studio-2:6 <-> studio-3:6'],
+    ])('has the stop in front of what the file says nothing of: %s', (_, extra) => {
+      const { acts, findings } = placed(['joined', 'running', 'running'], [...meshOfFour, extra]);
+      expect(acts).toEqual([]);
+      expect(findings.map(({ hint }) => plainText(hint))).toEqual([
+        expect.stringMatching(
+          /^First stop what runs over this cable[^\n]*\n {2}meshwright stop kimi\nThen: Take it out/,
+        ),
+      ]);
+    });
+  });
+
+  it('plugs nothing in before the bridges are gone', () => {
+    const interfaces = healthyFacts('studio-4', receptacles('studio-4', 6, moved)).interfaces;
+    const values = { 'studio-4': { interfaces: [...interfaces, bridge] } };
+    expect(work({ cables: moved, values }).acts).toMatchObject([
+      { bridgesFirst: 'remove the Thunderbolt Bridge on studio-4', stopFirst: [], isFree: false },
+    ]);
+  });
+
+  it('tells rings of bridged Macs apart from everything else', () => {
+    const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
+    const values = Object.fromEntries(
+      ['studio-1', 'studio-2', 'studio-3'].map((name) => {
+        const { interfaces } = healthyFacts(name, receptacles(name, 6, ring));
+        return [name, { interfaces: [...interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] }];
+      }),
+    );
+    const { loops, findings } = work({ cables: ring, values });
+    expect(loops.map(({ code }) => code)).toEqual(['bridge/loop']);
+    expect(findings.map(({ code }) => code)).not.toContain('bridge/loop');
+  });
+
+  it('is judged by facts that exist', () => {
+    for (const name of cableFacts) expect(factNames).toContain(name);
+  });
+});

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { joinedNodes } from '../../../../src/engine/diagnose/pulled-cables.ts';
+import { examine } from '../../../../src/rack/examination.ts';
+import { desiredFleet, end, meshOfFour, observedFleet, receptacles } from '../../../rack/rack.ts';
+
+describe('the nodes that a pulled cable joins', () => {
+  it('are both, whichever of its ends alone sees it', () => {
+    const blind = receptacles('studio-2', 6, meshOfFour).map((one) => ({ ...one, peers: [] }));
+    const { cabling } = examine(desiredFleet(), observedFleet({ values: { 'studio-2': { thunderbolt: blind } } }));
+    expect(joinedNodes(cabling, [end('studio-1:2')])).toEqual([['studio-1', 'studio-2']]);
+    expect(joinedNodes(cabling, [end('studio-2:2')])).toEqual([['studio-1', 'studio-2']]);
+    expect(joinedNodes(cabling, [end('studio-2:5')])).toEqual([]);
+  });
+});

@@ -1,0 +1,275 @@
+import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { Ipv4Address, Route } from '../../../../src/model/facts/fact-values.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { nodeSubject, receptacleSubject } from '../../../../src/model/subject.ts';
+import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+const node = 'studio-3';
+const healthy = healthyFacts(node, receptacles(node, 6, meshOfFour));
+const en3 = { name: 'Thunderbolt 2', port: 'Thunderbolt 2', device: 'en3', isEnabled: true };
+
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { [node]: values } });
+const defaultBy = (device: string, flags = 'UGScIg'): Route => ({
+  destination: { address: '0.0.0.0', prefixLength: 0 },
+  gateway: '192.168.2.1',
+  flags,
+  device,
+});
+
+/** The service of receptacle 2 on DHCP, with this address on its interface. */
+function onDhcp(address: Ipv4Address, more: Partial<FactValues> = {}): RackChanges {
+  return only({
+    'network-services': [...healthy['network-services'], en3],
+    'service-addresses': [{ service: en3.name, device: 'en3', method: 'dhcp' }],
+    interfaces: healthy.interfaces.map((one) => (one.name === 'en3' ? { ...one, ipv4: [address] } : one)),
+    'rdma-ports': healthy['rdma-ports'].map((port) => {
+      const gid = { index: 1, gid: `::ffff:${address.address}`, ipv4: address.address };
+      return port.device === 'rdma_en3' ? { ...port, gids: [{ index: 0, gid: 'fe80::1' }, gid] } : port;
+    }),
+    ...more,
+  });
+}
+
+const lease = { address: '192.168.2.7', prefixLength: 24 };
+/** What DHCP gave en3; `none` for no lease. */
+const packet = (address = lease.address): Partial<FactValues> => ({
+  'dhcp-leases': [
+    { device: 'en3', ...(address === 'none' ? {} : { lease: { address, server: '192.168.2.1', seconds: 3_600 } }) },
+  ],
+});
+
+/** A Mac that has the address of the DHCP server, on a bridge that Internet Sharing made. */
+const sharingMac = (name: string, values: Partial<FactValues> = {}): Partial<FactValues> => {
+  const { interfaces } = { ...healthyFacts(name, receptacles(name, 6, meshOfFour)), ...values };
+  const [office] = interfaces.filter((one) => one.name === 'en0');
+  const bridge = { ...office, name: 'bridge100', ipv4: [{ address: '192.168.2.1', prefixLength: 24 }] };
+  return { ...values, interfaces: [...interfaces, bridge as (typeof interfaces)[number]] };
+};
+const noPool: Partial<DesiredFleet> = {
+  thunderbolt: {
+    bridge: 'remove',
+    rdma: 'auto',
+    avoid: [],
+    links: links(meshOfFour),
+    networks: {},
+    formerNetworks: [],
+  },
+};
+
+describe('a default route over a cable', () => {
+  it('names the DHCP server that gave the address, where one did', () => {
+    const routes = [defaultBy('en0', 'UGScg'), defaultBy('en3')];
+    const details = findingsOf(onDhcp(lease, { routes, ...packet() })).map(({ detail }) => detail);
+    expect(details).toEqual([
+      'studio-3:2 (en3) has a default route by 192.168.2.1, beside that of the other interfaces. en3 was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
+    ]);
+  });
+
+  it('is an error that names the gateway, the Mac that gives it, and both ways out', () => {
+    const [finding, ...others] = findingsOf(onDhcp(lease, { routes: [defaultBy('en0', 'UGScg'), defaultBy('en3')] }));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'network/default-route-over-cable',
+      severity: 'error',
+      subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
+      detail: 'studio-3:2 (en3) has a default route by 192.168.2.1, beside that of the other interfaces.',
+    });
+    expect(finding?.hint).toBe(
+      'Give it a fixed address with meshwright apply. It comes again with DHCP, so switch Internet Sharing off on studio-1: System Settings > General > Sharing.',
+    );
+  });
+
+  it('that no interface shares with it is told as the one that counts', () => {
+    const [finding] = findingsOf(onDhcp(lease, { routes: [defaultBy('en3', 'UGScg')] }));
+    expect(finding?.detail).toContain('and it is the one that counts');
+  });
+
+  it('is told at a receptacle of which the file says nothing, for the hands at the other Mac alone', () => {
+    const changes = only({ routes: [defaultBy('en6')] });
+    expect(told(changes)).toEqual(['error network/default-route-over-cable receptacle studio-3:5']);
+    expect(hintsOf('network/default-route-over-cable', changes)).toEqual([
+      'Switch Internet Sharing off on the Mac at the far end: System Settings > General > Sharing.',
+    ]);
+  });
+
+  it('of Ethernet, a VPN, or an interface that nobody knows is none', () => {
+    for (const device of ['en0', 'utun4', 'en9']) expect(told(only({ routes: [defaultBy(device)] }))).toEqual([]);
+    const unknown = { [node]: { 'hardware-ports': 'empty' as const } };
+    expect(told({ ...only({ routes: [defaultBy('en3')] }), unknown })).toEqual([`warning fact/unknown node ${node}`]);
+  });
+});
+
+describe('the order of the network services', () => {
+  const service = (name: string, device: string, isEnabled = true) => ({ name, port: name, device, isEnabled });
+  const ordered = (...services: readonly FactValues['network-services'][number][]): RackChanges =>
+    only({ 'network-services': services });
+
+  it('with a cable before the office network is a warning that names both', () => {
+    const [finding, ...others] = findingsOf(
+      ordered(
+        service('Thunderbolt 2', 'en3'),
+        service('Thunderbolt Bridge', 'bridge0', false),
+        service('Ethernet', 'en0'),
+      ),
+    );
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'network/service-order',
+      severity: 'warning',
+      detail: 'In the order of the network services: Thunderbolt 2 before Ethernet.',
+    });
+  });
+
+  it('with cables last, or with something behind them that is off, is right', () => {
+    const right = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), service('Wi-Fi', 'en1', false)];
+    expect(told(ordered(...right))).toEqual([]);
+    expect(told(ordered(service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')), noPool)).toEqual([]);
+  });
+});
+
+describe('a Mac that lets no ssh session change its network', () => {
+  const refused = { files: [], isLoaded: true, isRefused: true };
+  const kept: Partial<DesiredFleet> = {
+    system: { wiredLimit: { kind: 'auto' }, fileVault: 'any', accounts: {}, keeper: 'auto' },
+  };
+  const service = (name: string, device: string) => ({ name, port: name, device, isEnabled: true });
+
+  it('is a warning that names the switch, and what nobody mends without it', () => {
+    const services = [service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')];
+    const [finding, ...others] = findingsOf(only({ keeper: refused, 'network-services': services }), kept);
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ code: 'network/no-full-disk-access', severity: 'warning' });
+    expect(finding?.detail).toContain('Thunderbolt 2 before Ethernet');
+    expect(finding?.hint).toContain('allow full disk access for remote users');
+  });
+
+  it('is not told of services that are on DHCP, nor of a service for a bridge that is gone', () => {
+    const bridge = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: true };
+    const services = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), bridge];
+    const addresses = [{ service: 'Thunderbolt 2', device: 'en3', method: 'dhcp' as const }];
+    const changes = { 'network-services': services, 'service-addresses': addresses };
+    expect(told(only({ ...changes, keeper: refused }), kept)).toEqual([
+      expect.stringContaining('warning network/no-full-disk-access'),
+    ]);
+    expect(told(only({ ...changes, keeper: refused }))).toEqual(told(only(changes)));
+    const before = told(only(changes));
+    expect(before).toContain(`error bridge/comes-back node ${node}`);
+    expect(before).toContain(`warning network/suspected-lease receptacle ${node}:2`);
+  });
+});
+
+describe('the address of a cable', () => {
+  it('that DHCP gave is a warning that names the server', () => {
+    const [finding, ...others] = findingsOf(onDhcp(lease, packet()));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'network/lease-over-cable',
+      severity: 'warning',
+      subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
+      detail: 'studio-3:2 (en3) was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
+    });
+    expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+  });
+
+  it.each([
+    ['the far end of its cable, which has the address of the server', ['studio-1', 'studio-2'], ' (studio-1)'],
+    ['no Mac, where only others have the address of the server', ['studio-2', 'studio-3'], ''],
+  ])('that DHCP gave names %s', (_, sharing, name) => {
+    const changes = onDhcp(lease, packet());
+    const values = Object.fromEntries(sharing.map((one) => [one, sharingMac(one, changes.values?.[one])]));
+    const found = findingsOf({ values: { ...changes.values, ...values } });
+    const [finding] = found.filter(({ code }) => code === 'network/lease-over-cable');
+    expect(finding?.detail).toContain(`by the DHCP server 192.168.2.1${name}.`);
+    expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+  });
+
+  it('that DHCP gave is reported where the method of its service is unknown', () => {
+    const unknown = { [node]: { 'service-addresses': 'garbled' as const } };
+    expect(told({ ...onDhcp(lease, packet()), unknown })).toContain(
+      'warning network/lease-over-cable receptacle studio-3:2',
+    );
+  });
+
+  it.each([
+    ['there is no lease', 'none'],
+    ['the lease is of another address', '192.168.2.9'],
+  ])('is not reported as a lease where %s', (_, address) => {
+    expect(findingsOf(onDhcp(lease, packet(address))).map(({ code, detail }) => [code, detail])).toEqual([
+      ['address/by-dhcp', 'On DHCP: receptacle 2 (en3, now 192.168.2.7, which DHCP did not give).'],
+    ]);
+    expect(told(onDhcp(lease, packet(address)), noPool)).toEqual([]);
+  });
+
+  it('is suspected to be a lease where its DHCP packet is unknown', () => {
+    const unknown = { [node]: { 'dhcp-leases': 'failed' as const } };
+    for (const changes of [onDhcp(lease), { ...onDhcp(lease, packet()), unknown }]) {
+      const [finding, ...others] = findingsOf(changes);
+      expect(others).toEqual([]);
+      expect(finding).toMatchObject({
+        code: 'network/suspected-lease',
+        severity: 'warning',
+        subject: receptacleSubject({ node: nodeName('studio-3'), receptacle: 2 }),
+        detail: 'studio-3:2 (en3) is on DHCP and has 192.168.2.7/24, which is suspected to come from a DHCP server.',
+      });
+      expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+    }
+  });
+
+  it('that macOS chose is an error of the node where the file gives a fixed one', () => {
+    const [finding, ...others] = findingsOf(onDhcp({ address: '169.254.31.7', prefixLength: 16 }));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'address/by-dhcp',
+      subject: nodeSubject('studio-3'),
+      detail: 'On DHCP: receptacle 2 (en3, now 169.254.31.7).',
+    });
+  });
+
+  it('that the keeper set as declared is not reported as a lease from Internet Sharing', () => {
+    const pool = { address: '10.77.0.0', prefixLength: 24 };
+    const network = { address: '10.77.0.4', prefixLength: 30 };
+    const settled = { thunderbolt: { ...desiredFleet().thunderbolt, pool, networks: { 1: network } } };
+    const at = (address: string) => findingsOf(onDhcp({ address, prefixLength: 30 }), settled);
+    expect(at('10.77.0.6').map(({ code, detail }) => [code, detail])).toEqual([
+      ['address/by-dhcp', 'On DHCP: receptacle 2 (en3, now 10.77.0.6).'],
+    ]);
+    expect(at('10.77.0.5').map(({ code }) => code)).toEqual(['network/suspected-lease']);
+  });
+
+  it('that macOS chose is nobody’s business where the file gives none', () => {
+    const codes = told(onDhcp({ address: '169.254.31.7', prefixLength: 16 }), noPool);
+    expect(codes.filter((one) => one.includes('by-dhcp'))).toEqual([]);
+  });
+
+  it('is not judged while its service is unknown', () => {
+    const unknown = { [node]: { 'service-addresses': 'garbled' as const } };
+    expect(told({ ...onDhcp(lease), unknown })).toEqual([`warning fact/unknown node ${node}`]);
+  });
+});
+
+describe('a Mac that is prepared for RDMA over IPv6 only', () => {
+  const bare = only({
+    'network-services': [...healthy['network-services'], en3],
+    'service-addresses': [{ service: en3.name, device: 'en3', method: 'off' }],
+    interfaces: healthy.interfaces.map((one) => (one.name === 'en3' ? { ...one, ipv4: [] } : one)),
+  });
+
+  it('is reported as address/ipv4-off and not as a missing address', () => {
+    const found = findingsOf(bare).filter(({ severity }) => severity === 'error');
+    expect(found.map(({ code, detail }) => [code, detail])).toEqual([
+      ['address/ipv4-off', 'IPv4 is off on receptacle 2 (en3), so MLX cannot use RDMA there.'],
+    ]);
+  });
+
+  it('is only worth knowing where nothing needs RDMA and no pool gives addresses', () => {
+    expect(told(bare, noPool).filter((one) => one.includes('ipv4-off'))).toEqual([
+      'notice address/ipv4-off node studio-3',
+    ]);
+  });
+});
+
+onOnePage('rules-cable-addresses');

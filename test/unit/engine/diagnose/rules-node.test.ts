@@ -1,0 +1,372 @@
+import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { MacAccount, MacAccounts } from '../../../../src/model/account.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import type { Digest } from '../../../../src/model/digest.ts';
+import { identityDigest } from '../../../../src/model/facts/mac.ts';
+import { subjectText } from '../../../../src/model/subject.ts';
+import { placed } from '../../../rack/placements.ts';
+import {
+  desiredFleet,
+  desiredNode,
+  healthyFacts,
+  meshOfFour,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
+  system: { ...desiredFleet().system, fileVault: 'any', ...wishes },
+});
+
+describe('a healthy rack', () => {
+  it('has no findings', () => {
+    expect(told({})).toEqual([]);
+  });
+});
+
+describe('identity', () => {
+  const nodes = (hardware: Parameters<typeof desiredNode>[1]): Partial<DesiredFleet> => ({
+    nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? desiredNode('studio-3', hardware) : node)),
+  });
+
+  it('with another serial, model and memory than in the file is one error with all three', () => {
+    const wishes = nodes({ serial: 'ABC123', model: 'Mac16,9', memoryBytes: 2 ** 38 });
+    const [only, ...others] = findingsOf({}, wishes);
+    expect(others).toEqual([]);
+    expect(only?.code).toBe('identity/wrong-mac');
+    expect(only?.detail).toContain('SERSTUDIO3, the file says ABC123');
+    expect(only?.detail).toContain('a Mac15,14, the file says Mac16,9');
+    expect(only?.detail).toContain('it has 512 GB, the file says 256 GB');
+  });
+
+  it('that is another node of the file names that node', () => {
+    const wishes = {
+      nodes: desiredFleet().nodes.map((node) =>
+        desiredNode(node.name, { serial: `SER${node.name.toUpperCase().replace('-', '')}` }),
+      ),
+    };
+    const identity = (name: string): Partial<FactValues> => ({
+      identity: { serial: `SER${name}`, hardwareUuid: name },
+    });
+    const changes = { values: { 'studio-1': identity('STUDIO2'), 'studio-2': identity('STUDIO1') } };
+    expect(hintsOf('identity/wrong-mac', changes, wishes)[0]).toBe(
+      'This is the Mac of studio-2: correct the addresses of studio-1 and studio-2 in the file.',
+    );
+  });
+
+  it('that is not the one which the lock knows is an error, and names the verb for a new Mac (case 18)', () => {
+    const own = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-studio-3' });
+    const recorded = (identity: Digest) => ({
+      nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node)),
+    });
+    expect(told({}, recorded(own))).toEqual([]);
+    const other = recorded(identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-the-old-one' }));
+    expect(told({}, other)).toEqual(['error identity/wrong-mac node studio-3']);
+    expect(hintsOf('identity/wrong-mac', {}, other)[0]).toContain('now:\n  meshwright replace studio-3\nElse');
+    const unseen = { unknown: { 'studio-3': { identity: 'garbled' as const } } };
+    expect(told(unseen, other)).not.toContain('error identity/wrong-mac node studio-3');
+  });
+
+  it('equal behind two addresses names the address that does not fit the file', () => {
+    const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
+    const wishes = nodes({ serial: 'SERSTUDIO3' });
+    expect(told(only({ identity }), wishes)).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
+    expect(hintsOf('identity/same-mac', only({ identity }), wishes)).toEqual([
+      'Correct the address of studio-3 in the file: by its hardware the Mac is studio-1.',
+    ]);
+  });
+
+  it('equal behind two addresses is told once, and nothing of their cables', () => {
+    const twin = healthyFacts('studio-1', receptacles('studio-1', 6, meshOfFour));
+    expect(told(only(twin))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
+  });
+
+  it('equal behind two addresses is an error about both (case 19)', () => {
+    const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
+    expect(told(only({ identity }))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
+  });
+});
+
+describe('power', () => {
+  const power = (changes: Partial<FactValues['power']>): Partial<FactValues> => ({
+    power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true, ...changes },
+  });
+
+  it('hints with exactly the settings that differ', () => {
+    expect(hintsOf('power/settings', only(power({ sleepMinutes: 10 })))).toEqual([
+      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -c sleep 0',
+    ]);
+    expect(hintsOf('power/settings', only(power({ sleepMinutes: 1, restartAfterPowerLoss: false })))).toEqual([
+      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -c sleep 0 autorestart 1',
+    ]);
+  });
+
+  it('is left alone where the file says nothing', () => {
+    expect(told(only(power({ sleepMinutes: 10 })), { power: {} })).toEqual([]);
+  });
+
+  it('tells of a Mac that cannot restart by itself', () => {
+    expect(told(only(power({ restartAfterPowerLoss: 'unsupported' })))).toEqual([
+      'notice power/no-autorestart node studio-3',
+    ]);
+  });
+});
+
+describe('wired limit', () => {
+  const limit = (megabytes: number): RackChanges => only({ 'wired-limit': { megabytes } });
+
+  it('auto is the memory minus the larger of 8 GiB and 6.25 %', () => {
+    const wishes = system({ wiredLimit: { kind: 'auto' } });
+    expect(told(limit(491_520), wishes)).toEqual([]);
+    expect(hintsOf('memory/wired-limit', limit(0), wishes)[0]).toContain('iogpu.wired_limit_mb=491520');
+    const small = only({
+      hardware: { model: 'Mac16,11', chip: 'Apple M4 Pro', memoryBytes: 2 ** 36 },
+      'wired-limit': { megabytes: 57_344 },
+    });
+    expect(told(small, wishes)).toEqual([]);
+  });
+
+  it('default is 0, and a size is in MiB', () => {
+    const values = (megabytes: number): RackChanges => ({
+      values: Object.fromEntries(
+        ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [name, { 'wired-limit': { megabytes } }]),
+      ),
+    });
+    expect(told(values(0), system({ wiredLimit: { kind: 'default' } }))).toEqual([]);
+    expect(told(values(1024), system({ wiredLimit: { kind: 'bytes', bytes: 2 ** 30 } }))).toEqual([]);
+  });
+
+  it('is a notice while the keeper has to end its first round since the start, and an error after that', () => {
+    const wishes = (keeper: boolean): Partial<DesiredFleet> =>
+      system({ wiredLimit: { kind: 'auto' }, ...(keeper && { keeper: 'auto' }) });
+    const keptBy = (lastExit: string, isLoaded = true): RackChanges =>
+      only({
+        'wired-limit': { megabytes: 0 },
+        keeper: { files: [], isLoaded, isRefused: false },
+        services: [{ label: 'dev.meshwright.keeper', state: 'running', runs: 1, lastExit }],
+      });
+    const due = keptBy('(never exited)');
+    expect(told(due, wishes(true))).toEqual(['notice memory/wired-limit node studio-3']);
+    expect(hintsOf('memory/wired-limit', due, wishes(true))).toEqual(['Look again in a minute: the keeper sets it.']);
+    const late = [
+      told(keptBy('0'), wishes(true)),
+      told(keptBy('(never exited)', false), wishes(true)),
+      told(due, wishes(false)),
+    ];
+    for (const one of late) expect(one).toEqual(['error memory/wired-limit node studio-3']);
+  });
+
+  it('auto is not judged while the memory is unknown', () => {
+    const changes = { ...limit(0), unknown: { 'studio-3': { hardware: 'timed-out' as const } } };
+    expect(told(changes, system({ wiredLimit: { kind: 'auto' } }))).toEqual(['warning fact/unknown node studio-3']);
+  });
+});
+
+describe('wired limit beyond the Mac', () => {
+  const wishes = system({ wiredLimit: { kind: 'bytes', bytes: 480 * 2 ** 30 } });
+  const small = { model: 'Mac15,14', chip: 'Apple M3 Ultra', memoryBytes: 2 ** 38 };
+  const values = { 'wired-limit': { megabytes: 491_520 } };
+
+  it('is the fault of the file, and no command sets it', () => {
+    const changes = only({ hardware: small, 'wired-limit': { megabytes: 0 } });
+    expect(told(changes, wishes)).toEqual(['error memory/wired-limit-too-large node studio-3']);
+    const [hint = ''] = hintsOf('memory/wired-limit-too-large', changes, wishes);
+    expect(hint).toContain('system.wiredLimit');
+    expect(hint).not.toContain('sysctl');
+  });
+
+  it('is told even where somebody has set it', () => {
+    expect(told(only({ hardware: small, ...values }), wishes)).toEqual([
+      'error memory/wired-limit-too-large node studio-3',
+    ]);
+  });
+
+  it('is not set on a Mac whose memory is unknown', () => {
+    const changes: RackChanges = {
+      values: { 'studio-3': { 'wired-limit': { megabytes: 0 } } },
+      unknown: { 'studio-3': { hardware: 'timed-out' } },
+    };
+    expect(hintsOf('memory/wired-limit', changes, wishes).join()).not.toContain('sysctl');
+    expect(told(changes, wishes)).toEqual(['warning fact/unknown node studio-3']);
+  });
+});
+
+describe('FileVault', () => {
+  it('is judged only when the file demands a state', () => {
+    expect(told(only({ filevault: 'on' }))).toEqual([]);
+    expect(told(only({ filevault: 'on' }), system({ fileVault: 'disabled' }))).toEqual([
+      'error filevault/differs node studio-3',
+    ]);
+  });
+
+  it('is waited for while it converts', () => {
+    expect(hintsOf('filevault/differs', only({ filevault: 'converting' }), system({ fileVault: 'disabled' }))).toEqual([
+      'Wait until it is done.',
+    ]);
+  });
+});
+
+describe('sudo', () => {
+  it('that asks for a password or is denied is a warning each', () => {
+    expect(told(only({ sudo: 'needs-password' }))).toEqual(['warning sudo/needs-password node studio-3']);
+    expect(told(only({ sudo: 'denied' }))).toEqual(['warning sudo/denied node studio-3']);
+  });
+});
+
+describe('ranks and gateways', () => {
+  const kimi = placed('kimi', ['studio-2', 'studio-3']);
+  const publication = { listen: 'node', servedName: 'kimi', clientNames: ['kimi'] } as const;
+
+  it('are a warning where the file lets them run as the ssh user', () => {
+    const ranks = '_meshrank';
+    const gateway = '_meshgate';
+    const warned = (
+      accounts: DesiredFleet['system']['accounts'],
+      placement: Partial<DesiredPlacement> = { publication },
+    ) => {
+      const system = { ...desiredFleet().system, accounts };
+      return findingsOf({}, { placements: [{ ...kimi, ...placement }], system })
+        .filter(({ code }) => code === 'accounts/login')
+        .map(({ subject, detail }) => `${subjectText(subject)}: ${detail}`);
+    };
+    expect(warned({})).toEqual([
+      'node studio-2: The gateway of kimi runs as the ssh user, who can become root (system.accounts.gateway: login).',
+      'nodes studio-2, studio-3: The ranks of kimi run as the ssh user, who can become root (system.accounts.ranks: login).',
+    ]);
+    expect(warned({ ranks }, {})).toEqual([]);
+    expect(warned({ gateway }, { state: 'stopped' })).toEqual([]);
+    expect(warned({ ranks, gateway })).toEqual([]);
+  });
+});
+
+describe('accounts of ranks and gateway', () => {
+  const person = (name: string, more: Partial<MacAccount> = {}): MacAccount => ({
+    name,
+    uid: 502,
+    gid: 502,
+    generatedUid: '5C3C7B0E-6E0D-4C0B-9C1B-1B6B6F6C2A11',
+    hasPassword: true,
+    groups: [name, 'everyone', 'localaccounts'],
+    ...more,
+  });
+  const own = person('_meshrank', {
+    uid: 450,
+    gid: 450,
+    home: '/var/empty',
+    shell: '/usr/bin/false',
+    hasPassword: false,
+  });
+  const made = { name: '_meshrank', uid: 450, generatedUid: own.generatedUid ?? '' };
+  const judged = (ranks: string, seen: Partial<MacAccounts>) =>
+    told(only({ accounts: { accounts: [], made: [], begun: [], checked: [], ...seen } }), {
+      system: { ...desiredFleet().system, accounts: { ranks } },
+    }).filter((line) => line.includes('studio-3'));
+
+  it('are made where they are ours and absent or half made, and used as they were made', () => {
+    expect(judged('_meshrank', {})).toEqual([]);
+    expect(judged('_meshrank', { accounts: [{ ...own, uid: 7 }], begun: ['_meshrank'] })).toEqual([]);
+    expect(judged('_meshrank', { accounts: [own], made: [made] })).toEqual([]);
+    expect(judged('ana', { accounts: [person('ana')] })).toEqual([]);
+  });
+
+  it('are used again where macOS kept them at an uninstall', () => {
+    expect(judged('_meshrank', { accounts: [own] })).toEqual([]);
+  });
+
+  it('are not used where they are others than were made', () => {
+    const other = ['error accounts/other node studio-3'];
+    for (const changed of [
+      { uid: 451 },
+      { uid: 550, gid: 550 },
+      { gid: 20 },
+      { home: '/Users/x' },
+      { shell: '/bin/sh' },
+      { hasPassword: true },
+    ]) {
+      const accounts = [{ ...own, ...changed }];
+      expect(judged('_meshrank', { accounts, made: [made] })).toEqual(other);
+      expect(judged('_meshrank', { accounts })).toEqual(other);
+    }
+    for (const changed of [{ uid: 451, gid: 451 }, { generatedUid: '5C3C7B0E-6E0D-4C0B-9C1B-1B6B6F6C2A12' }]) {
+      expect(judged('_meshrank', { accounts: [{ ...own, ...changed }], made: [made] })).toEqual(other);
+    }
+  });
+
+  it('are not used where they can become root, share their group, or are not there', () => {
+    const root = ['error accounts/can-become-root node studio-3'];
+    for (const group of ['admin', 'wheel']) {
+      expect(judged('ana', { accounts: [person('ana', { groups: [group] })] })).toEqual(root);
+      expect(judged('_meshrank', { accounts: [{ ...own, groups: [group] }], made: [made] })).toEqual(root);
+    }
+    expect(judged('ana', { accounts: [person('ana', { uid: 0 })] })).toEqual(root);
+    expect(judged('ana', { accounts: [person('ana', { gid: 20 })] })).toEqual([
+      'error accounts/shared-group node studio-3',
+    ]);
+    expect(judged('ana', {})).toEqual(['error accounts/absent node studio-3']);
+  });
+
+  it('are not used where ssh logs in as one of them', () => {
+    const seen = { accounts: { accounts: [person('ana')], made: [], begun: [], checked: [] }, login: 'ana' };
+    const system = { ...desiredFleet().system, accounts: { ranks: 'ana' } };
+    expect(told(only(seen), { system }).filter((line) => line.includes('studio-3'))).toEqual([
+      'error accounts/can-become-root node studio-3',
+    ]);
+  });
+});
+
+describe('clock', () => {
+  const clock = (offsetMs: number, uncertaintyMs: number): RackChanges => only({ clock: { offsetMs, uncertaintyMs } });
+
+  it('may be off by five seconds and what the observation can resolve', () => {
+    expect(told(clock(5_900, 1_000))).toEqual([]);
+    expect(told(clock(-6_001, 1_000))).toEqual(['warning clock/offset node studio-3']);
+  });
+
+  it('tells how far and to which side', () => {
+    expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe('Its clock is 2 h behind this computer.');
+  });
+});
+
+describe('clock of this computer', () => {
+  const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+  const offsets = (...each: readonly number[]): RackChanges => ({
+    values: Object.fromEntries(
+      names.map((name, index) => [name, { clock: { offsetMs: each[index] ?? 0, uncertaintyMs: 50 } }]),
+    ),
+  });
+
+  it('is the wrong one when all nodes agree with each other', () => {
+    const changes = offsets(60_000, 60_040, 59_980, 60_010);
+    expect(told(changes)).toEqual([`warning clock/this-computer nodes ${names.join(', ')}`]);
+    expect(hintsOf('clock/this-computer', changes)[0]).toContain('this computer');
+    expect(findingsOf(changes)[0]?.detail).toContain('this computer is 60 s behind all of them');
+    const ahead = offsets(-60_000, -60_040, -59_980, -60_010);
+    expect(findingsOf(ahead)[0]?.detail).toContain('this computer is 60 s ahead of all of them');
+  });
+
+  it('is not blamed when one node disagrees, or only one was asked', () => {
+    expect(told(offsets(60_000, 60_000, 60_000, 80_000))).toEqual(
+      names.map((name) => `warning clock/offset node ${name}`),
+    );
+    const alone = {
+      ...offsets(60_000),
+      unknown: Object.fromEntries(names.slice(1).map((name) => [name, { clock: 'failed' as const }])),
+    };
+    expect(told(alone)).toContain('warning clock/offset node studio-1');
+  });
+});
+
+describe('disk', () => {
+  it('is told below a tenth free', () => {
+    expect(told(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 1e11 } }))).toEqual([]);
+    expect(findingsOf(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 99e9 } }))[0]?.detail).toBe(
+      'Only 99 GB of 1 TB are free.',
+    );
+  });
+});
+
+onOnePage('rules-node');

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { PanicReport } from '../../../../src/model/facts/daemons.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
+import type { RackChanges } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+import { findingsOf, told } from './told.ts';
+
+const bootedAt = 1_790_000_000;
+const report = (change: Partial<PanicReport> = {}): PanicReport => ({
+  name: 'panic-full-2026-09-21-131320.0002.panic',
+  atEpochSeconds: bootedAt + 40,
+  reason: 'panic(cpu 4 caller 0x1): Kernel data abort.',
+  extensions: ['com.apple.iokit.IOThunderboltFamily'],
+  ...change,
+});
+const seen = (...reports: readonly PanicReport[]): RackChanges => ({
+  values: {
+    'studio-3': {
+      'panic-reports': reports,
+      'boot-session': { uuid: '00000000-0000-4000-8000-000000000001', bootedAtEpochSeconds: bootedAt },
+    },
+  },
+});
+
+describe('reports of kernel panics', () => {
+  it('are reported when one was written in this boot session, with what the kernel said and their number', () => {
+    const [finding, ...others] = findingsOf(seen(report({ atEpochSeconds: 1_700_000_000 }), report()));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ code: 'macos/panicked', severity: 'notice', subject: nodeSubject('studio-3') });
+    expect(finding?.detail).toBe(
+      'macOS has written the report of a kernel panic since this Mac started: panic-full-2026-09-21-131320.0002.panic. The kernel said: panic(cpu 4 caller 0x1): Kernel data abort. Its backtrace goes through com.apple.iokit.IOThunderboltFamily. There are 2 reports of panics on this Mac.',
+    );
+  });
+
+  it('belong to an earlier boot session when they were written before this one, or when their time is unknown', () => {
+    // The Mac panicked, wrote the report when it was up, and was then restarted by order.
+    expect(told(seen(report({ atEpochSeconds: bootedAt - 300 })))).toEqual([]);
+    const { atEpochSeconds: _, ...timeless } = report();
+    expect(told(seen(timeless))).toEqual([]);
+    expect(told(seen())).toEqual([]);
+  });
+
+  it('belong to this boot session when FileVault held them up for hours', () => {
+    // A published one: the panic at 01:35:28, the report at 07:09.
+    const late = report({ atEpochSeconds: bootedAt + 5 * 3_600 + 34 * 60 });
+    expect(told(seen(late))).toEqual(['notice macos/panicked node studio-3']);
+  });
+
+  it('are told by the one that was written last, whatever the names say, and as no more than are looked into', () => {
+    const old = ['a', 'b', 'z'].map((name) => report({ name: `${name}.panic`, atEpochSeconds: bootedAt - 7_200 }));
+    const [finding] = findingsOf(seen(report({ name: 'Kernel.panic' }), ...old));
+    expect(finding?.detail).toContain('since this Mac started: Kernel.panic.');
+    expect(finding?.detail).toMatch(/ There are at least 4 reports of panics on this Mac\.$/);
+  });
+
+  it('that name the driver of IP over Thunderbolt make TCP over cables suspected', () => {
+    const [finding] = findingsOf(seen(report({ extensions: ['com.apple.driver.AppleThunderboltIP'] })));
+    expect(finding).toMatchObject({ code: 'network/suspected-tcp-panic', severity: 'warning' });
+    expect(finding?.hint).toContain('transport: rdma');
+  });
+});
+
+onOnePage('rules-panics');

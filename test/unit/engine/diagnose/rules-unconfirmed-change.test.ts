@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import type { RackChanges } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+describe('a network change that nobody has confirmed', () => {
+  const fields = { run: '20261121-120000-abcdef', by: 'ana@desk', step: 'studio-3/link-address/2/set' };
+  const pending = (more: Readonly<Record<string, string>>, state: 'pending' | 'rolling' = 'pending'): RackChanges => ({
+    values: { 'studio-3': { rollbacks: [{ state, fields: { ...fields, ...more } }] } },
+  });
+
+  it('is a warning that names its run, when the node takes it back, and the verb that does so now', () => {
+    const changes = pending({ since: '1790000000', seconds: '20' });
+    expect(told(changes)).toEqual(['warning network/unconfirmed-change node studio-3']);
+    expect(findingsOf(changes)[0]?.detail).toBe(
+      'A network change of run 20261121-120000-abcdef (ana@desk), studio-3/link-address/2/set, is not confirmed. ' +
+        'The node takes it back by itself at 2026-09-21 14:13:40 UTC by its own clock, unless it is confirmed before.',
+    );
+    expect(hintsOf('network/unconfirmed-change', changes)).toEqual([
+      'Unless that run still goes on, settle it now:\n  meshwright apply studio-3',
+    ]);
+  });
+
+  it('is told as well while the node takes it back, and when it does not say since when it is there', () => {
+    expect(findingsOf(pending({}, 'rolling'))[0]?.detail).toContain('The node is taking it back now.');
+    expect(findingsOf(pending({ since: 'x' }))[0]?.detail).toContain('takes it back by itself soon by its own clock');
+  });
+});
+
+onOnePage('rules-unconfirmed-change');

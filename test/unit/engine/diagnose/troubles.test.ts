@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import type { Code } from '../../../../src/diagnostics/code-entry.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { codes } from '../../../../src/engine/codes.ts';
+import { diagnoseFleet } from '../../../../src/engine/diagnose/diagnose-fleet.ts';
+import { definedCodes } from '../../../../src/engine/diagnose/rules.ts';
+import {
+  type HeldPlacement,
+  holdingWarnings,
+  type Trouble,
+  troublesOf,
+  withoutConsequences,
+} from '../../../../src/engine/diagnose/troubles.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { RdmaPort } from '../../../../src/model/facts/rdma.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../../src/model/subject.ts';
+import type { RuleCode } from '../../../../src/rack/define-rule.ts';
+import { rdmaSwitches } from '../../../../src/rack/rdma/rdma-switch-steps.ts';
+import {
+  desiredFleet,
+  healthyFacts,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
+
+const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'] as const;
+const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
+const chat: HeldPlacement = { name: 'chat', nodes: names.map(nodeName), standing: 'differs', transport: 'rdma' };
+
+function troubles(changes: RackChanges, placements: readonly HeldPlacement[] = []): readonly Trouble[] {
+  const desired = desiredFleet();
+  const observation = observedFleet(changes);
+  return sayValue(troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements }));
+}
+
+/** The ports of a node with those of some interfaces down. */
+function portsDown(name: string, ...devices: readonly string[]): readonly RdmaPort[] {
+  const ports = healthyFacts(name, receptacles(name, 6, meshOfFour))['rdma-ports'];
+  return ports.map((port) => (devices.includes(port.device) ? { ...port, state: 'down' } : port));
+}
+
+const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${subjectText(finding.subject)}`;
+
+describe('troubles', () => {
+  it('are none in a healthy rack', () => {
+    expect(troubles({})).toEqual([]);
+  });
+
+  it('tell the ports of the neighbours below the Mac whose RDMA is disabled, and the placement that waits', () => {
+    const found = troubles(
+      {
+        values: {
+          'studio-3': disabled,
+          'studio-1': { 'rdma-ports': portsDown('studio-1', 'rdma_en4') },
+          'studio-4': { 'rdma-ports': portsDown('studio-4', 'rdma_en5') },
+        },
+      },
+      [chat],
+    );
+    expect(found.map(short)).toEqual(['rdma-switch rdma/disabled node studio-3']);
+    expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
+  });
+
+  it('leave nothing else to advise for a placement that a cause already holds up', () => {
+    const cause = diagnose(codes['rdma/disabled'], { subject: nodeSubject('studio-3'), detail: 'It is off.' });
+    const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is hung.' });
+    expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
+    expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
+  });
+
+  it('of a cable that a plan refuses leave no start to advise, though they are warnings', () => {
+    const end = (name: string) => ({ node: nodeName(name), receptacle: 2 });
+    const subject = linkSubject([end('studio-1'), end('studio-2')]);
+    const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is stopped.' });
+    for (const code of holdingWarnings) {
+      const cause = diagnose(codes[code], { subject, detail: 'A hub is between.' });
+      expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause]);
+    }
+    const refused = Object.values<RuleCode & Code>(definedCodes).filter(
+      ({ code, role, severity }) =>
+        code.startsWith('cabling/') && typeof role !== 'string' && role.when === undefined && severity === 'warning',
+    );
+    expect(refused.map(({ code }) => code).toSorted()).toEqual(holdingWarnings.toSorted());
+  });
+
+  it('hold up no placement over TCP where only RDMA is missing', () => {
+    const [found] = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, transport: 'tcp' }]);
+    expect(found?.finding.code).toBe('rdma/disabled');
+    expect(found?.hanging).toEqual([]);
+  });
+
+  it('hold up no placement that serves, nor one on other Macs', () => {
+    const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
+    const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
+    expect(found[0]?.hanging).toEqual([]);
+  });
+
+  it('of a node that was not seen keep its links from being judged', () => {
+    const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.' })] };
+    const found = troubles({ unreachable: ['studio-2'], failures });
+    expect(found.map(({ finding, hanging }) => [finding.code, ...hanging])).toEqual([
+      ['ssh/unreachable', 'the judgement of 3 links'],
+    ]);
+  });
+
+  it('of a cable hold up a placement that is on both of its Macs, and no other', () => {
+    const cables = meshOfFour.slice(1);
+    const pairs = [
+      {
+        name: 'both',
+        nodes: [nodeName('studio-1'), nodeName('studio-2')],
+        standing: 'differs',
+        transport: 'tcp' as const,
+      },
+      {
+        name: 'one',
+        nodes: [nodeName('studio-1'), nodeName('studio-4')],
+        standing: 'differs',
+        transport: 'tcp' as const,
+      },
+    ];
+    expect(troubles({ cables }, pairs).map(({ hanging }) => hanging)).toEqual([['placement both']]);
+  });
+
+  it('name the command that said so, and the receptacle that it is about', () => {
+    const peers = receptacles('studio-1', 6, meshOfFour).map((one) => ({
+      ...one,
+      peers: one.peers.map((peer) => ({ ...peer, advertisesRdma: one.receptacle !== 3 })),
+    }));
+    const [found] = troubles({ values: { 'studio-3': disabled, 'studio-1': { thunderbolt: peers } } });
+    expect(found?.evidence).toEqual([
+      { node: 'studio-3', fact: 'rdma-state', source: 'rdma_ctl status', receptacles: [] },
+      { node: 'studio-3', fact: 'rdma-switch', source: 'nvram rdma-enable', receptacles: [] },
+      {
+        node: 'studio-1',
+        fact: 'thunderbolt',
+        source: 'system_profiler SPThunderboltDataType -json',
+        receptacles: [3],
+      },
+    ]);
+  });
+
+  it('of a port that is down show that RDMA is enabled at both ends', () => {
+    const [found] = troubles({ values: { 'studio-3': { 'rdma-ports': portsDown('studio-3', 'rdma_en4') } } });
+    expect(found?.evidence.map(({ node, fact, receptacles: at }) => [node, fact, at])).toEqual([
+      ['studio-3', 'rdma-state', []],
+      ['studio-3', 'rdma-ports', [3]],
+      ['studio-3', 'thunderbolt', [3]],
+      ['studio-2', 'rdma-state', []],
+    ]);
+  });
+
+  it('show which facts nobody could see', () => {
+    const [found] = troubles({ unknown: { 'studio-2': { power: 'timed-out' } } });
+    expect([found?.stage, found?.evidence]).toEqual([
+      'nodes',
+      [{ node: 'studio-2', fact: 'power', source: 'pmset -g custom', receptacles: [] }],
+    ]);
+  });
+
+  it('stand in the order of the walk: the RDMA switch, bridges, then cables', () => {
+    const bridged: Partial<FactValues> = {
+      'bridge-preferences': [{ name: 'bridge0', interfaces: ['en3', 'en4', 'en5'], auto: 'thunderbolt-bridge' }],
+    };
+    const found = troubles({
+      cables: meshOfFour.slice(1),
+      values: {
+        'studio-4': disabled,
+        'studio-2': bridged,
+        'studio-1': { power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true } },
+      },
+    });
+    expect(found.map(({ stage }) => stage)).toEqual(['rdma-switch', 'bridges', 'cables', 'nodes']);
+  });
+});
+
+describe('the work list of the RDMA switch', () => {
+  const switches = (changes: RackChanges) => rdmaSwitches(troubles(changes), observedFleet(changes));
+  const on27 = { ...disabled, 'rdma-switch': 'off', 'macos-version': { version: '27.0', build: '26A428' } } as const;
+
+  it('is one visit to Recovery for all Macs before macOS 27, with what to press', () => {
+    const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
+    expect(systemSettings).toBeUndefined();
+    expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);
+    expect(plainText(recovery?.steps[0] ?? '')).toBe('From here: meshwright shutdown studio-2 studio-4');
+    expect(recovery?.steps).toContain('Type: rdma_ctl enable');
+  });
+
+  it('is in System Settings from macOS 27 on, beside a visit to Recovery for the others', () => {
+    const { recovery, systemSettings } = switches({
+      values: { 'studio-2': on27, 'studio-3': on27, 'studio-4': disabled },
+    });
+    expect(recovery?.nodes).toEqual(['studio-4']);
+    expect(systemSettings?.nodes).toEqual(['studio-2', 'studio-3']);
+    expect(plainText(systemSettings?.steps.at(-1) ?? '')).toBe(
+      'From here, when it is on everywhere: meshwright reboot studio-2 studio-3',
+    );
+  });
+
+  it('asks for Recovery where the macOS of a Mac is unknown', () => {
+    const unknown = { 'studio-2': { 'macos-version': 'timed-out' as const } };
+    expect(switches({ values: { 'studio-2': disabled }, unknown }).recovery?.nodes).toEqual(['studio-2']);
+  });
+
+  it('is empty where RDMA is on everywhere or nothing needs it', () => {
+    expect(switches({ cables: meshOfFour.slice(1) })).toEqual({});
+    const desired = desiredFleet();
+    const relaxed = { ...desired, thunderbolt: { ...desired.thunderbolt, rdma: 'auto' as const } };
+    const observation = observedFleet({ values: { 'studio-2': disabled } });
+    const findings = diagnoseFleet(relaxed, observation);
+    const found = troublesOf({ desired: relaxed, observation, findings, placements: [] });
+    expect(rdmaSwitches(found, observation)).toEqual({});
+  });
+});
+
+onOnePage('troubles');

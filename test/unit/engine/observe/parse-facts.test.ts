@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { allProbes, factNames, registry } from '../../../../src/engine/observe/facts.ts';
+import { factsJson } from '../../../../src/engine/observe/facts-json.ts';
+import { factsWithoutAnswer, parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import type { Answer } from '../../../../src/model/probe.ts';
+import { answer, asked, asServiceRecord, loadFactCases } from './fact-cases.ts';
+
+const schema = JSON.parse(readFileSync('schemas/facts.schema.json', 'utf8')) as {
+  readonly $defs: { readonly node: { readonly properties: object } };
+};
+const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema);
+
+const document = (facts: ReturnType<typeof parseFacts>) => ({
+  formatVersion: 1,
+  cluster: 'rack',
+  simulated: true,
+  nodes: { 'studio-1': factsJson(facts) },
+  diagnostics: [{ code: 'ssh/unreachable', severity: 'error', summary: 's', detail: 'd', hint: 'h' }],
+});
+
+/** One whole node out of the cases: for each probe the first case with a value that reads it first. */
+function wholeNode(): readonly Answer[] {
+  const cases = loadFactCases()
+    .filter(({ expected }) => expected.value !== undefined)
+    // Several facts read the records of a node; those with jobs come first.
+    .sort((a, b) => Number(b.fact === 'jobs') - Number(a.fact === 'jobs'));
+  const ours = [answer('date', { stdout: '1790000000\n' })];
+  const read = cases.flatMap((one) =>
+    [...one.printed].map(([probe, printed]) =>
+      answer(probe, one.label === undefined ? printed : asServiceRecord(one.label, printed)),
+    ),
+  );
+  return [...ours, ...read.filter(({ probe }, at) => read.findIndex((other) => other.probe === probe) === at)];
+}
+
+describe('the registry', () => {
+  it('has every fact under its own name, and the schema describes exactly these', () => {
+    expect(factNames.map((name) => registry[name].name)).toEqual(factNames);
+    expect(Object.keys(schema.$defs.node.properties).sort()).toEqual([...factNames].sort());
+  });
+
+  it('asks every probe once, each under its own name', () => {
+    const names = allProbes().map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThan(15);
+  });
+
+  it('asks only tools by their absolute path (case 21)', () => {
+    for (const { ask } of allProbes()) {
+      expect(ask[0]).toMatchObject({ kind: 'node-path', path: expect.stringMatching(/^\/(usr\/)?s?bin\//) });
+    }
+  });
+});
+
+describe('facts --json', () => {
+  it('is valid for a node that could not be reached, with every fact unknown', () => {
+    const facts = factsWithoutAnswer('unreachable', 'The node did not answer.');
+    expect(Object.keys(facts)).toEqual(factNames);
+    expect(validate(document(facts))).toBe(true);
+    expect(factsJson(facts).clock).toEqual({ unknown: 'unreachable', detail: 'The node did not answer.' });
+  });
+
+  it('is valid for a node of published outputs, and most of its facts are known', () => {
+    const facts = parseFacts(wholeNode(), asked);
+    expect(validate(document(facts)), JSON.stringify(validate.errors)).toBe(true);
+    expect(factNames.filter((name) => facts[name].kind === 'known').length).toBeGreaterThan(15);
+    expect(factsJson(facts).jobs).toMatchObject({ value: [{ fields: { name: 'fetch-model' } }, {}, {}, {}] });
+  });
+
+  it('refuses a fact with a field too many', () => {
+    const facts = factsJson(factsWithoutAnswer('empty', 'd'));
+    const nodes = { 'studio-1': { ...facts, power: { value: { sleepMinutes: 0, colour: 'blue' } } } };
+    expect(validate({ ...document(factsWithoutAnswer('empty', 'd')), nodes })).toBe(false);
+  });
+});
+
+describe('parseFacts', () => {
+  it('makes the facts of a probe without an answer unknown and leaves the others alone', () => {
+    const facts = parseFacts([answer('rdma-ctl', { stdout: 'enabled\n' })], asked);
+    expect(facts['rdma-state']).toEqual({ kind: 'known', value: 'enabled' });
+    expect(facts.power).toMatchObject({ kind: 'unknown', reason: 'not-asked' });
+  });
+
+  it('never throws, and gives only what the schema allows, whatever the tools print', () => {
+    const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.json(), fc.constantFrom('', '{}\n', '[]\n'));
+    const answers = fc.record({ stdout: text, stderr: text, code: fc.integer({ min: 0, max: 255 }) });
+    fc.assert(
+      fc.property(fc.array(answers, { minLength: 1, maxLength: 4 }), (printed) => {
+        const all = allProbes().map(({ name }, at) => answer(name, printed[at % printed.length] ?? {}));
+        expect(validate(document(parseFacts(all, asked)))).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

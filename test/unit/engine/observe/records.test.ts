@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { parseLaunchctlPrint as parseLaunchctlPrintItself } from '../../../../src/node/answers/launchd.ts';
+import { jobsFact as jobsItself } from '../../../../src/rack/records/jobs-fact.ts';
+import { leasesFact as leasesItself } from '../../../../src/rack/records/leases-fact.ts';
+import { servicesFact as servicesItself } from '../../../../src/rack/records/services-fact.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+import { answer, asked } from './fact-cases.ts';
+
+const jobs = { ...jobsItself, parse: onPage(jobsItself.parse) };
+const parseLaunchctlPrint = onPage(parseLaunchctlPrintItself);
+const leases = { ...leasesItself, parse: onPage(leasesItself.parse) };
+const services = { ...servicesItself, parse: onPage(servicesItself.parse) };
+
+const kept = (lines: readonly string[]) => [
+  answer('kept-records', { stdout: lines.map((line) => `${line}\n`).join('') }),
+];
+const both = ['job 9f2a', '|name=blob', '|path=/opt/a=b', 'lease', '|owner=ana', '|verb=apply', 'end'];
+
+describe('jobs fact', () => {
+  it('gives each job by its key with the fields of its file', () => {
+    expect(jobs.parse(kept(both), asked)).toEqual({
+      kind: 'known',
+      value: [{ key: '9f2a', fields: { name: 'blob', path: '/opt/a=b', state: 'gone' } }],
+    });
+    expect(jobs.parse(kept(['end']), asked)).toEqual({ kind: 'known', value: [] });
+  });
+
+  it('is unknown, never none, when the list does not end or a folder cannot be read', () => {
+    expect(jobs.parse(kept(['job 9f2a', '|name=blob']), asked)).toMatchObject({ reason: 'truncated' });
+    expect(jobs.parse(kept(['unreadable']), asked)).toMatchObject({ reason: 'no-privilege' });
+    expect(jobs.parse(kept(['job 9f2a', 'unreadable']), asked)).toMatchObject({ reason: 'no-privilege' });
+  });
+
+  it.each([
+    ['a line that is no field', ['job a', '|rubbish', 'end']],
+    ['a field twice', ['job a', '|x=1', '|x=2', 'end']],
+    ['a job twice', ['job a', 'job a', 'end']],
+    ['a key with a slash', ['job ../a', 'end']],
+    ['a line without its record', ['|x=1', 'end']],
+    ['a record of another kind', ['odd', 'end']],
+  ])('is garbled by %s', (_, lines) => {
+    expect(jobs.parse(kept(lines), asked)).toMatchObject({ reason: 'garbled' });
+  });
+});
+
+describe('the state of a job', () => {
+  const uuid = 'F2B1C3D4-0000-4000-8000-000000000001';
+  const sysctl = (session: string) => answer('sysctl', { stdout: `kern.bootsessionuuid: ${session}\n` });
+  const state = (lines: readonly string[], boot = sysctl(uuid)) => {
+    const seen = jobs.parse([kept(['job 9f2a', `|boot=${uuid}`, ...lines, 'end'])[0], boot], asked);
+    return seen.kind === 'known' ? seen.value[0]?.fields['state'] : seen.reason;
+  };
+  const process = '| 17 /bin/sh /Library/Application Support/meshwright/ops/9f2a/run';
+
+  it('is that it runs only with its own process in its own boot session', () => {
+    expect(state(['|pid=17', 'processes 0', process])).toBe('running');
+    expect(state(['|pid=18', 'processes 0', process])).toBe('gone');
+    expect(state(['|pid=17', 'processes 0', process.replace('9f2a', '9f2b')])).toBe('gone');
+    expect(state(['|pid=17', 'processes 1'])).toBe('gone');
+    expect(state(['|pid=17', 'processes 0', process], sysctl(uuid.replace('1', '2')))).toBe('gone');
+    expect(state(['|pid=17', '|exit=0', 'processes 0', process])).toBe('ended');
+  });
+
+  it('is unknown, never gone, when nobody could look', () => {
+    expect(state(['|pid=17'])).toBe('failed');
+    expect(state(['|pid=17', 'processes 127'])).toBe('failed');
+    expect(state(['|pid=17', 'processes 0', '|rubbish'])).toBe('garbled');
+    expect(state(['|pid=17', 'processes 0', process], sysctl('none'))).toBe('garbled');
+    expect(state(['|pid=17', 'processes 0', process], answer('sysctl', { code: 2 }))).toBe('failed');
+    expect(state(['|exit=maybe'])).toBe('garbled');
+    expect(state(['|progress=10'])).toBe('garbled');
+  });
+});
+
+describe('leases fact', () => {
+  it('gives the one lease, with no fields when its owner died while taking it', () => {
+    expect(leases.parse(kept(both), asked)).toMatchObject({ value: [{ fields: { owner: 'ana', verb: 'apply' } }] });
+    expect(leases.parse(kept(['lease', 'end']), asked)).toMatchObject({ value: [{ fields: {} }] });
+    expect(leases.parse(kept(['lease', 'lease', 'end']), asked)).toMatchObject({ reason: 'garbled' });
+  });
+});
+
+describe('services fact', () => {
+  const said = (lines: readonly string[]) =>
+    services.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
+
+  it('tells not loaded from a launchctl that failed', () => {
+    const words = '|Could not find service "dev.meshwright.keeper" in domain for system';
+    expect(said(['service dev.meshwright.keeper 113', '|Bad request.', words, 'end'])).toEqual({
+      kind: 'known',
+      value: [{ label: 'dev.meshwright.keeper', state: 'not-loaded' }],
+    });
+    expect(said(['service dev.meshwright.keeper 113', 'end'])).toMatchObject({ reason: 'failed' });
+    expect(said(['service dev.meshwright.keeper 137', 'end'])).toMatchObject({ reason: 'failed' });
+  });
+
+  it('tells whom a doorman has behind it, and that somebody else or nobody listens at its port', () => {
+    const label = 'dev.meshwright.doorman.8080';
+    const print = [`service ${label} 0`, `|system/${label} = {`, '|\tstate = running', '|\tpid = 7', '|}'];
+    const behind = (...answer: readonly string[]) => {
+      const seen = said([...print, ...answer, 'end']);
+      return seen.kind === 'known' ? seen.value.map((one) => one.behind) : seen.reason;
+    };
+    expect(behind(`answer ${label} 0`, '|kimi', '|qwen')).toEqual([['kimi', 'qwen']]);
+    expect(behind(`answer ${label} 0`)).toEqual([[]]);
+    expect(behind(`answer ${label} 7`)).toEqual([[]]);
+    expect(behind(`answer ${label} 28`)).toEqual([undefined]);
+    expect(behind()).toEqual([undefined]);
+    expect(behind('answer dev.meshwright.doorman.8081 0')).toBe('garbled');
+  });
+});
+
+describe('launchctl print', () => {
+  const print = (...lines: readonly string[]) => parseLaunchctlPrint(['system/x = {', ...lines, '}']);
+
+  it('reads fields of the first depth only, whatever arguments say', () => {
+    const read = print(
+      '\tstate = running',
+      '\targuments = {',
+      '\t\tpid = 1',
+      '\t\t}',
+      'pid = 2',
+      '\tpid = 3',
+      '\t}',
+      '\tpid = 4',
+      '\tlast exit code = 78: EX_CONFIG',
+    );
+    expect(read).toEqual({ state: 'running', pid: 4, lastExit: '78: EX_CONFIG' });
+  });
+
+  it('takes a crash loop for waiting, with its runs', () => {
+    expect(print('\tstate = spawn scheduled', '\truns = 812', '\tlast exit code = 1')).toEqual({
+      state: 'waiting',
+      runs: 812,
+      lastExit: '1',
+    });
+  });
+
+  it('reads the signal that ended a process, in place of an exit code', () => {
+    const signal = '\tlast terminating signal = Killed: 9';
+    const idle = ['\tstate = not running', '\truns = 1'];
+    expect(print(...idle, signal)).toEqual({ state: 'waiting', runs: 1, lastExit: 'Killed: 9' });
+    expect(print(...idle, signal, '\tlast exit code = (never exited)')?.lastExit).toBe('Killed: 9');
+    expect(print(...idle, '\tlast terminating signal = $(reboot)')).toBeUndefined();
+    expect(print(...idle, signal, signal)).toBeUndefined();
+  });
+
+  it('reads nothing from a field that comes twice, a block without end or a state that is not known', () => {
+    expect(print('\tstate = running', '\tpid = 1', '\tpid = 2')).toBeUndefined();
+    expect(print('\tstate = running', '\targuments = {')).toBeUndefined();
+    expect(print('\tstate = dreaming')).toBeUndefined();
+    expect(print('\tstate = constructor')).toBeUndefined();
+    expect(parseLaunchctlPrint(['system/x = {', '\tstate = running'])).toBeUndefined();
+  });
+});
+
+onOnePage('records');

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { onFallback } from '../../../../src/desired/layouts.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { configurePlacement } from '../../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { shortDigest } from '../../../../src/model/digest.ts';
+import type { TokenSight } from '../../../../src/model/facts/fact-values.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { type MemberCase, type MeshRack, meshFleet, observeMesh } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { settledFacts } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
+const late = { kind: 'silent', reason: 'no token within 20 s', isTimeout: true } as const;
+const refused = { kind: 'silent', reason: 'connection refused' } as const;
+const fleetWith = (...there: readonly number[]): DesiredFleet =>
+  meshFleet({ placement: { fallback: { nodes: nodes(...there), contextTokens: 2_048 } } });
+
+/** The ranks of the fallback of a fleet, whose leader gave this instead of a token. */
+function onTheFallback(of: DesiredFleet, token: TokenSight, last: MemberCase['state'] = 'joined') {
+  const [first] = of.placements.map(onFallback);
+  if (first === undefined) throw new Error('the fleet has a placement');
+  const { digest = '' } = configurePlacement(first, of, 0, lastingNames);
+  const entries = first.nodes.map((node, rank): [string, readonly MemberCase[]] => {
+    const state = rank === first.nodes.length - 1 ? last : 'joined';
+    const changes = { size: first.nodes.length };
+    return [node, [{ state, generation: 5, rank, digest, changes, ...(rank === 0 ? { token } : {}) }]];
+  });
+  return Object.fromEntries(entries);
+}
+
+const own = (token: TokenSight, last: MemberCase['state'] = 'joined'): MeshRack['members'] => ({
+  'studio-1': [{ state: 'joined', rank: 0, token }],
+  'studio-2': [{ state: 'joined', rank: 1 }],
+  'studio-3': [{ state: last, rank: 2 }],
+});
+
+interface Case {
+  readonly of: DesiredFleet;
+  readonly members: MeshRack['members'];
+  readonly goal?: Goal;
+  readonly away?: readonly string[];
+}
+
+function planOf({ of, members, goal = { kind: 'converge' }, away = [] }: Case): Plan {
+  const trees = [...of.runtimes, ...of.models].map(({ name, digest }, at) => ({
+    kind: at === 0 ? ('runtime' as const) : ('model' as const),
+    name,
+    digest: digest === undefined ? '' : shortDigest(digest),
+    state: 'intact' as const,
+    isCurrent: true,
+  }));
+  const values = of.nodes.map(({ name }) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    return [name, { ...facts, trees, hold: [] }];
+  });
+  const observation = observeMesh(of, { members, values: Object.fromEntries(values), unreachable: away });
+  return makePlan({ goal, desired: of, observation, targets: of.nodes.map(({ name }) => name) });
+}
+
+/** The interruptions of a plan, and how long it gives ranks to stop. */
+function stopsOf(of: DesiredFleet, members: MeshRack['members'], goal: Goal = { kind: 'converge' }) {
+  const plan = planOf({ of, members, goal });
+  const graces = plan.steps.flatMap(({ act }) =>
+    act.kind === 'script' && act.name === 'stop-rank' ? [act.args.graceMs] : [],
+  );
+  return { interrupts: plan.effects.filter(({ kind }) => kind === 'interrupt').length, graces: [...new Set(graces)] };
+}
+
+const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
+const asked = { interrupts: 1, graces: [10_000] };
+const free = { interrupts: 0, graces: [2_000] };
+
+describe('a placement that gives no token in time because it may be busy', () => {
+  it('is moved back from its fallback as an interruption, one that is broken there without', () => {
+    const of = fleetWith(4, 1);
+    expect(stopsOf(of, onTheFallback(of, late))).toEqual(asked);
+    expect(stopsOf(of, onTheFallback(of, refused))).toEqual(free);
+    expect(stopsOf(of, onTheFallback(of, late, 'exited'))).toEqual(free);
+  });
+
+  it('is taken to its fallback as an interruption, one that has lost a rank without', () => {
+    const of = fleetWith(4);
+    expect(stopsOf(of, own(late), startThere)).toEqual(asked);
+    expect(stopsOf(of, own(refused), startThere)).toEqual(free);
+    expect(stopsOf(of, own(late, 'exited'), startThere)).toEqual(free);
+  });
+
+  it('is restarted where it is without one when a rank is lost that its fallback does without', () => {
+    const of = fleetWith(1, 2);
+    expect(stopsOf(of, own(late, 'exited'))).toEqual(free);
+  });
+});
+
+describe('a fallback that runs and does not serve', () => {
+  const told = (members: (of: DesiredFleet) => MeshRack['members'], away: readonly string[]) => {
+    const of = fleetWith(4, 1);
+    const { diagnostics } = planOf({ of, members: members(of), away });
+    const found = diagnostics.find(({ code }) => code === 'mesh/on-fallback');
+    return [found?.detail, found?.hint].map((text = '') => plainText(text));
+  };
+
+  it('is told so, with what restarts it there', () => {
+    const there = 'It runs on its fallback: studio-4, studio-1, context 2k.';
+    const wait = 'To be moved back it waits for studio-3.';
+    const restart = expect.stringContaining('meshwright restart kimi');
+    expect(told((of) => onTheFallback(of, refused), ['studio-3'])).toEqual([
+      `${there} It gives no token there. ${wait}`,
+      restart,
+    ]);
+    expect(told((of) => onTheFallback(of, refused, 'exited'), ['studio-3'])).toEqual([
+      `${there} Some of its ranks do not run there. ${wait}`,
+      restart,
+    ]);
+    const serves = told((of) => onTheFallback(of, { kind: 'answered', text: 'Hi' }), ['studio-3']);
+    expect(serves).toEqual([`${there} ${wait}`, expect.not.stringContaining('restart')]);
+  });
+});
+
+onOnePage('fallback-busy');

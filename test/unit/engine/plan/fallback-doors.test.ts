@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { MemberCase, MeshRack } from '../../../rack/placements.ts';
+import {
+  digestIn,
+  doorChanges,
+  doorPlan,
+  doorSteps,
+  kimi,
+  nodes,
+  ofPlacement,
+  onItsNodes,
+  onTheFallback,
+  published,
+} from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
+const startHere: Goal = { kind: 'start', placements: ['kimi'], layout: 'own' };
+const stopped: MeshRack['members'] = {
+  'studio-1': [{ state: 'stopped', rank: 0 }],
+  'studio-2': [{ state: 'stopped', rank: 1 }],
+};
+const both = ['studio-1', 'studio-4'];
+
+describe('the door of a fallback that was started though the file wants the placement stopped', () => {
+  const of = published({ state: 'stopped' });
+  const members = onTheFallback(of);
+
+  it('is left open by the last look of that start, and by every other start', () => {
+    expect(doorSteps(doorPlan({ of, members: {}, closed: both, goal: startThere }))).toContain('studio-4 open-door');
+    for (const goal of [startThere, startHere]) {
+      expect(doorChanges(doorPlan({ of, members, closed: [], goal }))).toEqual([]);
+    }
+  });
+
+  it('is closed by an apply, which stops it', () => {
+    expect(doorChanges(doorPlan({ of, members, closed: [] }))).toEqual(both.map((node) => `${node}: open -> closed`));
+  });
+});
+
+describe('a start after a drain, which has closed both doors', () => {
+  it('leaves none of them closed, wherever the placement runs and goes to', () => {
+    const of = published();
+    const moved = doorPlan({ of, members: onItsNodes, closed: both, goal: startThere });
+    expect(doorSteps(moved).filter((one) => one.endsWith('open-door'))).toEqual([
+      'studio-1 open-door',
+      'studio-4 open-door',
+    ]);
+    expect(doorChanges(moved)).toEqual([]);
+    const begun = doorPlan({ of, members: stopped, closed: both, goal: startHere });
+    expect(doorChanges(begun)).toEqual(['studio-4: closed -> open']);
+    expect(doorSteps(begun)).toEqual(expect.arrayContaining(['studio-1 open-door', 'studio-4 door/open']));
+    const there = doorPlan({ of, members: {}, closed: both, goal: startThere });
+    expect(doorChanges(there)).toEqual(['studio-1: closed -> open']);
+    expect(doorSteps(there)).toEqual(expect.arrayContaining(['studio-4 open-door', 'studio-1 door/open']));
+  });
+});
+
+describe('a start of one dead rank behind a drained door', () => {
+  it('opens that, too, since it proves that the placement serves', () => {
+    const fleet = published();
+    const runtimes = fleet.runtimes.map((one) =>
+      one.driver === 'command' ? { ...one, restart: 'node' as const } : one,
+    );
+    const of = { ...fleet, runtimes };
+    const member = (rank: number, state: 'joined' | 'exited'): MemberCase => ({
+      state,
+      rank,
+      digest: digestIn(of, kimi(of)),
+    });
+    const states = ['joined', 'exited', 'joined'] as const;
+    const members = Object.fromEntries(states.map((state, rank) => [`studio-${rank + 1}`, [member(rank, state)]]));
+    const plan = doorPlan({ of, members, closed: ['studio-1'] });
+    const ids = plan.steps.map(({ id }) => id);
+    expect(ids.filter((id) => id.includes('/stop'))).toEqual([]);
+    expect(ids.at(-1)).toBe('studio-1/placement/kimi/open-door');
+    expect(doorChanges(plan)).toEqual([]);
+  });
+});
+
+describe('a closed door in an apply', () => {
+  it('waits as long as nobody knows whether anything serves behind it', () => {
+    const plan = doorPlan({ members: stopped, closed: both, away: ['studio-3'] });
+    expect([doorChanges(plan), doorSteps(plan)]).toEqual([[], []]);
+    const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/door'));
+    const why = 'it is closed, and nobody could tell whether kimi serves';
+    expect(waiting).toMatchObject(
+      both.map((node) => ({
+        node,
+        resource: 'doorman/8080/kimi/door',
+        for: [{ text: `doorman/8080/kimi/door on ${node} is unknown (${why})` }],
+        isUnknown: true,
+      })),
+    );
+  });
+
+  it('waits in a run limited to nodes of a placement that it cannot judge and leaves alone', () => {
+    const limited = { targets: nodes(1, 4), away: ['studio-2', 'studio-3'] };
+    const plan = doorPlan({ members: stopped, closed: both, ...limited });
+    expect([doorChanges(plan), doorSteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
+    expect(plan.waiting.map(({ node, resource, isUnknown }) => [node, resource, isUnknown])).toEqual(
+      both.map((node) => [node, 'doorman/8080/kimi/door', true]),
+    );
+    expect(doorPlan({ members: stopped, closed: [], ...limited }).waiting).toEqual([]);
+  });
+
+  it('is opened in a run limited to nodes of a placement that is seen to serve', () => {
+    expect(doorChanges(doorPlan({ members: onItsNodes, closed: both, targets: nodes(1) }))).toEqual([
+      'studio-1: closed -> open',
+    ]);
+  });
+
+  it('is no matter where it is open already', () => {
+    const plan = doorPlan({ members: stopped, closed: [], away: ['studio-3'] });
+    expect(plan.waiting.filter(({ resource }) => resource.endsWith('/door'))).toEqual([]);
+  });
+
+  it('is opened before a fallback that cannot be moved back, and nothing else of it is touched', () => {
+    const plan = doorPlan({ members: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
+    expect(doorChanges(plan)).toEqual(['studio-4: closed -> open']);
+    expect(doorSteps(plan)).toEqual(['studio-4 door/open']);
+    expect(ofPlacement(plan)).toEqual([]);
+  });
+
+  it('is left to the move of a fallback that goes back', () => {
+    const plan = doorPlan({ members: onTheFallback(published()), closed: ['studio-4'] });
+    expect(doorChanges(plan)).toEqual([]);
+    expect(doorSteps(plan).filter((one) => one.startsWith('studio-4'))).toEqual([
+      'studio-4 close-door',
+      'studio-4 open-door',
+    ]);
+  });
+});
+
+onOnePage('fallback-doors');

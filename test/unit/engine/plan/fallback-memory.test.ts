@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { onFallback } from '../../../../src/desired/layouts.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import type { MemberCase } from '../../../rack/placements.ts';
+import {
+  digestIn,
+  fleetWithFallback,
+  kimi,
+  nodes,
+  ofPlacement,
+  onTheFallback,
+  type PlacedCase,
+  placedPlan,
+} from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+import { evenShape } from './fit-shapes.ts';
+
+const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
+/** A third of the large one leaves no room for the small one on a Mac. */
+const sizes = { tiny: 1_200e9, small: 300e9 };
+
+/** kimi, whose fallback is on studio-4, studio-1 and studio-2, beside others with the small model. */
+function beside(...others: readonly Partial<DesiredPlacement>[]): DesiredFleet {
+  const of = fleetWithFallback({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 } });
+  const { fallback: _, sharding: __, ...rest } = kimi(of);
+  return {
+    ...of,
+    models: of.models.flatMap((model) =>
+      Object.entries(sizes).map(([name, bytes]) => ({ ...model, name, shape: evenShape(bytes, layers) })),
+    ),
+    placements: [kimi(of), ...others.map((one) => ({ ...rest, model: 'small', endpointPort: 8_081, ...one }))],
+  };
+}
+
+const other = { name: 'other', nodes: nodes(4) };
+const needsReboot: Partial<FactValues> = { 'reboot-mark': [{ placement: 'kimi', why: 'kernel' }] };
+
+/** Which placements are refused for their memory, and which are started. */
+function outcomeOf(plan: Plan) {
+  const refused = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
+  const started = plan.steps.flatMap(({ id }) => /\/placement\/([^/]+)\/kick$/.exec(id)?.slice(1) ?? []);
+  return {
+    refused: refused.map(({ action }) => /^placement ([^:]+):/.exec(plainText(action))?.[1]),
+    started: [...new Set(started)].toSorted(),
+  };
+}
+
+describe('the memory beside a fallback that runs', () => {
+  const of = beside(other);
+  const members = onTheFallback(of);
+
+  it('is free for another placement where the fallback is moved back by the same plan', () => {
+    const plan = placedPlan({ of, members });
+    expect(outcomeOf(plan)).toEqual({ refused: [], started: ['kimi', 'other'] });
+    const kick = plan.steps.find(({ id }) => id === 'studio-4/placement/other/bootstrap');
+    expect(kick?.needs).toContain('studio-4/placement/kimi/stop');
+  });
+
+  it.each<[string, Partial<PlacedCase>]>([
+    ['a node of its own is away', { away: ['studio-3'] }],
+    ['a node of its own is held', { held: 'studio-3' }],
+    ['a node of its own needs a restart', { shown: { 'studio-3': needsReboot } }],
+    ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }],
+  ])('is not free while %s', (_, one) => {
+    const plan = placedPlan({ of, members, ...one });
+    expect(ofPlacement(plan)).toEqual([]);
+    expect(outcomeOf(plan)).toEqual({ refused: ['other'], started: [] });
+    const [refused] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
+    const release = 'held' in one ? 'studio-3 is no longer held (meshwright release studio-3) and ' : '';
+    const room = `${release}kimi is back on its own nodes (meshwright apply)`;
+    expect(plainText(refused?.action ?? '')).toContain(`It fits once ${room}, which this plan`);
+  });
+
+  it('is not free for a move back of another placement either', () => {
+    const two = beside({ ...other, fallback: { nodes: nodes(3), contextTokens: 2_048 } });
+    const moved = two.placements.map(onFallback).find(({ name }) => name === 'other') ?? kimi(two);
+    const digest = digestIn(two, moved);
+    const rank: MemberCase = { placement: 'other', state: 'joined', generation: 5, digest, changes: { size: 1 } };
+    const both = { ...onTheFallback(two), 'studio-3': [rank] };
+    const free = outcomeOf(placedPlan({ of: two, members: both }));
+    expect(free).toEqual({ refused: [], started: ['kimi', 'other'] });
+    const stuck = outcomeOf(placedPlan({ of: two, members: both, shown: { 'studio-2': needsReboot } }));
+    expect(stuck.started).toEqual([]);
+    expect(stuck.refused).toContain('other');
+  });
+});
+
+onOnePage('fallback-memory');

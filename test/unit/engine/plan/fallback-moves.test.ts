@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { MeshRack } from '../../../rack/placements.ts';
+import {
+  changesOf,
+  fleetWithFallback,
+  nodes,
+  ofPlacement,
+  onItsNodes,
+  onTheFallback,
+  type PlacedCase,
+  placedPlan,
+  published as publishedFleet,
+} from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+
+/** `kimi` with its fallback on these nodes. */
+const fleetWith = (there: readonly number[], placement: Parameters<typeof fleetWithFallback>[0] = {}): DesiredFleet =>
+  fleetWithFallback({ fallback: { nodes: nodes(...there), contextTokens: 2_048 }, ...placement });
+
+const waitsFor = ({ waiting }: Plan): readonly string[] =>
+  waiting.filter(({ resource }) => resource === 'placement/kimi').flatMap((one) => one.for.map(({ text }) => text));
+
+describe('a run that is limited to the own nodes of a placement on its fallback', () => {
+  it.each([[[4]], [[4, 1]]])('stops and starts nothing while the fallback on %s is not among the targets', (there) => {
+    const of = fleetWith(there);
+    const limited = placedPlan({ of, members: onTheFallback(of), targets: nodes(1, 2, 3) });
+    expect([ofPlacement(limited), changesOf(limited)]).toEqual([[], []]);
+    expect(waitsFor(limited)).toEqual(['studio-4 is not among the targets']);
+    const whole = placedPlan({ of, members: onTheFallback(of), targets: nodes(1, 2, 3, 4) });
+    expect(ofPlacement(whole)).toEqual(expect.arrayContaining(['studio-4 stop', 'studio-3 kick']));
+  });
+
+  it('is not held up by a node of the fallback that is away while another one can be stopped', () => {
+    const plan = placedPlan({ members: onTheFallback(fleetWithFallback()), away: ['studio-4'] });
+    expect(ofPlacement(plan)).toEqual(expect.arrayContaining(['studio-1 stop', 'studio-3 kick']));
+  });
+});
+
+describe('the doors of a placement that moves', () => {
+  const published = (...there: readonly number[]): DesiredFleet =>
+    publishedFleet({ fallback: { nodes: nodes(...there), contextTokens: 2_048 } });
+  const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
+  /** Where doors are closed; and that no rank is stopped before all of them are, and those inside are out. */
+  function closedBy(one: PlacedCase): readonly string[] {
+    const { steps } = placedPlan(one);
+    const closing = steps.filter(({ id }) => /\/(?:close-door|drain)$/.test(id)).map(({ id }) => id);
+    const stops = steps.filter(({ id }) => id.endsWith('/placement/kimi/stop'));
+    expect(stops.length).toBeGreaterThan(0);
+    for (const { needs } of stops) expect(needs).toEqual(expect.arrayContaining(closing));
+    return closing.filter((id) => id.endsWith('/close-door')).map((id) => id.split('/')[0] ?? '');
+  }
+
+  it('are closed where clients are, also when that node is a member of both layouts', () => {
+    const within = published(2, 3);
+    expect(closedBy({ of: within, members: onTheFallback(within) })).toEqual(['studio-1', 'studio-2']);
+    const beside = published(4, 1);
+    expect(closedBy({ of: beside, members: onItsNodes, goal: startThere })).toEqual(['studio-1', 'studio-4']);
+    const turned = published(2, 1, 3);
+    expect(closedBy({ of: turned, members: onTheFallback(turned) })).toEqual(['studio-1', 'studio-2']);
+  });
+
+  it('are closed once where both layouts have one leader', () => {
+    const of = published(1, 2);
+    expect(closedBy({ of, members: onTheFallback(of) })).toEqual(['studio-1']);
+  });
+});
+
+describe('a placement and its fallback that share their first ranks, after an edit of the file', () => {
+  const old = fleetWith([1, 2, 4]);
+  const edited = fleetWith([1, 2, 4], { env: { LOG: '1' } });
+  const there = 'on its fallback: studio-1, studio-2, studio-4, context 2k';
+
+  it('is known by the one rank that only the fallback can have, also when that has ended', () => {
+    const changed = changesOf(placedPlan({ of: edited, members: onTheFallback(old) }));
+    const back = 'serving on its own nodes: studio-1, studio-2, studio-3, context 4k';
+    expect(changed).toEqual([['studio-1', there, back]]);
+    const [last] = onTheFallback(old, 'exited')['studio-4'] ?? [];
+    const broken: MeshRack['members'] = { ...onTheFallback(old), 'studio-4': last === undefined ? [] : [last] };
+    expect(changesOf(placedPlan({ of: edited, members: broken }))).toEqual(changed);
+  });
+
+  it('is not stopped while one of its own nodes is away', () => {
+    const plan = placedPlan({ of: edited, members: onTheFallback(old), away: ['studio-3'] });
+    expect([ofPlacement(plan), plan.effects]).toEqual([[], []]);
+  });
+
+  it('is stopped whole where it runs', () => {
+    const goal: Goal = { kind: 'stop', placements: ['kimi'] };
+    const stops = ofPlacement(placedPlan({ of: edited, members: onTheFallback(old), goal })).filter((id) =>
+      id.endsWith(' stop'),
+    );
+    expect(stops).toEqual(['studio-1 stop', 'studio-2 stop', 'studio-4 stop']);
+  });
+
+  it('is taken for its own where a rank runs that only the placement itself can have', () => {
+    const digest = 'of old';
+    const members: MeshRack['members'] = Object.fromEntries(
+      nodes(1, 2, 3).map((node, rank) => [node, [{ state: 'joined', rank, digest }]]),
+    );
+    const from = 'running with old settings: which settings is not known, its record does not keep them';
+    expect(changesOf(placedPlan({ of: edited, members }))).toEqual([['studio-1', from, 'serving']]);
+  });
+});
+
+onOnePage('fallback-moves');

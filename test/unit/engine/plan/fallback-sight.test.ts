@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { onFallback } from '../../../../src/desired/layouts.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
+import { type MemberCase, type MeshRack, observeMesh } from '../../../rack/placements.ts';
+import {
+  changesOf,
+  digestIn,
+  fleetWithFallback,
+  kimi,
+  nodes,
+  ofPlacement,
+  onItsNodes,
+  type PlacedCase,
+  placedPlan,
+} from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+
+describe('a placement whose fallback nobody can see', () => {
+  const apart = (changes: Partial<DesiredPlacement> = {}): DesiredFleet =>
+    fleetWithFallback({ fallback: { nodes: nodes(4), contextTokens: 2_048 }, ...changes });
+  const stopped: MeshRack['members'] = {
+    'studio-1': [{ state: 'stopped', rank: 0 }],
+    'studio-2': [{ state: 'stopped', rank: 1 }],
+    'studio-3': [{ state: 'ready', rank: 2 }],
+  };
+
+  it.each<[string, Partial<PlacedCase>]>([
+    ['by a plan for the file', {}],
+    ['by a start', { goal: { kind: 'start', placements: ['kimi'], layout: 'own' } }],
+    ['by a start after which nothing of it was kept', { members: {} }],
+  ])('is not started on its own nodes %s, and the plan says what it waits for', (_, one) => {
+    const plan = placedPlan({ of: apart(), members: stopped, away: ['studio-4'], ...one });
+    expect([ofPlacement(plan), changesOf(plan)]).toEqual([[], []]);
+    expect(plan.waiting).toContainEqual(expect.objectContaining({ resource: 'placement/kimi', isUnknown: true }));
+  });
+
+  it('is not known to be stopped, and is stopped where ranks of it run', () => {
+    const away = ['studio-4'];
+    const goal: Goal = { kind: 'stop', placements: ['kimi'] };
+    const [idle, some] = [stopped, { ...onItsNodes, 'studio-3': [] }].map((members) =>
+      placedPlan({ of: apart(), members, away, goal }),
+    );
+    expect(idle?.waiting.map(({ resource }) => resource)).toContain('placement/kimi');
+    expect(some && ofPlacement(some)).toContain('studio-1 stop');
+  });
+
+  it('is restarted on its own nodes where it was started and not stopped, or where one node of the fallback is seen', () => {
+    const broken = { ...onItsNodes, 'studio-2': [{ state: 'exited', rank: 1 } as const] };
+    const [partly, seen] = [
+      placedPlan({ of: apart(), members: broken, away: ['studio-4'] }),
+      placedPlan({ members: stopped, away: ['studio-4'] }),
+    ];
+    expect([ofPlacement(partly), ofPlacement(seen)]).toEqual([
+      expect.arrayContaining(['studio-2 kick']),
+      expect.arrayContaining(['studio-1 kick']),
+    ]);
+  });
+});
+
+describe('a placement of which ranks run in both of its layouts', () => {
+  const alone = { nodes: nodes(4), contextTokens: 2_048 };
+  const of = fleetWithFallback({ fallback: alone });
+  const silent = { kind: 'silent', reason: 'status 503' } as const;
+  const layoutOf = (there: Partial<MemberCase>, here: Partial<MemberCase> = {}): string | undefined => {
+    const digest = digestIn(of, onFallback(kimi(of)));
+    const members: MeshRack['members'] = {
+      'studio-1': [{ state: 'joined', rank: 0, ...here }],
+      'studio-2': [{ state: 'joined', rank: 1 }],
+      'studio-3': [{ state: 'joined', rank: 2 }],
+      'studio-4': [{ state: 'joined', rank: 0, digest, changes: { size: 1 }, ...there }],
+    };
+    const view = viewOf({
+      desired: of,
+      observation: observeMesh(of, { members }),
+      targets: of.nodes.map((one) => one.name),
+    });
+    return surveyPlacements(view)[0]?.nodes.join(', ');
+  };
+
+  it('runs where it answers, whatever its starts count, and where both do the same, in the later start', () => {
+    const home = nodes(1, 2, 3).join(', ');
+    expect(layoutOf({ generation: 1 }, { token: silent })).toBe('studio-4');
+    expect(layoutOf({ generation: 4, token: silent })).toBe(home);
+    expect(layoutOf({ generation: 5, token: silent })).toBe(home);
+    expect(layoutOf({ generation: 5 })).toBe('studio-4');
+    expect(layoutOf({ generation: 3 })).toBe(home);
+    expect(layoutOf({ generation: 4 })).toBe(home);
+  });
+});
+
+onOnePage('fallback-sight');

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { onFallback } from '../../../../src/desired/layouts.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import { placementFindings } from '../../../../src/rack/placement/check/placement-findings.ts';
+import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import {
+  changesOf,
+  digestIn,
+  fallback,
+  fleetWithFallback,
+  kimi,
+  nodes,
+  ofPlacement,
+  onItsNodes,
+  onTheFallback,
+  type PlacedCase,
+  placedPlan,
+} from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+import { evenShape } from './fit-shapes.ts';
+
+const codes = ({ diagnostics }: Plan): readonly string[] => diagnostics.map(({ code }) => code);
+const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
+
+describe('a placement on its fallback', () => {
+  it('is what the file says as soon as the file has those nodes and that context', () => {
+    const of = fleetWithFallback();
+    const moved = meshFleet({ placement: fallback });
+    expect(digestIn(of, onFallback(kimi(of)))).toBe(
+      digestIn(moved, kimi({ ...moved, placements: [{ ...kimi(moved), ...fallback }] })),
+    );
+  });
+
+  it('changes nothing of what runs by being written into the file', () => {
+    expect(digestIn(fleetWithFallback(), kimi(fleetWithFallback()))).toBe(digestIn(meshFleet(), kimi(meshFleet())));
+  });
+
+  it('is moved back by a plan for the file, as an interruption', () => {
+    const plan = placedPlan({ members: onTheFallback(fleetWithFallback()) });
+    const there = 'on its fallback: studio-4, studio-1, context 2k';
+    const back = 'serving on its own nodes: studio-1, studio-2, studio-3, context 4k';
+    expect(changesOf(plan)).toEqual([['studio-1', there, back]]);
+    expect(ofPlacement(plan)).toEqual(
+      expect.arrayContaining(['studio-4 stop', 'studio-1 stop', 'studio-4 remove', 'studio-3 kick']),
+    );
+    expect(plan.effects.filter(({ kind }) => kind === 'interrupt')).toHaveLength(1);
+    expect(codes(plan)).toContain('mesh/on-fallback');
+  });
+
+  it.each<[string, Partial<PlacedCase>]>([
+    ['a node of its own is away', { away: ['studio-3'] }],
+    ['a node of its own is held', { held: 'studio-3' }],
+  ])('is not touched while %s, and the plan says what it waits for', (_, one) => {
+    const plan = placedPlan({ members: onTheFallback(fleetWithFallback()), ...one });
+    expect([ofPlacement(plan), changesOf(plan)]).toEqual([[], []]);
+    expect(plan.waiting.filter(({ resource }) => resource === 'placement/kimi')).toHaveLength(1);
+    expect(codes(plan)).toContain('mesh/on-fallback');
+  });
+
+  it('is stopped where it runs, whoever is away', () => {
+    const plan = placedPlan({
+      members: onTheFallback(fleetWithFallback()),
+      away: ['studio-3'],
+      goal: { kind: 'stop', placements: ['kimi'] },
+    });
+    expect(ofPlacement(plan).filter((id) => id.endsWith(' stop'))).toEqual(['studio-4 stop', 'studio-1 stop']);
+  });
+
+  it('is started where it ran last, unless a start says otherwise', () => {
+    const members = onTheFallback(fleetWithFallback(), 'stopped');
+    const [last, there, home] = ([{}, { layout: 'fallback' }, { layout: 'own' }] as const).map((wish) =>
+      placedPlan({ members, goal: { kind: 'start', placements: ['kimi'], ...wish } }),
+    );
+    const kicked = (plan: Plan | undefined) => plan && ofPlacement(plan).filter((id) => id.endsWith(' kick'));
+    expect([kicked(last), kicked(there), kicked(home)]).toEqual([
+      ['studio-4 kick', 'studio-1 kick'],
+      ['studio-4 kick', 'studio-1 kick'],
+      ['studio-1 kick', 'studio-2 kick', 'studio-3 kick'],
+    ]);
+  });
+
+  it('is left alone by a start that does not say where', () => {
+    const goal: Goal = { kind: 'start', placements: ['kimi'], layout: 'own' };
+    expect(ofPlacement(placedPlan({ members: onTheFallback(fleetWithFallback()), goal }))).toEqual([]);
+  });
+});
+
+describe('status of a placement with a fallback', () => {
+  it('has nothing left over where it runs on it, nor where it was stopped on it and is to stay so', () => {
+    const stopped = fleetWithFallback({ state: 'stopped' });
+    const cases = [
+      { of: fleetWithFallback(), members: onTheFallback(fleetWithFallback()) },
+      { of: stopped, members: onTheFallback(stopped, 'stopped') },
+    ];
+    const told = cases.map(({ of, members }) => {
+      const observation = observeMesh(of, { members });
+      const view = viewOf({ desired: of, observation, targets: of.nodes.map(({ name }) => name) });
+      const surveys = surveyPlacements(view);
+      const codesOf = placementFindings(view, surveys).map(({ code }) => code);
+      return [surveys[0]?.state, surveys[0]?.standing, codesOf];
+    });
+    const { of, members } = cases[1] ?? { of: fleetWithFallback(), members: {} };
+    expect(ofPlacement(placedPlan({ of, members }))).toEqual([]);
+    expect(told).toEqual([
+      ['serving', 'differs', ['mesh/on-fallback']],
+      ['stopped', 'met', []],
+    ]);
+  });
+});
+
+describe('a placement that was meant for a node of its fallback', () => {
+  const near = nodes(4);
+
+  it('is stopped and started there when it runs there, and left alone when it does not', () => {
+    const stop: Goal = { kind: 'stop', placements: ['kimi'], near };
+    const elsewhere = placedPlan({ members: onItsNodes, goal: stop });
+    const there = placedPlan({ members: onTheFallback(fleetWithFallback()), goal: stop });
+    expect([ofPlacement(elsewhere), ofPlacement(there).includes('studio-4 stop')]).toEqual([[], true]);
+    expect(ofPlacement(placedPlan({ members: {}, goal: { kind: 'start', placements: ['kimi'], near } }))).toEqual([]);
+  });
+
+  it('is stopped before its Mac is restarted, and only then', () => {
+    const goal: Goal = { kind: 'reboot', nodes: near };
+    expect(ofPlacement(placedPlan({ members: onTheFallback(fleetWithFallback()), goal }))).toContain('studio-4 stop');
+    expect(ofPlacement(placedPlan({ members: onItsNodes, goal }))).toEqual([]);
+  });
+});
+
+describe('a start on the fallback', () => {
+  it('stops what runs elsewhere first, whoever is away, and a second one has nothing to do', () => {
+    const plan = placedPlan({ members: onItsNodes, away: ['studio-2'], goal: startThere });
+    const steps = ofPlacement(plan);
+    expect(steps.filter((id) => / (?:stop|kick)$/.test(id))).toEqual([
+      'studio-1 stop',
+      'studio-3 stop',
+      'studio-4 kick',
+      'studio-1 kick',
+    ]);
+    const again = placedPlan({ members: onTheFallback(fleetWithFallback()), away: ['studio-2'], goal: startThere });
+    expect([ofPlacement(again), again.waiting]).toEqual([[], []]);
+  });
+
+  it('says of its own ranks that they are such, not that they are of another file or left over', () => {
+    const inside = fleetWithFallback({ fallback: { ...fallback, nodes: nodes(1, 2) } });
+    const there = 'serving on its fallback: studio-1, studio-2, context 2k';
+    const fromOf = (one: Partial<PlacedCase>): unknown =>
+      changesOf(placedPlan({ of: inside, members: onItsNodes, goal: startThere, ...one }));
+    expect(fromOf({})).toEqual([['studio-1', 'on its own nodes: studio-1, studio-2, studio-3, context 4k', there]]);
+    expect(fromOf({ away: ['studio-3'] })).toEqual([
+      ['studio-1', 'on its own nodes: ranks on studio-1, studio-2', there],
+    ]);
+    const old: MeshRack['members'] = {
+      'studio-1': [{ state: 'joined', rank: 0, digest: 'of old', changes: { size: 2 } }],
+      'studio-2': [{ state: 'joined', rank: 1, digest: 'of old', changes: { size: 2 } }],
+    };
+    expect(fromOf({ members: old })).toEqual([
+      ['studio-1', 'running with old settings: which settings is not known, its record does not keep them', there],
+    ]);
+  });
+
+  it('leaves alone what a held node keeps of the placement, and is kept from a held node of its own', () => {
+    const beside = placedPlan({ members: onItsNodes, held: 'studio-3', goal: startThere });
+    expect(ofPlacement(beside).filter((id) => id.startsWith('studio-3'))).toEqual([]);
+    expect(ofPlacement(beside)).toContain('studio-4 kick');
+    const amid = placedPlan({ members: onItsNodes, held: 'studio-4', goal: startThere });
+    expect([ofPlacement(amid), amid.blockers.map(({ code }) => code)]).toEqual([[], ['hold/held']]);
+  });
+
+  it('is offered while a node is away, as long as its own nodes answer', () => {
+    const offered = placedPlan({ members: onItsNodes, away: ['studio-2'] });
+    const hint = offered.diagnostics.find(({ code }) => code === 'mesh/fallback-there')?.hint;
+    expect(plainText(hint ?? '')).toContain('meshwright start kimi --fallback');
+    expect(codes(placedPlan({ members: onItsNodes, away: ['studio-1'] }))).not.toContain('mesh/fallback-there');
+    expect(codes(placedPlan({ members: onItsNodes }))).not.toContain('mesh/fallback-there');
+  });
+
+  it('is offered while all of its ranks are dead, and not while they were stopped', () => {
+    const inState = (state: 'exited' | 'stopped') => threeMembers([state, state, state]);
+    expect(codes(placedPlan({ members: inState('exited') }))).toContain('mesh/fallback-there');
+    expect(codes(placedPlan({ members: inState('stopped') }))).not.toContain('mesh/fallback-there');
+  });
+});
+
+describe('the fit of a fallback', () => {
+  const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
+  const large = (of: DesiredFleet): DesiredFleet => ({
+    ...of,
+    models: of.models.map((model) => ({ ...model, shape: evenShape(1_200e9, layers) })),
+  });
+  const blockersOf = (of: DesiredFleet, members: MeshRack['members'] = {}) =>
+    placedPlan({ of, members }).blockers.map(({ code, action }) => [code, action]);
+
+  it('is judged in the stead of the placement, and one that does not fit is refused by that name', () => {
+    const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1, studio-4 need 610.';
+    const told = [['placement/does-not-fit', expect.stringContaining(there)]];
+    expect(blockersOf(large(fleetWithFallback()))).toEqual(told);
+    expect(blockersOf(large(fleetWithFallback()), onItsNodes)).toEqual(told);
+    expect(ofPlacement(placedPlan({ of: large(fleetWithFallback()), members: {} }))).toEqual([]);
+    expect(blockersOf(large(fleetWithFallback({ fallback: { ...fallback, nodes: nodes(4, 1, 2) } })))).toEqual([]);
+  });
+
+  it('does not keep it from being moved back once it runs there', () => {
+    expect(blockersOf(large(fleetWithFallback()), onTheFallback(large(fleetWithFallback())))).toEqual([]);
+  });
+
+  it('counts beside what else is to serve on its nodes', () => {
+    const of = large(fleetWithFallback({ fallback: { ...fallback, nodes: nodes(4, 1, 2) } }));
+    const other: DesiredPlacement = { ...kimi(meshFleet()), name: 'other', nodes: nodes(4), endpointPort: 8_081 };
+    const { sharding: _, ...alone } = { ...other, model: 'small' };
+    const small = of.models.map((model) => ({ ...model, name: 'small', shape: evenShape(300e9, layers) }));
+    const both = { ...of, models: [...of.models, ...small], placements: [...of.placements, alone] };
+    expect(blockersOf(both)).toEqual([
+      ['placement/does-not-fit', expect.stringContaining('On its fallback (studio-4, studio-1, studio-2, context 2k)')],
+    ]);
+  });
+});
+
+onOnePage('fallback');

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { nodeSubject, subjectText } from '../../../../src/model/subject.ts';
+import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
+import { observedFleet, type RackChanges, settledFleet, settledValues } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+
+function plan(goal: Goal, rack: RackChanges = {}, desired: DesiredFleet = settledFleet()): Plan {
+  const settled = Object.entries(settledValues()).map(([name, facts]) => [name, { ...facts, ...rack.values?.[name] }]);
+  const observation = observedFleet({ ...rack, values: Object.fromEntries(settled) });
+  return makePlan({ goal, desired, observation, targets: four.map(nodeName) });
+}
+
+const reboot: Goal = { kind: 'reboot', nodes: ['studio-1', 'studio-3'].map(nodeName) };
+
+describe('goal reboot', () => {
+  it('restarts each Mac at most once in the boot session that was seen', () => {
+    const made = plan(reboot);
+    expect(changed(made)).toEqual(['studio-1 boot-session', 'studio-3 boot-session']);
+    expect(made.steps.map(({ id, class: kind, act }) => ({ id, kind, act }))).toEqual([
+      {
+        id: 'studio-1/reboot',
+        kind: 'once',
+        act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-studio-1' } },
+      },
+      {
+        id: 'studio-3/reboot',
+        kind: 'once',
+        act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-studio-3' } },
+      },
+    ]);
+    expect(made.effects).toEqual([{ kind: 'reboot', nodes: ['studio-1', 'studio-3'], placements: [] }]);
+  });
+
+  it('changes nothing else, whatever else is wrong', () => {
+    const made = plan(reboot, {
+      values: { 'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' } },
+    });
+    expect(stepIds(made)).toEqual(['studio-1/reboot', 'studio-3/reboot']);
+    expect(made.blockers).toEqual([]);
+  });
+
+  it('leaves a Mac alone whose boot session nobody knows, and says so', () => {
+    const made = plan(reboot, { unknown: { 'studio-3': { 'boot-session': 'timed-out' } } });
+    expect(stepIds(made)).toEqual(['studio-1/reboot']);
+    expect(made.blockers).toMatchObject([
+      { code: 'reboot/session-unknown', node: 'studio-3', blocks: ['studio-3 boot-session'] },
+    ]);
+    expect(made.waiting).toMatchObject([{ resource: 'boot-session', node: 'studio-3', isUnknown: true }]);
+  });
+
+  it('waits where sudo may not be used', () => {
+    const made = plan(reboot, { values: { 'studio-1': { sudo: 'denied' } } });
+    expect(stepIds(made)).toEqual(['studio-3/reboot']);
+    expect(made.blockers.map(({ code, blocks }) => `${code}: ${blocks.join()}`)).toEqual([
+      'sudo/denied: studio-1 boot-session',
+    ]);
+  });
+
+  it('says before which Macs will wait at FileVault, and says it of no other goal', () => {
+    const values = { 'studio-1': { filevault: 'on' as const }, 'studio-2': { filevault: 'on' as const } };
+    const codes = (goal: Goal): readonly string[] =>
+      plan(goal, { values }).diagnostics.map(({ code, subject }) => `${code} ${subjectText(subject)}`);
+    expect(codes(reboot)).toEqual(['reboot/ends-at-filevault node studio-1']);
+    expect(codes({ ...reboot, kind: 'shutdown' })).toEqual([]);
+  });
+
+  it('switches Macs off when that is the goal', () => {
+    const made = plan({ kind: 'shutdown', nodes: [nodeName('studio-2')] });
+    expect(made.steps).toMatchObject([{ id: 'studio-2/shutdown', act: { to: 'off' }, effect: { kind: 'shutdown' } }]);
+  });
+});
+
+describe('goal converge', () => {
+  it('keeps to the kinds that it is told, and to what must hold for any change', () => {
+    const values = {
+      'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' as const },
+      'studio-2': { 'wired-limit': { megabytes: 0 }, sudo: 'denied' as const },
+    };
+    const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
+    const made = plan({ kind: 'converge', only: ['wired-limit'] }, { values: { ...values, 'studio-3': { power } } });
+    expect(stepIds(made)).toEqual(['studio-1/wired-limit/set']);
+    expect(made.blockers.map(({ code }) => code)).toEqual(['sudo/denied']);
+  });
+
+  it('has the password of a locked FileVault on its work list', () => {
+    const locked = diagnose('ssh/locked-at-filevault', {
+      detail: 'It waits for a password.',
+      subject: nodeSubject('studio-4'),
+    });
+    const made = plan({ kind: 'converge' }, { unreachable: ['studio-4'], failures: { 'studio-4': [locked] } });
+    expect(made.blockers).toMatchObject([{ code: 'ssh/locked-at-filevault', node: 'studio-4', isHands: true }]);
+    expect(stepIds(made)).toEqual(['studio-4/hands/ssh-locked-at-filevault']);
+    expect(made.diagnostics.map(({ code }) => code)).not.toContain('ssh/locked-at-filevault');
+  });
+
+  it('tells why other nodes could not be observed', () => {
+    const lost = diagnose('ssh/unreachable', { detail: 'Nobody answered.' });
+    const made = plan({ kind: 'converge' }, { unreachable: ['studio-4'], failures: { 'studio-4': [lost] } });
+    expect(made.diagnostics).toMatchObject([{ code: 'ssh/unreachable', subject: nodeSubject('studio-4') }]);
+    expect(Object.keys(made.observed)).toEqual(['studio-1', 'studio-2', 'studio-3']);
+  });
+});
+
+onOnePage('goals');

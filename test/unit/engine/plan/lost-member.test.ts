@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { TokenSight } from '../../../../src/model/facts/fact-values.ts';
+import { placementSubject } from '../../../../src/model/subject.ts';
+import { type MeshRack, meshFleet } from '../../../rack/placements.ts';
+import { nodes, type PlacedCase, placedPlan } from '../../../rack/plans.ts';
+import { diagnosticsAsText } from '../../as-text.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const late: TokenSight = { kind: 'silent', reason: 'no answer in time', isTimeout: true };
+const ranks = (token: TokenSight): MeshRack['members'] => ({
+  'studio-1': [{ state: 'joined', rank: 0, token }],
+  'studio-2': [{ state: 'joined', rank: 1 }],
+  'studio-3': [{ state: 'joined', rank: 2 }],
+});
+const answers = ranks({ kind: 'answered', text: 'Hi' });
+const hangs = ranks(late);
+
+const stop: Goal = { kind: 'stop', placements: ['kimi'] };
+const stopOfRestart: Goal = { ...stop, back: ['kimi'] };
+
+const plan = (one: PlacedCase): Plan => placedPlan({ of: meshFleet(), ...one });
+const stopsIn = ({ steps }: Plan): readonly string[] =>
+  steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ node }) => node);
+const lost = ({ diagnostics }: Plan) =>
+  diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-member');
+
+describe('a stop while a member is away', () => {
+  it.each([
+    ['a follower', 'studio-3', ['studio-1', 'studio-2']],
+    ['the leader', 'studio-1', ['studio-2', 'studio-3']],
+  ])('stops the others, and waits for %s', (_, away, others) => {
+    const made = plan({ members: hangs, away: [away], goal: stop });
+    expect(made.changes.map(({ node, resource, to }) => `${node} ${resource} ${to}`)).toEqual(
+      others.map((node) => `${node} placement/kimi/rank stopped`),
+    );
+    expect(stopsIn(made)).toEqual(others);
+    expect(made.waiting).toEqual([expect.objectContaining({ resource: 'placement/kimi', isUnknown: true })]);
+    expect([lost(made), made.steps.every(({ node }) => node !== away)]).toEqual([[], true]);
+  });
+
+  it('names the node that was not seen', () => {
+    const { waiting } = plan({ members: hangs, away: ['studio-3'], goal: stop });
+    expect(waiting.flatMap((one) => one.for.map(({ text }) => text))).toContain(
+      'placement/kimi on studio-1 is unknown (studio-3: the node was not reached)',
+    );
+  });
+
+  it('has the followers stopped behind their leader, whatever comes of that', () => {
+    const { steps } = plan({ members: hangs, away: ['studio-3'], goal: stop });
+    const follower = steps.find(({ id }) => id === 'studio-2/placement/kimi/stop');
+    expect([follower?.needs, follower?.after]).toEqual([[], ['studio-1/placement/kimi/stop']]);
+  });
+
+  it.each<[string, MeshRack['members'], string]>([
+    ['it answers', answers, 'studio-3'],
+    ['it may only be busy', hangs, 'studio-3'],
+    ['its leader is away', answers, 'studio-1'],
+  ])('is an interruption while %s', (_, members, away) => {
+    const kinds = plan({ members, away: [away], goal: stop }).effects.map(({ kind }) => kind);
+    expect(kinds).toContain('interrupt');
+  });
+
+  it('has nothing to do once the others are stopped', () => {
+    const members = {
+      'studio-1': [{ state: 'stopped', rank: 0 }],
+      'studio-2': [{ state: 'stopped', rank: 1 }],
+    } as const;
+    const made = plan({ members, away: ['studio-3'], goal: stop });
+    expect([made.changes, made.steps]).toEqual([[], []]);
+  });
+
+  it('is what apply does with a placement that the file wants stopped', () => {
+    const of = meshFleet({ placement: { state: 'stopped' } });
+    expect(stopsIn(plan({ of, members: hangs, away: ['studio-3'] }))).toEqual(['studio-1', 'studio-2']);
+  });
+});
+
+describe('the stop of a restart while a member is away', () => {
+  it('stops what gives no token', () => {
+    expect(stopsIn(plan({ members: hangs, away: ['studio-3'], goal: stopOfRestart }))).toEqual([
+      'studio-1',
+      'studio-2',
+    ]);
+  });
+
+  it.each<[string, MeshRack['members'], string, string]>([
+    ['answers', answers, 'studio-3', 'it gave a token'],
+    ['may answer, since its leader is away', hangs, 'studio-1', 'nobody can tell whether it answers'],
+  ])('leaves alone what %s, and says how it is stopped', (_, members, away, words) => {
+    const made = plan({ members, away: [away], goal: stopOfRestart });
+    expect(made.steps).toEqual([]);
+    expect(
+      lost(made).map(({ detail, hint }) => [detail.includes(words), hint.endsWith('meshwright stop kimi')]),
+    ).toEqual([[true, true]]);
+  });
+
+  it('stops all of it in front of a reboot of one of its Macs, which ends it anyway', () => {
+    const goal: Goal = { kind: 'reboot', nodes: nodes(1), back: ['kimi'] };
+    expect(stopsIn(plan({ members: answers, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
+  });
+});
+
+describe('the reboot of a Mac that is away', () => {
+  it.each<[string, Goal['kind']]>([
+    ['reboot', 'reboot'],
+    ['shutdown', 'shutdown'],
+  ])('stops nothing on the others: %s', (_, kind) => {
+    const goal = { kind, nodes: nodes(3), back: ['kimi'] } as Goal;
+    const made = plan({ members: hangs, away: ['studio-3'], goal });
+    expect([made.steps, made.changes]).toEqual([[], []]);
+    expect(made.waiting.flatMap((one) => one.for.map(({ text }) => text))).toContain(
+      'studio-3 cannot be restarted now',
+    );
+    expect(Object.keys(made.unreached ?? {})).toEqual(['studio-3']);
+  });
+
+  it('stops the others where a second Mac of the goal is restarted', () => {
+    const goal: Goal = { kind: 'reboot', nodes: nodes(1, 3), back: ['kimi'] };
+    expect(stopsIn(plan({ members: hangs, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
+  });
+});
+
+describe('apply while a member is away', () => {
+  it('stops nothing of what the file wants serving, and says how the others are stopped', () => {
+    const made = plan({ members: hangs, away: ['studio-3'] });
+    expect(made.steps).toEqual([]);
+    expect(lost(made)).toEqual([
+      expect.objectContaining({
+        subject: placementSubject('kimi'),
+        detail: 'Nobody can see studio-3. Its ranks on studio-1, studio-2 run, and it gives no token.',
+        hint: 'It cannot be started again before studio-3 is back. To stop what runs of it:\n  meshwright stop kimi',
+      }),
+    ]);
+  });
+
+  it('says so too where that member is not among its targets', () => {
+    const made = plan({ members: hangs, away: ['studio-3'], targets: nodes(1, 2) });
+    expect([made.waiting, lost(made)]).toEqual([[], [expect.objectContaining({ code: 'mesh/lost-member' })]]);
+  });
+
+  it.each<[string, Partial<PlacedCase>]>([
+    ['gives a token', { members: answers }],
+    ['has no rank that runs', { members: { 'studio-1': [{ state: 'stopped', rank: 0 }] } }],
+    ['has no node that is meant', { targets: nodes(4) }],
+  ])('says nothing of one that %s', (_, one) => {
+    expect(lost(plan({ members: hangs, away: ['studio-3'], ...one }))).toEqual([]);
+  });
+});
+
+onOnePage('lost-member');

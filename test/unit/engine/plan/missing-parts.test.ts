@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { settledFacts } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+
+describe('what a placement lacks that is stopped to be started again', () => {
+  it('is named whole in one line for each node, runtime and model', () => {
+    const desired = meshFleet();
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const values = names.map((name) => {
+      const { placements: _, services: __, ...facts } = settledFacts(name);
+      return [name, { ...facts, trees: [] }];
+    });
+    const members = threeMembers(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
+    const made = makePlan({
+      goal: { kind: 'stop', placements: ['kimi'], back: ['kimi'] },
+      desired,
+      observation: observeMesh(desired, { members, values: Object.fromEntries(values) }),
+      targets: names.map(nodeName),
+    });
+    const action = 'Bring runtime/reference, model/tiny to what the file says first: meshwright apply';
+    const kimi = 'studio-1 placement/kimi';
+    expect(made.blockers.map((one) => [one.code, one.node, plainText(one.action), one.blocks])).toEqual(
+      ['studio-1', 'studio-2', 'studio-3'].map((node) => ['plan/not-converged', node, action, [kimi]]),
+    );
+    expect(
+      made.waiting
+        .filter(({ resource }) => resource === 'placement/kimi')
+        .flatMap((one) => one.for.map(({ text }) => text)),
+    ).toEqual(['plan/not-converged on studio-1', 'plan/not-converged on studio-2', 'plan/not-converged on studio-3']);
+  });
+});
+
+onOnePage('missing-parts');

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { digestOf } from '../../../../src/model/digest.ts';
+import type { PlacementMember } from '../../../../src/model/facts/fact-values.ts';
+import type { Step } from '../../../../src/model/step.ts';
+import { effectTexts } from '../../../../src/report/plan/plan-text.ts';
+import { llamaFleet, type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { asText } from '../../as-text.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+const published: Partial<FactValues> = {
+  trees: [
+    { kind: 'runtime', name: 'reference', digest: digestOf('archive').slice(0, 16), isCurrent: true, state: 'intact' },
+    { kind: 'model', name: 'tiny', digest: digestOf('model').slice(0, 16), isCurrent: false, state: 'intact' },
+  ],
+};
+
+interface PlanCase {
+  readonly desired?: DesiredFleet;
+  readonly rack: MeshRack;
+  readonly goal?: Goal;
+  /** Facts of a node besides the published trees. */
+  readonly values?: Readonly<Record<string, Partial<FactValues>>>;
+}
+
+function planFor({ desired = meshFleet(), rack, goal = { kind: 'converge' }, values = {} }: PlanCase): Plan {
+  const all = Object.fromEntries(nodes.map((node) => [node, { ...published, ...values[node] }]));
+  const observation = observeMesh(desired, { ...rack, values: all });
+  return makePlan({ goal, desired, observation, targets: desired.nodes.map(({ name }) => name) });
+}
+
+const blockersOf = ({ blockers }: Plan, wanted: string) =>
+  blockers.filter(({ code }) => code === wanted).map((one) => asText(one));
+
+const waitsFor = (plan: Plan): readonly string[] =>
+  plan.waiting
+    .filter(({ resource }) => resource === 'placement/kimi')
+    .flatMap((one) => one.for.map(({ text }) => text));
+
+/** Everything that a step waits for, through however many others. */
+function behind(step: Step | undefined, plan: Plan): readonly string[] {
+  const found = new Set<string>();
+  const visit = (one: Step | undefined): void => {
+    for (const id of one?.needs ?? []) {
+      if (found.has(id)) continue;
+      found.add(id);
+      visit(plan.steps.find((other) => other.id === id));
+    }
+  };
+  visit(step);
+  return [...found];
+}
+
+const stepOf = (plan: Plan, id: string): Step | undefined => plan.steps.find((step) => step.id === id);
+
+const all = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
+
+describe('a placement within a whole plan', () => {
+  it('is stopped only when everything is on all of its members', () => {
+    const plan = planFor({ rack: { members: all }, values: { 'studio-3': { trees: [] } } });
+    expect(behind(stepOf(plan, 'studio-1/placement/kimi/stop'), plan)).toEqual(
+      expect.arrayContaining(['studio-3/model/tiny/publish', 'studio-1/link-address/gate']),
+    );
+    expect(plan.effects).toContainEqual(
+      expect.objectContaining({ kind: 'interrupt', placements: ['kimi'], seconds: 40 }),
+    );
+  });
+
+  it('is rescued as a group', () => {
+    const [rescue, ...others] = planFor({ rack: { members: all } }).rescues;
+    expect(others).toEqual([]);
+    expect(rescue?.group).toBe('kimi');
+    expect(rescue?.steps.map(({ id }) => id)).toEqual([
+      'studio-1/placement/kimi/rescue',
+      'studio-2/placement/kimi/rescue',
+      'studio-3/placement/kimi/rescue',
+    ]);
+  });
+
+  it('waits for RDMA only where it is used', () => {
+    const values = { 'studio-2': { 'rdma-state': 'disabled', 'rdma-devices': [] } } as const;
+    const rack: MeshRack = { members: {} };
+    expect(waitsFor(planFor({ rack, values }))).toEqual([]);
+    const desired = meshFleet({ placement: { transport: 'rdma' } });
+    expect(waitsFor(planFor({ desired, rack, values }))).toEqual(['rdma/disabled on studio-2']);
+  });
+
+  it('waits for a member that could not be looked at', () => {
+    const plan = planFor({ rack: { members: all, unreachable: ['studio-3'] } });
+    expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
+    expect(plan.waiting.filter(({ resource }) => resource === 'placement/kimi')).toMatchObject([{ isUnknown: true }]);
+  });
+
+  it('waits where its launch budget is spent, and names the verb', () => {
+    const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
+    const plan = planFor({ desired: meshFleet({ placement: { transport: 'rdma' } }), rack: { members } });
+    expect(waitsFor(plan)).toContain('mesh/launch-budget on studio-2');
+    expect(blockersOf(plan, 'mesh/launch-budget')).toMatchObject([
+      {
+        node: 'studio-2',
+        action: expect.stringContaining('meshwright reboot studio-2'),
+        blocks: ['studio-1 placement/kimi'],
+      },
+    ]);
+    expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
+  });
+
+  it('is started past its spent launch budget where that was allowed by name, as an effect of its own', () => {
+    const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
+    const desired = meshFleet({ placement: { transport: 'rdma' } });
+    const plan = planFor({ desired: { ...desired, mayPassBudget: true }, rack: { members } });
+    expect(waitsFor(plan)).toEqual([]);
+    expect(plan.effects).toContainEqual({ kind: 'rdma-start', nodes: ['studio-2'], placements: ['kimi'] });
+    expect(effectTexts(plan)).toContain('starts kimi past the launch budget of studio-2');
+    expect(plan.configHash).toBe(planFor({ desired, rack: { members } }).configHash);
+  });
+
+  it('is restarted once where it came back over TCP instead of RDMA, and then waits for people', () => {
+    const desired = llamaFleet({ placement: { transport: 'rdma' } });
+    const planWith = (changes: Partial<PlacementMember>, goal?: Goal): Plan => {
+      const members = Object.fromEntries(
+        Object.entries(threeMembers(['joined', 'joined', 'joined'], { starts: 1 })).map(([node, ranks]) => [
+          node,
+          ranks.map((one) => ({ ...one, startedIn: `BOOT-${node}`, changes })),
+        ]),
+      );
+      return planFor({ desired, rack: { members }, ...(goal && { goal }) });
+    };
+    const accepted = 'Accepted client connection';
+    const kicksOf = (plan: Plan): readonly unknown[] =>
+      plan.steps.flatMap(({ act }) => (act.kind === 'script' && act.name === 'kick-rank' ? [act.args] : []));
+    const first = planWith({ said: [accepted] });
+    expect(kicksOf(first)).toMatchObject([{ lastTalked: 'tcp' }, { lastTalked: 'tcp' }, { lastTalked: 'tcp' }]);
+    const again = planWith({ said: [accepted], lastTalked: 'tcp' });
+    expect(again.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
+    expect(blockersOf(again, 'mesh/stays-on-tcp')).toMatchObject([
+      {
+        node: 'studio-1',
+        action: expect.stringContaining(
+          '(no log says why): meshwright doctor, then meshwright reboot studio-1 studio-2',
+        ),
+        blocks: ['studio-1 placement/kimi'],
+      },
+    ]);
+    const told = planWith({ said: [accepted, 'RDMA activate failed, staying on TCP'], lastTalked: 'tcp' });
+    expect(plainText(told.blockers[0]?.action ?? '')).toContain(
+      '(studio-1 said "RDMA activate failed, staying on TCP")',
+    );
+    const stop = planWith({ said: [accepted], lastTalked: 'tcp' }, { kind: 'stop', placements: ['kimi'] });
+    expect(stop.blockers).toEqual([]);
+    expect(stop.steps.length).toBeGreaterThan(0);
+  });
+
+  it('is stopped though nothing of what a start needs is in order', () => {
+    const members = threeMembers(['joined', 'joined', 'joined']);
+    const values = Object.fromEntries(nodes.map((node) => [node, { trees: [] }]));
+    const plan = planFor({ rack: { members }, values, goal: { kind: 'stop', placements: ['kimi'] } });
+    expect(plan.steps.map(({ id }) => id)).toEqual([
+      'studio-1/placement/kimi/stop',
+      'studio-2/placement/kimi/stop',
+      'studio-3/placement/kimi/stop',
+      'studio-1/placement/kimi/stopped',
+    ]);
+  });
+
+  it('leaves other placements alone when one is stopped', () => {
+    const desired = meshFleet();
+    const [kimi] = desired.placements;
+    const placements = kimi === undefined ? [] : [kimi, { ...kimi, name: 'other', endpointPort: 8_081 }];
+    const members = threeMembers(['joined', 'joined', 'joined']);
+    const plan = planFor({
+      desired: { ...desired, placements },
+      rack: { members },
+      goal: { kind: 'stop', placements: ['other'] },
+    });
+    expect(plan.steps).toEqual([]);
+  });
+});
+
+onOnePage('placement-plan');

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { planJson } from '../../../../src/engine/plan/plan-json.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
+import { schemaCheck } from '../../../cli/schema-check.ts';
+import { exoFleet, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan, planFor } from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const check = schemaCheck('plan');
+
+const lost = diagnose('ssh/unreachable', { detail: 'Nobody answered.', subject: nodeSubject('studio-4') });
+const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
+const fleet = meshFleet();
+const targets = fleet.nodes.map(({ name }) => name);
+
+/** Plans that have between them every kind of act, of effect and of what waits. */
+const plans: Readonly<Record<string, Plan>> = {
+  'with nothing to do': planFor({}),
+  'with a change, a blocker, an unknown and a node that is lost': planFor({
+    rack: {
+      values: { 'studio-1': { power }, 'studio-3': { 'rdma-state': 'disabled' } },
+      unknown: { 'studio-2': { power: 'timed-out' } },
+      unreachable: ['studio-4'],
+      failures: { 'studio-4': [lost] },
+    },
+  }),
+  'that starts a placement from nothing': makePlan({
+    goal: { kind: 'converge' },
+    desired: fleet,
+    observation: observeMesh(fleet, { members: {} }),
+    targets,
+  }),
+  'that starts a placement of exo': makePlan({
+    goal: { kind: 'converge' },
+    desired: exoFleet(),
+    observation: observeMesh(exoFleet(), { members: {} }),
+    targets,
+  }),
+  'that stops a placement': makePlan({
+    goal: { kind: 'stop', placements: ['kimi'] },
+    desired: fleet,
+    observation: observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'exited']) }),
+    targets,
+  }),
+  'that stops a placement of exo': makePlan({
+    goal: { kind: 'stop', placements: ['kimi'] },
+    desired: exoFleet(),
+    observation: observeMesh(exoFleet(), { members: threeMembers(['joined', 'joined', 'joined']) }),
+    targets,
+  }),
+  'that restarts Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),
+  'that switches Macs off': planFor({ goal: { kind: 'shutdown', nodes: [nodeName('studio-1')] } }),
+};
+
+const reader = { isSimulated: false };
+
+describe('a plan as JSON', () => {
+  it.each(Object.keys(plans))('%s is as the schema says', (name) => {
+    const plan = plans[name];
+    expect(plan === undefined ? ['no such plan'] : check(planJson(plan, reader))).toEqual([]);
+  });
+
+  it('has its fields in the order in which a person reads them', () => {
+    expect(Object.keys(planJson(planFor({}), reader) ?? {})).toEqual([
+      'formatVersion',
+      'cluster',
+      'configHash',
+      'observed',
+      'changes',
+      'steps',
+      'rescues',
+      'waiting',
+      'blockers',
+      'effects',
+      'diagnostics',
+    ]);
+  });
+
+  it('has addresses as texts only, in every step that plans make', () => {
+    const texts = Object.values(plans).map((plan) => JSON.stringify(planJson(plan, reader)));
+    expect(texts.join('')).toContain('"expect":[{"node":"studio-1","address":"');
+    expect(texts.filter((text) => text.includes('"about"'))).toEqual([]);
+  });
+
+  it('keeps every field of a step, and says what nobody can know before', () => {
+    const plan = planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } });
+    expect(planJson(plan, reader)).toMatchObject({
+      steps: [
+        {
+          id: 'studio-1/reboot',
+          node: 'studio-1',
+          resource: 'boot-session',
+          class: 'once',
+          act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-studio-1' } },
+          effect: { kind: 'reboot' },
+          change: 'studio-1 boot-session',
+          needs: [],
+          peers: [],
+          establishes: [],
+          knownAfter: ['boot-session'],
+        },
+      ],
+    });
+  });
+
+  it('has every act and every effect of its schema in these plans', () => {
+    const steps = Object.values(plans).flatMap((plan) => plan.steps);
+    expect([...new Set(steps.map(({ act }) => act.kind))].sort()).toEqual([
+      'ask',
+      'dialogue',
+      'gate',
+      'hands',
+      'job',
+      'prove',
+      'put',
+      'reboot',
+      'script',
+      'send',
+      'transaction',
+    ]);
+    expect([...new Set(steps.map(({ effect }) => effect.kind))].sort()).toEqual(
+      expect.arrayContaining(['interrupt', 'network', 'none', 'reboot', 'shutdown', 'start']),
+    );
+  });
+});
+
+onOnePage('plan-json');

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { resources } from '../../../../src/engine/plan/resources.ts';
+import { onOnePage } from '../../one-page.ts';
+import { planLines, planOf, type ResourceFile } from './resource-file.ts';
+
+const folder = new URL('../../../cases/resources/', import.meta.url);
+/** Its cases are about its own steps alone and stand in a form of their own. */
+const ownForm = 'placement';
+const kinds = readdirSync(folder).filter((kind) => kind !== ownForm);
+
+describe('cases of resources', () => {
+  it('are there for every resource', () => {
+    expect([...kinds, ownForm].sort()).toEqual(resources.map(({ kind }) => kind).sort());
+  });
+});
+
+for (const kind of kinds) {
+  describe(`${kind} resource`, () => {
+    for (const name of readdirSync(new URL(`${kind}/`, folder))) {
+      const one: ResourceFile = parse(readFileSync(new URL(`${kind}/${name}`, folder), 'utf8'));
+      it(`${one.title} (${name})`, () => {
+        const { title: _, file, cables, unreachable, seen, unknown, goal, targets, ...wanted } = one;
+        const nothing = { changes: [], steps: [], waiting: [], blockers: [], effects: [], told: [] };
+        expect(planLines(planOf(one))).toEqual({ ...nothing, ...wanted });
+      });
+    }
+  });
+}
+
+onOnePage('resource-cases');

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { shippedPlaybook } from '../../../../src/cli/apply/act-on.ts';
+import { launchPlaybook } from '../../../../src/cli/ranks/launch.ts';
+import { verbs } from '../../../../src/cli/verbs.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { codes } from '../../../../src/engine/codes.ts';
+import { definedCodes } from '../../../../src/engine/diagnose/rules.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import { type FactName, type FactValues, factNames } from '../../../../src/engine/observe/facts.ts';
+import { expandTask } from '../../../../src/engine/playbooks/expand.ts';
+import type { Playbook } from '../../../../src/engine/playbooks/playbook.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
+import { type NodeName, nodeName } from '../../../../src/model/node.ts';
+import { nodesSubject } from '../../../../src/model/subject.ts';
+import type { RuleCode } from '../../../../src/rack/define-rule.ts';
+import { type PlacementBlockerCode, placementBlockerCodes } from '../../../../src/rack/placement/placement-blockers.ts';
+import type { ResourceKind } from '../../../../src/rack/resource-kind.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { settledFacts } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+import { evenShape } from './fit-shapes.ts';
+
+const nodes: readonly NodeName[] = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+const trees: FactValues['trees'] = [
+  { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
+  { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
+];
+const base = meshFleet({ placement: { transport: 'rdma' } });
+const fleet: DesiredFleet = { ...base, system: { ...base.system, wiredLimit: { kind: 'bytes', bytes: 2 ** 38 } } };
+const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
+const tooLarge: DesiredFleet = {
+  ...fleet,
+  models: fleet.models.map((model) => ({ ...model, shape: evenShape(1_800e9, layers) })),
+};
+const bridged: DesiredFleet = { ...fleet, thunderbolt: { ...fleet.thunderbolt, bridge: 'keep' } };
+
+const answers = { token: { kind: 'answered', text: 'Hi' } } as const;
+const serving = threeMembers(['joined', 'running', 'running'], answers);
+const changed = threeMembers(['joined', 'running', 'running'], { ...answers, digest: digestOf('earlier file') });
+const stopped = threeMembers(['stopped', 'stopped', 'stopped']);
+
+/** One thing that a start may wait for, at studio-2. */
+interface Obstacle {
+  readonly values?: Partial<FactValues>;
+  readonly unknown?: FactName;
+  readonly code?: keyof typeof definedCodes;
+  /** Its model needs more memory than the Macs have. */
+  readonly isTooLarge?: boolean;
+}
+
+const settled = nodes.map((name) => {
+  const { placements: _, services: __, ...facts } = settledFacts(name);
+  return [name, { ...facts, trees, 'wired-limit': { megabytes: 2 ** 18 } }] as const;
+});
+
+/** What a plan of this goal stops or restarts. */
+function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): readonly string[] {
+  const all = settled.map(([name, own]) => [name, name === 'studio-2' ? { ...own, ...obstacle.values } : own]);
+  const unknown = obstacle.unknown === undefined ? {} : { 'studio-2': { [obstacle.unknown]: 'timed-out' as const } };
+  const seen = observeMesh(fleet, { members, values: Object.fromEntries(all), unknown });
+  const subject = nodesSubject(['studio-2', 'studio-1']);
+  const failures =
+    obstacle.code === undefined
+      ? {}
+      : { 'studio-2': [diagnose(codes[obstacle.code], { detail: 'It is so.', subject })] };
+  // A bridge that apply takes away keeps nothing waiting.
+  const whole = obstacle.isTooLarge === true ? tooLarge : fleet;
+  const desired = obstacle.code?.startsWith('bridge/') === true ? bridged : whole;
+  const { steps } = makePlan({ goal, desired, observation: { ...seen, failures }, targets: nodes });
+  const isStop = (resource: string): boolean => resource === 'placement' || resource === 'boot-session';
+  return steps.flatMap(({ id, resource, act }) =>
+    isStop(resource) && act.kind !== 'hands' && act.kind !== 'gate' ? [id] : [],
+  );
+}
+
+/** What a verb does to placements that answer. */
+interface Way {
+  readonly goals: readonly Goal[];
+  readonly members: MeshRack['members'];
+  /** Obstacles that the plan itself removes before the start, so that it stops all the same. */
+  readonly removes?: readonly string[];
+}
+
+/** The plans of a playbook before anything was done. */
+function goalsOf({ plays }: Playbook, targets: readonly NodeName[]): readonly Goal[] {
+  const tasks = plays.flatMap((play) => play.tasks.map((task) => ({ task, nodes: targets })));
+  const works = tasks.map(({ task }, index) =>
+    expandTask(task, { desired: fleet, targets }, targets, tasks.slice(index + 1)),
+  );
+  return works.flatMap((work) => (work.kind === 'plan' && work.goal.kind !== 'start' ? [work.goal] : []));
+}
+
+const start: Goal = { kind: 'start', placements: ['kimi'] };
+const rollback: Goal = { kind: 'converge', only: ['runtime', 'placement'] };
+
+/** Every verb: what it stops in order to start it again; `nothing` where it stops nothing, `for good` where no start follows. */
+const ways: Readonly<Record<string, 'nothing' | 'for good' | Way>> = {
+  ...Object.fromEntries(
+    'validate schema fit enroll replace forget secrets unlock plan drift doctor status facts cables graph history logs endpoints'
+      .split(' ')
+      .concat('ask bench hold release exec lease sim demo drain'.split(' '))
+      .map((name) => [name, 'nothing' as const]),
+  ),
+  ...Object.fromEntries(['stop', 'shutdown', 'uninstall'].map((name) => [name, 'for good' as const])),
+  apply: { goals: [{ kind: 'converge' }], members: changed, removes: ['no model', 'no runtime'] },
+  rollback: { goals: [rollback], members: changed, removes: ['no runtime'] },
+  start: { goals: [start], members: changed },
+  restart: { goals: goalsOf(shippedPlaybook('restart'), nodes), members: serving },
+  launch: { goals: goalsOf(launchPlaybook, nodes), members: serving },
+  reboot: {
+    goals: goalsOf(shippedPlaybook('reboot'), nodes.slice(0, 1)).slice(0, 1),
+    members: serving,
+    get removes() {
+      return mendedByRestart;
+    },
+  },
+  run: { goals: [{ kind: 'stop', placements: ['kimi'], back: ['kimi'] }], members: changed },
+};
+
+const walked = Object.entries(ways).flatMap(([name, way]) => (typeof way === 'string' ? [] : [[name, way] as const]));
+
+/** Kinds that a restart of a Mac may put right by itself: it is the way out of their findings, also where one serves. */
+const mendedKinds: readonly ResourceKind[] = [
+  'rdma',
+  'thunderbolt-link',
+  'thunderbolt-bridge',
+  'link-address',
+  'wired-limit',
+];
+
+const roles = Object.entries<RuleCode>(definedCodes).flatMap(([code, { role }]) =>
+  typeof role === 'string' ? [] : [[code as keyof typeof definedCodes, role.blocks] as const],
+);
+
+const own: Readonly<
+  Record<
+    PlacementBlockerCode | 'hold/held' | 'no model' | 'no runtime' | 'another macOS',
+    Partial<FactValues> | 'after a stop: none'
+  >
+> = {
+  'mesh/launch-budget': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 99, last: [] } },
+  'mesh/needs-reboot': { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] },
+  // It is about ranks that run: a mesh that was stopped starts all the same.
+  'mesh/stays-on-tcp': 'after a stop: none',
+  'hold/held': { hold: [{ reason: 'fan', by: 'ana', since: '2026-11-21', isOver: false }] },
+  'no model': { trees: trees.slice(0, 1) },
+  'no runtime': { trees: trees.slice(1) },
+  'another macOS': { 'macos-version': { version: '26.4', build: '25E1' } },
+};
+
+const refuses = (obstacle: Obstacle): boolean => touched(start, stopped, obstacle).length === 0;
+
+/** Every obstacle after which a start would do nothing. */
+const obstacles: readonly (readonly [string, Obstacle])[] = [
+  ...roles.map(([code]) => [code, { code }] as const),
+  ...Object.entries(own).flatMap(([name, values]) => (typeof values === 'string' ? [] : [[name, { values }] as const])),
+  ['model too large', { isTooLarge: true }] as const,
+  ...factNames.map((fact) => [`unknown ${fact}`, { unknown: fact }] as const),
+].filter(([, obstacle]) => refuses(obstacle));
+
+/** What a restart of a Mac may put right, with the facts behind it; where `placements` is unknown, nothing was seen to answer. */
+const mendedByRestart: readonly string[] = [
+  ...roles.flatMap(([code, kind]) => (mendedKinds.includes(kind) ? [code] : [])),
+  ...'hardware thunderbolt hardware-ports interfaces bridge-preferences network-services rdma-state rdma-devices rdma-ports'
+    .split(' ')
+    .concat('wired-limit service-addresses placements services'.split(' '))
+    .map((fact) => `unknown ${fact}`),
+];
+
+const seen = new Map<string, readonly string[]>();
+
+/** The same as {@link touched}, once for verbs that make the same plan. */
+function stopsOf(goal: Goal, members: MeshRack['members'], name: string, obstacle: Obstacle): readonly string[] {
+  const key = JSON.stringify([goal, members === serving, name]);
+  const stops = seen.get(key) ?? touched(goal, members, obstacle);
+  seen.set(key, stops);
+  return stops;
+}
+
+describe('the walk over verbs and blockers', () => {
+  it('knows every verb, every blocker of a placement, and obstacles of each sort', () => {
+    expect(Object.keys(ways).sort()).toEqual([...new Set(verbs.map(({ name }) => name.split(' ')[0]))].sort());
+    expect(Object.keys(own)).toEqual(expect.arrayContaining([...placementBlockerCodes]));
+    const names = obstacles.map(([name]) => name);
+    expect(names.filter((name) => name.startsWith('unknown')).length).toBeGreaterThan(9);
+    expect(names.filter((name) => name.startsWith('cabling/') || name.startsWith('rdma/')).length).toBeGreaterThan(9);
+    expect(names).toContain('model too large');
+    for (const [name, values] of Object.entries(own)) expect(names.includes(name)).toBe(typeof values !== 'string');
+  });
+
+  it.each(walked)('%s stops what answers where nothing stands in the way of its start', (_, { goals, members }) => {
+    for (const goal of goals) expect(touched(goal, members, {}), JSON.stringify(goal)).not.toEqual([]);
+  });
+
+  it.each(walked)('%s stops nothing whose start would be refused', (_, { goals, members, removes = [] }) => {
+    const wrong = obstacles
+      .filter(([name]) => !removes.includes(name))
+      .flatMap(([name, obstacle]) =>
+        goals.flatMap((goal) =>
+          stopsOf(goal, members, name, obstacle)
+            .map((step) => `${name}: ${step}`)
+            .slice(0, 1),
+        ),
+      );
+    expect(wrong).toEqual([]);
+  });
+});
+
+onOnePage('stop-walk');

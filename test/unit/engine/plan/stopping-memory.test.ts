@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import type { MeshRack } from '../../../rack/placements.ts';
+import {
+  fleetWithFallback,
+  kimi,
+  nodes,
+  onItsNodes,
+  onTheFallback,
+  type PlacedCase,
+  placedPlan,
+} from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+import { evenShape } from './fit-shapes.ts';
+
+const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
+/** A third of the large one leaves no room for the small one on a Mac. */
+const sizes = { tiny: 1_200e9, small: 300e9 };
+
+/** kimi, which is to be stopped and has a fallback on studio-4, studio-1 and studio-2, beside the small model on one Mac. */
+function beside(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacement> = {}): DesiredFleet {
+  const of = fleetWithFallback({
+    fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 },
+    state: 'stopped',
+    ...large,
+  });
+  const { fallback: _, sharding: __, ...rest } = kimi(of);
+  return {
+    ...of,
+    models: of.models.flatMap((model) =>
+      Object.entries(sizes).map(([name, bytes]) => ({ ...model, name, shape: evenShape(bytes, layers) })),
+    ),
+    placements: [kimi(of), { ...rest, name: 'other', model: 'small', state: 'serving', endpointPort: 8_081, ...other }],
+  };
+}
+
+const of = beside({ nodes: nodes(1) });
+/** The same, with a hold of studio-3 in the file. */
+const heldByFile: DesiredFleet = {
+  ...of,
+  nodes: of.nodes.map((node) => (node.name === 'studio-3' ? { ...node, hold: { reason: 'power supply' } } : node)),
+};
+const releaseOfFile = 'studio-3 is no longer held (take nodes.studio-3.hold out of the cluster file)';
+const start: Goal = { kind: 'start', placements: ['other'] };
+
+interface Refused {
+  readonly refused: readonly string[];
+  readonly started: readonly string[];
+  readonly stopped: readonly string[];
+}
+
+/** What is said of a placement that is refused for its memory, and what is started and stopped. */
+function outcomeOf(one: PlacedCase): Refused {
+  const plan = placedPlan({ of, ...one });
+  const step = (name: string): readonly string[] =>
+    plan.steps.flatMap(({ id }) => new RegExp(`/placement/([^/]+)/${name}$`).exec(id)?.slice(1) ?? []);
+  return {
+    refused: plan.blockers
+      .filter(({ code }) => code === 'placement/does-not-fit')
+      .map(({ action }) => plainText(action)),
+    started: step('kick'),
+    stopped: [...new Set(step('stop'))],
+  };
+}
+
+const members = onItsNodes;
+/** The rank of kimi on studio-1 has ended; the two others run. */
+const withoutFirst: MeshRack['members'] = { ...onItsNodes, 'studio-1': [{ state: 'stopped', rank: 0 }] };
+
+describe('the memory beside a placement that is to be stopped', () => {
+  it('is free once the same plan has stopped it', () => {
+    expect(outcomeOf({ members })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const plan = placedPlan({ of, members });
+    const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
+    expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
+  });
+
+  const release = 'studio-3 is no longer held (meshwright release studio-3)';
+  const stop = 'kimi is stopped (meshwright stop kimi)';
+
+  it.each<[string, Partial<PlacedCase>, string]>([
+    ['a node of its own is held', { held: 'studio-3' }, `${release} and ${stop}`],
+    ['a node of its own is held by the file', { of: heldByFile }, `${releaseOfFile} and ${stop}`],
+    ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }, stop],
+    ['only the other one is to be started', { goal: start }, stop],
+    ['only the other one is to be started, and a node is away', { goal: start, away: ['studio-3'] }, stop],
+  ])('is not free while %s, and what makes room is named', (_, more, room) => {
+    const { refused, started } = outcomeOf({ members, ...more });
+    expect(started).toEqual([]);
+    expect(refused).toEqual([
+      `placement other: studio-1 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB) of the 515.4 GB that its GPU may use. It fits once ${room}, which this plan does not do.`,
+    ]);
+  });
+
+  it('is free where the same plan stops its rank by itself, as another member is away', () => {
+    const plan = placedPlan({ of, members, away: ['studio-3'] });
+    expect(outcomeOf({ members, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
+    expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
+    expect(plan.memory?.map(({ node, shares }) => [node, shares.map((one) => one.placement)])).toEqual([
+      ['studio-1', ['other']],
+      ['studio-3', ['kimi']],
+    ]);
+  });
+
+  it('is not free on a node where the file no longer has it, as long as its rank is there', () => {
+    const moved = beside(
+      { nodes: nodes(1) },
+      { nodes: nodes(2, 3, 4), fallback: { nodes: nodes(4, 2), contextTokens: 2_048 } },
+    );
+    const left = { of: moved, members: { 'studio-1': onItsNodes['studio-1'] ?? [] } };
+    const { refused, started } = outcomeOf({ ...left, goal: start });
+    expect(started).toEqual([]);
+    expect(refused).toEqual([
+      expect.stringMatching(/studio-1 needs 721\.3 GB \(kimi 410\.6 GB, other 310\.6 GB\).*once kimi is stopped/),
+    ]);
+    expect(outcomeOf(left)).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    expect(outcomeOf({ ...left, away: ['studio-3'] }).started).toEqual(['other']);
+  });
+
+  it('is in the numbers of the plan', () => {
+    const placementsOn = (more: Partial<PlacedCase>) =>
+      placedPlan({ of, members, ...more }).memory?.map(({ node, shares }) => [
+        node,
+        shares.map((one) => one.placement),
+      ]);
+    expect(placementsOn({})).toEqual([['studio-1', ['other']]]);
+    expect(placementsOn({ held: 'studio-3' })).toEqual([
+      ['studio-1', ['kimi', 'other']],
+      ['studio-2', ['kimi']],
+      ['studio-3', ['kimi']],
+    ]);
+  });
+
+  it('is free on a node where its rank has ended, whatever becomes of the others', () => {
+    const more = [{ held: 'studio-3' }, { away: ['studio-3'] }, { goal: start }];
+    expect(more.map((one) => outcomeOf({ members: withoutFirst, ...one }).started)).toEqual(more.map(() => ['other']));
+  });
+
+  it('is free where all of it is stopped, and where its nodes have nothing of it', () => {
+    const stopped: MeshRack['members'] = Object.fromEntries(
+      Object.entries(onItsNodes).map(([node, ranks]) => [
+        node,
+        ranks.map((one) => ({ ...one, state: 'stopped' as const })),
+      ]),
+    );
+    for (const there of [stopped, {}]) {
+      expect(outcomeOf({ members: there, held: 'studio-3' }).started).toEqual(['other']);
+    }
+  });
+
+  it('is not free where it runs on its fallback', () => {
+    const there = beside({ nodes: nodes(4) });
+    const moved = onTheFallback(there);
+    expect(outcomeOf({ of: there, members: moved })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const { refused, started } = outcomeOf({ of: there, members: moved, held: 'studio-2' });
+    expect(started).toEqual([]);
+    expect(refused).toEqual([expect.stringContaining('studio-4 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB)')]);
+  });
+});
+
+onOnePage('stopping-memory');

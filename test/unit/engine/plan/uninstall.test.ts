@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { fleetWithout } from '../../../../src/engine/goals/fleet-without.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import { isEmptyPlan } from '../../../../src/engine/plan/is-empty-plan.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { Baseline, Traces } from '../../../../src/model/facts/node-records.ts';
+import type { UnknownReason } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { rackOfThree } from '../../../rack/placements.ts';
+import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
+import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const node = 'studio-4';
+const nodes = [nodeName(node)];
+const enrolled: Traces = { hasFolder: true, trees: 'some', hasSudoers: true, hasKey: true };
+const bridge = '{"bridge0":{"Interfaces":["en2","en3"],"Options":{"__AUTO__":"thunderbolt-bridge"}}}';
+
+const services = [
+  ['Ethernet', 'Ethernet', 'en0'],
+  ['Thunderbolt Bridge', 'Thunderbolt Bridge', 'bridge0'],
+  ['Thunderbolt 1', 'Thunderbolt 1', 'en2'],
+] as const;
+const order = [
+  'An asterisk (*) denotes that a network service is disabled.',
+  ...services.flatMap(([name, port, device], at) => [
+    `(${at + 1}) ${name}`,
+    `(Hardware Port: ${port}, Device: ${device})`,
+    '',
+  ]),
+].join('\n');
+const dhcp = ([name, , device]: (typeof services)[number], at: number) => [
+  `0000000${at}-0000-4000-8000-000000000000`,
+  { Interface: { DeviceName: device }, IPv4: { ConfigMethod: 'DHCP' }, UserDefinedName: name },
+];
+
+/** A Mac that slept, had a Thunderbolt Bridge, and no services for its receptacles but one. */
+const before: Baseline = {
+  values: [
+    { key: 'power', text: 'sleep 1\nautorestart 0' },
+    { key: 'wired-limit', text: '0' },
+    { key: 'service-order', text: order },
+    { key: 'service-addresses', text: JSON.stringify(Object.fromEntries(services.map(dhcp))) },
+    { key: 'bridge', text: bridge },
+    { key: 'firewall' },
+  ],
+  daemons: [],
+};
+
+const mine: Partial<FactValues> = {
+  traces: enrolled,
+  baseline: before,
+  trees: [
+    { kind: 'model', name: 'tiny', digest: '0123456789abcdef', isCurrent: false, state: 'intact' },
+    { kind: 'runtime', name: 'reference', digest: '0123456789abcdef', isCurrent: true, state: 'intact' },
+  ],
+  services: [{ label: 'dev.meshwright.keeper', state: 'waiting', runs: 1, lastExit: '0' }],
+  'network-services': [
+    { name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true },
+    { name: 'Thunderbolt 1', port: 'Thunderbolt 1', device: 'en2', isEnabled: true },
+    { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: false },
+    ...[2, 3, 4].map((at) => ({
+      name: `Thunderbolt ${at}`,
+      port: `Thunderbolt ${at}`,
+      device: `en${at + 1}`,
+      isEnabled: true,
+    })),
+  ],
+};
+
+interface Case {
+  readonly wish?: { readonly restore?: boolean; readonly models?: boolean };
+  readonly facts?: Partial<FactValues>;
+  readonly unknown?: Readonly<Record<string, UnknownReason>>;
+  readonly unreachable?: readonly string[];
+}
+
+function plan({ wish = {}, facts = mine, unknown = {}, unreachable = [] }: Case = {}): Plan {
+  const { fleet, placements } = fleetWithout(settledFleet(), nodes);
+  const settled = settledValues();
+  const values = { ...settled, [node]: { ...settled[node], ...facts } };
+  const observation = observedFleet({ values, unknown: { [node]: unknown }, unreachable });
+  const goal: Goal = { kind: 'uninstall', nodes, placements, restore: false, models: false, ...wish };
+  return makePlan({ goal, desired: fleet, observation, targets: nodes });
+}
+
+const argsOf = ({ steps }: Plan, name: string): unknown =>
+  steps.flatMap(({ act }) => ('name' in act && act.name === name ? [act.args] : []))[0];
+const told = ({ diagnostics }: Plan): Readonly<Record<string, string>> =>
+  Object.fromEntries(diagnostics.map(({ code, detail }) => [code, plainText(detail)]));
+
+describe('goal uninstall', () => {
+  it('takes addresses, services, trees and then the access away, each after the one before', () => {
+    const made = plan();
+    expect(changed(made)).toContain(`${node} uninstall/access`);
+    expect(changed(made).every((id) => id.startsWith(`${node} `))).toBe(true);
+    const ids = stepIds(made);
+    expect(ids.slice(-4)).toEqual(['clear', 'accounts', 'gate', 'withdraw'].map((verb) => `${node}/uninstall/${verb}`));
+    const last = made.steps.at(-1);
+    expect([last?.needs, last?.class]).toEqual([[`${node}/uninstall/gate`], 'once']);
+    expect(argsOf(made, 'clear-node')).toEqual({ labels: ['dev.meshwright.keeper'], models: false });
+    const clear = made.steps.find(({ id }) => id === `${node}/uninstall/clear`);
+    expect(clear?.needs).toEqual([`${node}/link-address/gate`]);
+  });
+
+  it('leaves models and values, and says what stays and what only hands undo', () => {
+    const made = plan();
+    expect(stepIds(made).filter((id) => id.includes('/value/') || id.includes('network'))).toEqual([]);
+    expect(made.effects.map(({ kind }) => kind)).toEqual(['network']);
+    const { 'uninstall/stays': stays = '', 'uninstall/by-hand': byHand = '' } = told(made);
+    expect(stays).toContain('models as plain files in /opt/meshwright/models');
+    expect(stays).toContain('power: sleep 0, autorestart 1 (before: sleep 1, autorestart 0)');
+    expect(stays).toContain('bridge0 is removed');
+    expect(stays).not.toContain('starts over RDMA');
+    const counted = { ...mine, 'rdma-starts': { startedIn: `BOOT-${node}`, starts: 2, last: [] } };
+    expect(told(plan({ facts: counted }))['uninstall/stays']).toContain('starts over RDMA took, without its count');
+    expect(byHand).toContain('rdma_ctl disable');
+  });
+
+  it('puts back with --restore what differs from the baseline, and tells what was never read', () => {
+    const made = plan({ wish: { restore: true, models: true } });
+    expect(argsOf(made, 'restore-network')).toEqual({
+      bridge: { name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' },
+      made: ['Thunderbolt 2', 'Thunderbolt 3', 'Thunderbolt 4'],
+      switched: [{ service: 'Thunderbolt Bridge', on: true }],
+      manual: [],
+      order: ['Ethernet', 'Thunderbolt Bridge', 'Thunderbolt 1'],
+    });
+    const values = made.steps.flatMap(({ act }) =>
+      act.kind === 'script' && act.name === 'restore-value' ? [act.args.key] : [],
+    );
+    expect(values).toEqual(['power', 'wired-limit']);
+    expect(argsOf(made, 'clear-node')).toMatchObject({ models: true });
+    expect(made.effects.map(({ kind }) => kind)).toContain('delete');
+    expect(told(made)['uninstall/stays']).toBe('what could not be read before the first change: firewall.');
+  });
+
+  it('puts an address back with the router it had, and names services that were set up in another way', () => {
+    const manual = { ConfigMethod: 'Manual', Addresses: ['192.0.2.7'], SubnetMasks: ['255.255.255.0'] };
+    const ownWay: readonly (readonly [object, string, object])[] = [
+      [{ ...manual, Router: '192.0.2.1' }, 'manual', { address: '192.0.2.7', prefixLength: 24, router: '192.0.2.1' }],
+      [manual, 'manual', { address: '192.0.2.7', prefixLength: 24 }],
+      [{ ConfigMethod: 'BOOTP' }, 'other', {}],
+    ];
+    for (const [ipv4, method, address] of ownWay) {
+      const recorded = Object.fromEntries(services.map(dhcp));
+      const [id = ''] = Object.keys(recorded).slice(-1);
+      const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
+      const values = before.values.map((one) => (one.key === 'service-addresses' ? { ...one, text } : one));
+      const facts = { ...mine, baseline: { ...before, values } };
+      const made = plan({ facts, wish: { restore: true } });
+      const back = method === 'manual' ? [{ ...address, service: 'Thunderbolt 1', device: 'en2' }] : [];
+      expect(argsOf(made, 'restore-network')).toMatchObject({ manual: back });
+      const words = 'services that had their address neither by DHCP nor by hand, and have it no more: Thunderbolt 1';
+      expect(told(made)['uninstall/stays']?.includes(words)).toBe(method === 'other');
+      expect(told(plan({ facts }))['uninstall/stays']).not.toContain(words);
+    }
+  });
+
+  it('counts a service with another router as changed', () => {
+    const ipv4 = {
+      ConfigMethod: 'Manual',
+      Addresses: ['192.0.2.7'],
+      SubnetMasks: ['255.255.255.0'],
+      Router: '192.0.2.1',
+    };
+    const recorded = Object.fromEntries(services.map(dhcp));
+    const [id = ''] = Object.keys(recorded).slice(-1);
+    const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
+    const values = before.values.map((one) => (one.key === 'service-addresses' ? { ...one, text } : one));
+    const backOf = (router: string): unknown => {
+      const address = { address: '192.0.2.7', prefixLength: 24 };
+      const now = { service: 'Thunderbolt 1', device: 'en2', method: 'manual', address, router } as const;
+      const facts = { ...mine, baseline: { ...before, values }, 'service-addresses': [now] };
+      return argsOf(plan({ facts, wish: { restore: true } }), 'restore-network');
+    };
+    expect(backOf('192.0.2.1')).toMatchObject({ manual: [] });
+    expect(backOf('192.0.2.254')).toMatchObject({ manual: [{ router: '192.0.2.1' }] });
+  });
+
+  it('compares Spotlight volume by volume, of those that are still there', () => {
+    const text = ['/ on', '/Volumes/Off off', '/Volumes/Gone on'].join('\n');
+    const baseline: Baseline = { values: [{ key: 'spotlight', text }], daemons: [] };
+    const restored = (state: 'on' | 'off' | 'no-server'): readonly string[] => {
+      const volumes = [
+        { volume: '/', state: state === 'on' ? state : 'off' },
+        { volume: '/Volumes/Off', state: 'off' },
+        { volume: '/Volumes/New', state: 'on' },
+      ] as const;
+      const spotlight = state === 'no-server' ? [] : volumes;
+      return stepIds(plan({ facts: { ...mine, baseline, spotlight }, wish: { restore: true } }));
+    };
+    expect(restored('off')).toContain(`${node}/uninstall/value/spotlight`);
+    expect(restored('no-server')).toContain(`${node}/uninstall/value/spotlight`);
+    expect(restored('on')).not.toContain(`${node}/uninstall/value/spotlight`);
+  });
+
+  it('gives a daemon of somebody else its plist back, and lets it run again only with --restore', () => {
+    const daemons = [{ label: 'io.exo.networksetup', wasLoaded: true, isMoved: true }];
+    const facts = { ...mine, baseline: { ...before, daemons } };
+    const loads = [plan({ facts }), plan({ facts, wish: { restore: true } })].map((made) =>
+      argsOf(made, 'return-daemon'),
+    );
+    expect(loads).toEqual([
+      { label: 'io.exo.networksetup', load: false },
+      { label: 'io.exo.networksetup', load: true },
+    ]);
+  });
+
+  it('touches nothing as long as something of it cannot be seen', () => {
+    const needed = ['traces', 'trees', 'services', 'jobs', 'baseline', 'placements', 'hardware-ports'] as const;
+    for (const fact of needed) {
+      const made = plan({ unknown: { [fact]: 'timed-out' } });
+      expect([fact, stepIds(made).filter((id) => id.includes('uninstall'))]).toEqual([fact, []]);
+      expect(made.waiting.some(({ resource }) => resource === 'uninstall/access')).toBe(true);
+    }
+  });
+
+  it('is empty, and tells nothing, where nothing of us is left', () => {
+    const none: Partial<FactValues> = {
+      accounts: { accounts: [], made: [], begun: [], checked: [] },
+      'service-addresses': [],
+      interfaces: settledValues()[node]?.interfaces?.map((one) => ({ ...one, ipv4: [] })) ?? [],
+      'network-services': [{ name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true }],
+    };
+    const made = plan({ facts: none });
+    expect([isEmptyPlan(made), made.diagnostics]).toEqual([true, []]);
+  });
+
+  it('takes nothing from who did not answer', () => {
+    const made = plan({ unreachable: [node] });
+    expect([stepIds(made), Object.keys(made.observed)]).toEqual([[], []]);
+  });
+
+  it('keeps away from a Mac that is another one, or that does not let us become root', () => {
+    const denied = plan({ facts: { ...mine, sudo: 'denied' } });
+    expect(stepIds(denied)).toEqual([]);
+    expect(denied.blockers.map(({ code }) => code)).toEqual(['sudo/denied']);
+  });
+});
+
+describe('a fleet without some nodes', () => {
+  it('stops what reaches over to others, and drops what was on them alone', () => {
+    const without = fleetWithout({ ...settledFleet(), placements: rackOfThree.placements }, nodes);
+    expect(without.placements).toEqual(['kimi']);
+    expect(without.fleet.placements.map(({ name, state, nodes: own }) => [name, state, own])).toEqual([
+      ['kimi', 'stopped', ['studio-1', 'studio-2', 'studio-3']],
+      ['qwen', 'serving', ['studio-3', 'studio-2']],
+    ]);
+    expect(without.fleet.thunderbolt.links.some(({ ends }) => ends.some((end) => end.node === node))).toBe(false);
+    expect(without.fleet.system.keeper).toBeUndefined();
+  });
+});
+
+onOnePage('uninstall');

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { DesiredFleet, UnreadSource } from '../../../../src/model/desired.ts';
+import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { settledFacts } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+const trees: FactValues['trees'] = [
+  { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
+  { kind: 'runtime', name: 'reference', digest: '0'.repeat(16), isCurrent: false, state: 'intact' },
+  { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
+];
+const answers = { token: { kind: 'answered', text: 'Hi' } } as const;
+
+/** One Mac sleeps, and the placement answers. */
+function plan(fleet: DesiredFleet): Plan {
+  const values = names.map((name) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    return [name, { ...facts, trees, ...(name === 'studio-4' ? { power: { ...facts.power, sleepMinutes: 10 } } : {}) }];
+  });
+  const members = threeMembers(['joined', 'running', 'running'], answers);
+  const observation = observeMesh(fleet, { members, values: Object.fromEntries(values) });
+  const targets = names.map((name) => nodeName(name));
+  return makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
+}
+
+const without = <T extends { readonly digest?: unknown }>(one: T, unread: UnreadSource): T => {
+  const { digest: _, ...plain } = one;
+  return { ...plain, unread } as unknown as T;
+};
+
+describe('a plan without a source on this computer', () => {
+  const base = { ...meshFleet({ placement: { transport: 'rdma' } }), power: { sleepMinutes: 0 } };
+  const missing: UnreadSource = { kind: 'missing', detail: '/dist/x is not there.' };
+
+  it.each<[string, string, DesiredFleet]>([
+    ['archive', 'runtime/archive-missing', { ...base, runtimes: base.runtimes.map((one) => without(one, missing)) }],
+    ['model folder', 'model/folder-missing', { ...base, models: base.models.map((one) => without(one, missing)) }],
+    [
+      'readable archive',
+      'runtime/archive-unreadable',
+      { ...base, runtimes: base.runtimes.map((one) => without(one, { ...missing, kind: 'unreadable' })) },
+    ],
+  ])('changes the Macs, and leaves the placement as it runs: no %s', (_, code, fleet) => {
+    const made = plan(fleet);
+    const ids = made.steps.map(({ id }) => id);
+    expect(ids.some((id) => id.startsWith('studio-4/power'))).toBe(true);
+    expect(ids.filter((id) => /placement|model|studio-[123]\/runtime/.test(id))).toEqual([]);
+    const found = made.blockers.filter((one) => one.code === code);
+    expect(found.map(({ node }) => node)).toEqual(names.slice(0, 3));
+    expect(found[0]?.action).toContain('/dist/x is not there.');
+  });
+});
+
+onOnePage('unread-sources');

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { isUsedBy } from '../../../../src/engine/plan/uses.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { type AddressParts, addressed } from '../../../../src/model/subject.ts';
+import { doormanAddress } from '../../../../src/rack/endpoint/gateway-properties.ts';
+import { placementAddress } from '../../../../src/rack/placement/members/mesh-step.ts';
+import { treeAddress } from '../../../../src/rack/records/trees.ts';
+import { fleetOfDriver } from '../../../rack/placements.ts';
+
+const earlier = (name: string) => ({
+  kind: 'accounts',
+  property: addressed({ kind: 'accounts', name }),
+  nodes: [nodeName('a')],
+});
+
+/** Which of both accounts something needs. */
+function accountsFor(
+  later: AddressParts,
+  driver: string,
+  accounts: DesiredFleet['system']['accounts'] = { ranks: '_meshrank', gateway: '_meshgate' },
+): readonly string[] {
+  const fleet = fleetOfDriver(driver);
+  const url = { name: 'far', source: { kind: 'url', base: 'https://example.com/' }, files: [] } as const;
+  const models = [...fleet.models, url];
+  const desired = { ...fleet, models, system: { ...fleet.system, accounts } };
+  return ['_meshrank', '_meshgate'].filter((account) => isUsedBy(later, earlier(account), desired));
+}
+
+describe('an account', () => {
+  it.each([
+    [placementAddress('chat'), 'exo', ['_meshrank']],
+    [doormanAddress(8_080), 'exo', ['_meshgate']],
+    [treeAddress('runtime', 'reference'), 'mlx', ['_meshrank']],
+    [treeAddress('runtime', 'reference'), 'llamacpp-rpc', []],
+    [addressed({ kind: 'runtime', name: 'reference', part: 'old' }), 'exo', []],
+    [treeAddress('runtime', 'node'), 'exo', []],
+    [treeAddress('model', 'tiny'), 'mlx', []],
+    [treeAddress('model', 'far'), 'mlx', ['_meshrank']],
+  ])('is needed by $0.address ($1): $2', ({ about }, driver, needed) => {
+    expect(accountsFor(about, driver)).toEqual(needed);
+  });
+
+  it('is needed by nothing where the file says login', () => {
+    expect(
+      [placementAddress('chat'), doormanAddress(8_080), treeAddress('model', 'far')].flatMap(({ about }) =>
+        accountsFor(about, 'mlx', {}),
+      ),
+    ).toEqual([]);
+  });
+});

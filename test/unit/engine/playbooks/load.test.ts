@@ -1,0 +1,205 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Diagnostic } from '../../../../src/diagnostics/diagnostic.ts';
+import { resources } from '../../../../src/engine/plan/resources.ts';
+import { loadPlaybook } from '../../../../src/engine/playbooks/load.ts';
+import { tasks } from '../../../../src/engine/playbooks/tasks.ts';
+import { rackOfThree } from '../../../rack/placements.ts';
+
+const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rackOfThree });
+
+/** `own.yaml:3:12 code`, which is what a person looks for. */
+const placeOf = ({ where, code }: Diagnostic): string => `${where?.line}:${where?.column} ${code}`;
+
+/** Every key and every allowed word of a schema. */
+function wordsOf(schema: unknown): readonly string[] {
+  if (Array.isArray(schema)) return schema.flatMap(wordsOf);
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, enum: allowed } = schema as { readonly properties?: object; readonly enum?: readonly string[] };
+  return [...Object.keys(properties ?? {}), ...(allowed ?? []), ...Object.values(schema).flatMap(wordsOf)];
+}
+
+const shipped = readdirSync('playbooks');
+
+describe('a shipped playbook', () => {
+  it('is there for each verb that is one', () => {
+    expect([...shipped].sort()).toEqual(['apply.yaml', 'drain.yaml', 'reboot.yaml', 'restart.yaml', 'shutdown.yaml']);
+  });
+
+  it.each(shipped)('%s has nothing wrong with it, and is short enough to be read', (file) => {
+    const text = readFileSync(`playbooks/${file}`, 'utf8');
+    const { playbook, diagnostics } = loadPlaybook(text, { file, name: file.replace('.yaml', '') });
+    expect(diagnostics).toEqual([]);
+    expect(playbook?.plays.every(({ nodes }) => nodes.kind === 'targets')).toBe(true);
+    expect(text.split('\n').length).toBeLessThan(25);
+  });
+});
+
+describe('a playbook', () => {
+  it('is read into plays of tasks', () => {
+    const { playbook, diagnostics } = load(`
+playbook: 1
+about: Everything once.
+plays:
+  - name: First
+    nodes: [studio-2, studio-1]
+    serial: [1, "50%"]
+    maxFailures: 1
+    tasks:
+      - confirm: "Is {nodes} free?"
+      - converge: { only: [power] }
+      - verify: {}
+      - stop: { placements: [kimi] }
+      - drain: { placements: [qwen], deadline: 10m }
+      - drain: {}
+      - reboot: {}
+      - wait: { for: serving, deadline: 90s }
+      - assert: { property: power/sleep, is: 0, says: "It sleeps." }
+      - run: { command: [/usr/bin/true, "{node}"], unless: [/usr/bin/false], effect: none, deadline: 2h }
+  - nodes: role=worker
+    serial: 2
+    tasks:
+      - run: { command: [/usr/bin/true], effect: network }
+      - start: {}
+      - shutdown: {}
+`);
+    expect(diagnostics).toEqual([]);
+    expect(playbook).toEqual({
+      name: 'own',
+      about: 'Everything once.',
+      plays: [
+        {
+          name: 'First',
+          nodes: { kind: 'names', names: ['studio-2', 'studio-1'] },
+          serial: [
+            { kind: 'count', count: 1 },
+            { kind: 'percent', percent: 50 },
+          ],
+          maxFailures: 1,
+          tasks: [
+            { kind: 'confirm', text: 'Is {nodes} free?' },
+            { kind: 'converge', only: ['power'] },
+            { kind: 'verify' },
+            { kind: 'stop', placements: ['kimi'] },
+            { kind: 'drain', placements: ['qwen'], deadlineMs: 600_000 },
+            { kind: 'drain', deadlineMs: 30_000 },
+            { kind: 'reboot' },
+            { kind: 'wait', for: 'serving', deadlineMs: 90_000 },
+            { kind: 'assert', property: 'power/sleep', is: 0, says: 'It sleeps.' },
+            {
+              kind: 'run',
+              command: ['/usr/bin/true', '{node}'],
+              unless: ['/usr/bin/false'],
+              effect: 'none',
+              deadlineMs: 7_200_000,
+            },
+          ],
+        },
+        {
+          nodes: { kind: 'labels', labels: ['role=worker'] },
+          serial: [{ kind: 'count', count: 2 }],
+          maxFailures: 0,
+          tasks: [
+            { kind: 'run', command: ['/usr/bin/true'], effect: 'network', deadlineMs: 60_000 },
+            { kind: 'start' },
+            { kind: 'shutdown' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('may hold every task that there is', () => {
+    const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
+    expect(Object.keys(schema.$defs.task.properties).sort()).toEqual(Object.keys(tasks).sort());
+  });
+
+  it('may converge every kind of resource that there is', () => {
+    const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
+    const kinds = schema.$defs.task.properties.converge.properties.only.items.enum;
+    expect([...kinds].sort()).toEqual(resources.map(({ kind }) => kind).sort());
+  });
+
+  it('is written in words that YAML 1.1 takes for text', () => {
+    const words = wordsOf(JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8')));
+    expect(words.length).toBeGreaterThan(30);
+    expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
+  });
+
+  it('drains what is published, and is told where nothing stands that could be closed', () => {
+    const { diagnostics } = load('playbook: 1\nplays: [{ nodes: all, tasks: [drain: { placements: [qwen, kimi] }] }]');
+    expect(diagnostics.map(placeOf)).toEqual(['2:59 playbook/not-published']);
+  });
+
+  it('has all its mistakes told at once, each with its place and what was meant', () => {
+    const { playbook, diagnostics } = load(`playbook: 1
+plays:
+  - nodes: [studio-9, studoi-1]
+    tasks:
+      - stpo: {}
+      - stop: { placements: [kimmi] }
+      - wait: { for: ever }
+      - converge: { only: [powr] }
+  - nodes: role=wroker
+    serial: 0
+    tasks:
+      - confirm: "Is {node} free?"
+      - run: { command: ["{nodes}", "{{literal}", "{host}"], effect: interrupt }
+      - assert: { property: power/sleep, is: 0, says: "{hosts}" }
+      - { stop: {}, start: {} }
+      - verify:
+      - assert: { property: power/slep, is: 0 }
+      - assert: { property: spotlight/indexing, is: false }
+      - assert: { property: poer/sleep, is: 0 }
+      - assert: { property: wired-limit, is: 1 }
+`);
+    expect(playbook).toBeUndefined();
+    expect(diagnostics.map(placeOf)).toEqual([
+      '3:13 playbook/unknown-node',
+      '3:23 playbook/unknown-node',
+      '5:9 schema/unknown-key',
+      '6:30 playbook/unknown-placement',
+      '7:9 schema/missing-key',
+      '7:22 schema/not-allowed',
+      '8:28 schema/not-allowed',
+      '9:12 playbook/no-node-chosen',
+      '10:13 schema/not-allowed',
+      '12:22 playbook/unknown-field',
+      '13:27 playbook/unknown-field',
+      '13:70 schema/not-allowed',
+      '14:56 playbook/unknown-field',
+      '15:9 schema/out-of-range',
+      '16:9 schema/wrong-type',
+      '17:29 playbook/unknown-property',
+      '18:29 playbook/unknown-property',
+      '19:29 playbook/unknown-property',
+    ]);
+    const hints = diagnostics.map(({ hint }) => hint);
+    expect(hints).toEqual(expect.arrayContaining(['Did you mean `studio-1`?', 'Did you mean `stop`?']));
+    expect(hints).toContain('Did you mean `kimi`?');
+    expect(hints.filter((hint) => hint === 'Did you mean `power/sleep`?')).toHaveLength(2);
+    expect(hints).toContain('Known here: {cluster}, {nodes} and {placements}. Write {{ for a brace.');
+    expect(hints.filter((hint) => hint === '')).toEqual([]);
+  });
+
+  it('says what may stand in a list of names, too', () => {
+    const { diagnostics } = load('playbook: 1\nplays:\n  - nodes: [Studio]\n    tasks: [verify: {}]\n');
+    const form = diagnostics.find(({ code }) => code === 'schema/bad-form' || code === 'playbook/unknown-node');
+    expect(form?.hint).toContain('studio-1');
+  });
+
+  it.each([
+    ['', 'yaml/empty'],
+    ['plays: []', 'schema/missing-key'],
+    ['playbook: 2\nplays: [{ nodes: all, tasks: [verify: {}] }]', 'schema/unsupported-version'],
+    ['playbook: 1\nplays: {}', 'schema/wrong-type'],
+    ['playbook: 1\nplays: [{ nodes: all, tasks: [[]] }]', 'schema/wrong-type'],
+    ['playbook: 1\nplays: [1, null, { nodes: 7, tasks: 7 }]', 'schema/wrong-type'],
+    ['[1, 2', 'yaml/syntax'],
+  ])('is refused when it is %j', (text, code) => {
+    const { playbook, diagnostics } = load(text);
+    expect(playbook).toBeUndefined();
+    expect(diagnostics.map((one) => one.code)).toContain(code);
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { kindsByFile, propertiesByFile } from '../../../../src/engine/plan/properties-by-file.ts';
+import { resources } from '../../../../src/engine/plan/resources.ts';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
+import { unknownProperty } from '../../../../src/engine/playbooks/unknown-property.ts';
+import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
+
+describe('the properties that a playbook may assert', () => {
+  it('are those of a rack that was observed, for every kind that follows from the file', () => {
+    const system = {
+      ...desiredFleet().system,
+      updates: 'manual',
+      backgroundServices: 'stop',
+      names: 'node',
+    } as const;
+    const desired = desiredFleet({ system });
+    const view = viewOf({ desired, observation: observedFleet(), targets: desired.nodes.map(({ name }) => name) });
+    const own = resources.filter(({ kind }) => kindsByFile.includes(kind));
+    const seen = own.flatMap((one) => [...one.properties(view), ...(one.sights?.(view) ?? [])]);
+    expect(new Set(seen.map(({ address }) => address))).toEqual(new Set(propertiesByFile(desired).keys()));
+    expect(seen.length).toBeGreaterThan(20);
+  });
+
+  it('are listed where a name is like none of them', () => {
+    expect(unknownProperty('power/zzz', desiredFleet())).toBe(
+      'Known here: power/sleep and power/restart-after-power-loss.',
+    );
+    expect(unknownProperty('power/sleep', desiredFleet())).toBeUndefined();
+    expect(unknownProperty('placement/chat', desiredFleet())).toBeUndefined();
+  });
+});

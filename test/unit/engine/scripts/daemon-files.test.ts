@@ -1,0 +1,207 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { place } from '../../../../src/node/paths/node-paths.ts';
+import { quote } from '../../../../src/node/quote.ts';
+import { sh } from '../../../../src/node/shell/scripts.generated.ts';
+import { type MacRoot, makeMacRoot } from './mac-root.ts';
+import { scriptShells } from './shells.ts';
+
+const program = 'Library/Fans/fand';
+const spaced = 'Library/Application Support/fan/fand';
+const daemon = 'Library/LaunchDaemons/org.fan.plist';
+
+const plist = (inner: string): string => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict><key>Label</key><string>org.fan</string>${inner}</dict></plist>
+`;
+const words = (...all: string[]): string =>
+  `<key>ProgramArguments</key><array>${all.map((word) => `<string>${word}</string>`).join('')}</array>`;
+
+describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
+  /** A Mac with one daemon; `change` spoils it. */
+  const mac = (text: string, change: (root: MacRoot) => void = () => undefined): MacRoot => {
+    const root = makeMacRoot(shell);
+    root.file(program, '');
+    root.file(daemon, text);
+    change(root);
+    return root;
+  };
+  const mode = (root: MacRoot, path: string, bits: number): void => chmodSync(join(root.folder, path), bits);
+  const link = (root: MacRoot, path: string, to: string): void => {
+    mkdirSync(dirname(join(root.folder, path)), { recursive: true });
+    symlinkSync(to, join(root.folder, path));
+  };
+  /** What the account `mesh` may write of it: it has groups 20 and 12, and owns nothing. */
+  const writable = async (root: MacRoot): Promise<readonly string[] | 'unknown'> => {
+    const text = `R=${quote(root.folder)}\nexport R\n${sh.daemonFiles({ launch_daemons: place.launchDaemons })}\nwritable_daemon_file mesh "$("$R/usr/bin/id" -u mesh)" "$("$R/usr/bin/id" -Gn mesh)"\n`;
+    const { stdout, stderr, code } = await root.run(text);
+    expect(stderr).toBe('');
+    if (code !== 0) return 'unknown';
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(root.folder.length + 1)]));
+  };
+  const fan = plist(words(`/${program}`, '-v'));
+  const opened = (path: string) => (root: MacRoot) => mode(root, path, 0o757);
+
+  it('is closed to an account on a healthy Mac, and on one without daemons', async () => {
+    expect(await writable(mac(fan))).toEqual([]);
+    expect(await writable(mac(fan, (root) => rmSync(join(root.folder, daemon))))).toEqual([]);
+    expect(await writable(mac(fan, (root) => rmSync(join(root.folder, 'Library'), { recursive: true })))).toEqual([]);
+  });
+
+  it.each([
+    ['the property list', daemon],
+    ['the program', program],
+    ['the folder of the program', 'Library/Fans'],
+    ['a folder further above', 'Library'],
+    ['the folder of the property lists', 'Library/LaunchDaemons'],
+  ])('is open where others may write %s', async (_, path) => {
+    expect(await writable(mac(fan, opened(path)))).toEqual([path]);
+  });
+
+  it('is open to the owner and to members of a group', async () => {
+    const ofGroup = mac(fan, (root) => mode(root, program, 0o770));
+    ofGroup.tool(
+      'usr/bin/id',
+      `case $1 in (-u) printf '4501\\n' ;; (-G) printf '4501 ${process.getgid?.()}\\n' ;; esac`,
+    );
+    expect(await writable(ofGroup)).toEqual([program]);
+    const ofOwner = mac(fan);
+    ofOwner.tool('usr/bin/id', `case $1 in (-u) printf '${process.getuid?.()}\\n' ;; (-G) printf '4501\\n' ;; esac`);
+    expect(await writable(ofOwner)).toContain(program);
+  });
+
+  it.each([
+    ['a folder that keeps the files of others', 'Library/Fans', 0o1777],
+    ['a group that the account is not in', program, 0o770],
+  ])('is closed by %s', async (_, path, bits) => {
+    const root = mac(fan, (one) => mode(one, path, bits));
+    root.tool('usr/bin/id', "case $1 in (-u) printf '4501\\n' ;; (-G) printf '4501\\n' ;; esac");
+    expect(await writable(root)).toEqual([]);
+  });
+
+  const running: readonly (readonly [string, string, string?])[] = [
+    ['Program', plist(`<key>Program</key><string>/${program}</string>`)],
+    ['a script of an interpreter', plist(words('/usr/bin/perl', `/${program}`))],
+    ['words of a shell', plist(words('/bin/sh', '-c', `cd /tmp; "/${program}" &gt;/dev/null`))],
+    ['a path with a space in quotes', plist(words('/bin/sh', '-c', `exec '/${spaced}' &amp;`)), spaced],
+    ['a value behind an option', plist(words('/bin/sh', `--file=/${program}`))],
+    ['a user that is root', plist(`<key>UserName</key><string>root</string>${words(`/${program}`)}`)],
+    ['a comment that names a user', plist(`<!-- <key>UserName</key><string>ana</string> -->${words(`/${program}`)}`)],
+    ['one line for each tag', plist(words(`/${program}`)).replaceAll('><', '>\n\t<')],
+    [
+      'a daemon whose environment names a user',
+      plist(
+        `${words(`/${program}`)}<key>EnvironmentVariables</key><dict><key>UserName</key><string>ana</string></dict>`,
+      ),
+    ],
+  ];
+  const rows = running.map(([what, text, path = program]) => [what, text, path] as const);
+  it.each(rows)('has the program of %s', async (_, text, path) => {
+    const root = mac(text, (one) => {
+      one.file(path, '');
+      mode(one, path, 0o757);
+    });
+    expect(await writable(root)).toEqual([path]);
+  });
+
+  it('has the program of a name that XML writes in another way', async () => {
+    const odd = "Library/Fans/a & b's <fan>";
+    const text = plist(words('/Library/Fans/a &amp; b&apos;s &lt;fan&gt;'));
+    expect(
+      await writable(
+        mac(text, (root) => {
+          root.file(odd, '');
+          mode(root, odd, 0o757);
+        }),
+      ),
+    ).toEqual([odd]);
+  });
+
+  it.each([
+    ['a daemon of another user', plist(`<key>UserName</key><string>ana</string>${words(`/${program}`)}`)],
+    ['the log of a daemon', plist(`<key>StandardOutPath</key><string>/${program}</string>`)],
+    ['a comment', plist(`<!-- ${words(`/${program}`)} -->`)],
+  ])('has nothing of %s', async (_, text) => {
+    expect(await writable(mac(text, opened(program)))).toEqual([]);
+  });
+
+  it('has every daemon, also behind one whose property list breaks off', async () => {
+    const root = mac(fan, (one) => {
+      one.file('Library/LaunchDaemons/a.plist', '<plist><!-- <key>UserName</key><string>ana</string>');
+      mode(one, program, 0o757);
+    });
+    expect(await writable(root)).toEqual([program]);
+  });
+
+  it('has what links lead to, and the folders above it', async () => {
+    const through = (to: (root: MacRoot) => string) =>
+      mac(plist(words('/opt/fan/bin/fand')), (root) => {
+        link(root, 'opt/fan', to(root));
+        root.file('Cellar/fan/bin/fand', '');
+        mode(root, 'Cellar', 0o757);
+      });
+    expect(await writable(through(({ folder }) => `${folder}/Cellar/fan`))).toEqual(['Cellar']);
+    expect(await writable(through(() => '../Cellar/fan'))).toEqual(['opt/../Cellar']);
+    // A link that leads to itself ends.
+    expect(await writable(mac(plist(words('/opt/fan/x')), (root) => link(root, 'opt/fan', 'fan')))).toEqual([]);
+  });
+
+  it('has what a binary property list says', async () => {
+    const binary = mac('bplist00x', opened(program));
+    binary.tool('usr/bin/plutil', `[ "$*" = "-convert xml1 -o - $R/${daemon}" ] && printf '%s' ${quote(fan)}`);
+    expect(await writable(binary)).toEqual([program]);
+    // launchd cannot read it either.
+    const broken = mac('bplist00x', opened(program));
+    broken.tool('usr/bin/plutil', 'exit 1');
+    expect(await writable(broken)).toEqual([]);
+  });
+
+  it('reads an access list where there is one', async () => {
+    const listed = 'Library/Fans/fand.acl';
+    const withList = (entries: string, code = 0): MacRoot => {
+      const root = mac(plist(words(`/${listed}`)), (one) => one.file(listed, ''));
+      root.tool(
+        'usr/bin/id',
+        "case $1 in (-u) printf '4501\\n' ;; (-G) printf '20\\n' ;; (-Gn) printf 'staff rack\\n' ;; esac",
+      );
+      root.tool(
+        'bin/ls',
+        `[ "$1 $2" = "-lde $R/${listed}" ] || exit 64\nprintf -- '-rw-r--r--+ 1 root  wheel  0 Nov 23 12:00 x\\n${entries}'\nexit ${code}`,
+      );
+      return root;
+    };
+    for (const entry of [
+      ' 0: user:mesh allow write,append',
+      ' 0: group:rack inherited allow delete_child',
+      ' 0: group:everyone deny delete\\n 1: group:everyone allow chown',
+    ]) {
+      expect([entry, await writable(withList(`${entry}\\n`))]).toEqual([entry, [listed]]);
+    }
+    for (const entry of [' 0: user:ana allow write', ' 0: user:mesh allow read', ' 0: user:mesh deny write']) {
+      expect([entry, await writable(withList(`${entry}\\n`))]).toEqual([entry, []]);
+    }
+    expect(await writable(withList('', 1))).toBe('unknown');
+  });
+
+  it('has the folder above a program that is not there, or that a folder has taken the place of', async () => {
+    const without = (change: (root: MacRoot) => void) =>
+      mac(fan, (root) => {
+        rmSync(join(root.folder, program));
+        mode(root, 'Library/Fans', 0o757);
+        change(root);
+      });
+    expect(await writable(without(() => undefined))).toEqual(['Library/Fans']);
+    expect(await writable(without((root) => mkdirSync(join(root.folder, program))))).toEqual(['Library/Fans']);
+    expect(await writable(without((root) => link(root, program, 'nowhere')))).toEqual(['Library/Fans']);
+    // What is in a folder among the arguments is only data.
+    const data = mac(plist(words('/bin/fand', '/Library/Fans')), (root) => mode(root, 'Library/Fans', 0o757));
+    expect(await writable(data)).toEqual([]);
+  });
+
+  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id'])('stays unknown where %s fails', async (path) => {
+    const root = mac(fan);
+    root.tool(path, 'exit 1');
+    expect(await writable(root)).toBe('unknown');
+  });
+});

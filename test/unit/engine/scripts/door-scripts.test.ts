@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
+import { doormanLabel } from '../../../../src/node/paths/own-paths.ts';
+import { makeMacRoot } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+const newRoot = removedAfter(makeMacRoot);
+const label = doormanLabel(8_080);
+const gone = `printf 'Could not find service "${label}" in domain for system\\n' >&2; exit 113`;
+const running = `printf 'system/${label} = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n'`;
+const waiting = `printf 'system/${label} = {\\n\\tstate = waiting\\n}\\n'`;
+
+async function leftOf(shell: Shell, curl: string, launchctl: string): Promise<string | undefined> {
+  const root = newRoot(shell);
+  root.tool('usr/bin/curl', curl);
+  root.tool('bin/launchctl', launchctl);
+  const body = scriptBody({ name: 'drain-door', args: { port: 8_080, placement: 'chat', waitMs: 0 } });
+  const { stdout } = await root.runBody(body);
+  return /^left=(.*)$/m.exec(stdout)?.[1];
+}
+
+describe.each(scriptShells)('the drain of a door under $name', (shell) => {
+  it.each([
+    ['nobody inside', 'printf 0', running, '0'],
+    ['somebody inside', 'printf 3', running, '3'],
+    ['an answer that is no number', `printf '{"error":{}}'`, running, 'unknown'],
+    ['an empty answer', ':', running, 'unknown'],
+    ['an answer that never comes', 'exit 28', running, 'unknown'],
+    ['nobody at the port and no service', 'exit 7', gone, '0'],
+    ['nobody at the port and no process', 'exit 7', waiting, '0'],
+    ['nobody at the port, and a process', 'exit 7', running, 'unknown'],
+    ['nobody at the port, and a launchctl that fails', 'exit 7', 'exit 1', 'unknown'],
+  ])('tells of %s', async (_, curl, launchctl, left) => {
+    expect(await leftOf(shell, curl, launchctl)).toBe(left);
+  });
+});

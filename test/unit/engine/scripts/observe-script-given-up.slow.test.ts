@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { Probe } from '../../../../src/model/probe.ts';
+import { parseFrames } from '../../../../src/node/frames.ts';
+import { observeScript } from '../../../../src/node/observe-script.ts';
+import { nodePath } from '../../../../src/node/paths/node-paths.ts';
+import { observationCeilingMs } from '../../../../src/node/probe-timing.ts';
+import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
+import { scriptShells } from './shells.ts';
+
+const token = '0123456789abcdef0123456789abcdef';
+const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
+  name,
+  ask: [nodePath(`/fake/${name}`)],
+  deadlineMs: 20_000,
+  maxBytes: 4_096,
+  ...more,
+});
+
+const names = (word: string, count: number) => Array.from({ length: count }, (_, at) => `${word}${at}`);
+
+const newRoot = removedAfter(makeNodeRoot);
+
+/** Every tool that was started is gone; one that was just killed may need a moment. */
+const everybodyGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
+
+describe.concurrent.each(scriptShells)("the observation script at its wits' end, under $name", (shell) => {
+  it('gives up a probe that cannot be killed and still tells the others', async () => {
+    const root = newRoot(shell);
+    // A ps that knows no parent keeps the watchdog from killing, as a process stuck in the kernel would.
+    root.tool('bin/ps', 'printf "1\\n"');
+    root.tool('fake/stuck', 'exec "$R/bin/sleep" 600');
+    root.tool('fake/stuck-too', 'exec "$R/bin/sleep" 600');
+    root.tool('fake/well', 'printf "fine\\n"');
+    const late = { deadlineMs: 3_000 };
+    const probes = [probe('stuck', late), probe('well', late), probe('stuck-too', late)];
+    const request = { probes, token, rootPrefix: root.folder, budgetMs: 4_000 };
+    const { end } = startScript(shell, observeScript(request));
+    const answers = new Map(parseFrames((await end).stdout, request).map((answer) => [answer.probe, answer]));
+    expect(answers.get('stuck')).toMatchObject({ isLate: true, exit: { kind: 'unknown' } });
+    expect(answers.get('stuck-too')).toMatchObject({ isLate: true, exit: { kind: 'unknown' } });
+    expect(answers.get('well')).toMatchObject({ isLate: false, stdout: 'fine\n' });
+    expect([observationCeilingMs({ probes }), observationCeilingMs(request)]).toEqual([7_000, 3_800]);
+    const stuck = root.started().filter((one) => one.tool.startsWith('fake/stuck'));
+    expect(stuck.map(({ pid }) => isAlive(pid))).toEqual([true, true]);
+    for (const { pid } of stuck) process.kill(pid, 'SIGKILL');
+    await everybodyGone(root);
+  });
+
+  it('gives up four probes that cannot be killed as one, and tells what fifteen others answered', async () => {
+    const root = newRoot(shell);
+    // A ps that knows no parent while the watchdog asks (at ALRM and at KILL) keeps it from killing, as the kernel would.
+    root.tool('bin/ps', 'printf "x\\n" >>"$R/asked"; [ "$(/usr/bin/wc -l <"$R/asked")" -gt 8 ] && exec /bin/ps "$@"');
+    const [stuck, well] = [names('stuck', 4), names('well', 15)];
+    for (const name of stuck) root.tool(`fake/${name}`, 'exec /bin/sleep 600');
+    for (const name of well) root.tool(`fake/${name}`, 'printf "fine\\n"');
+    const probes = [...stuck, ...well].map((name) => probe(name));
+    const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder, budgetMs: 8_200 }));
+    const answers = parseFrames((await end).stdout, { probes, token });
+    expect(answers.slice(0, 4)).toEqual(stuck.map((name) => expect.objectContaining({ probe: name, isLate: true })));
+    expect(answers.slice(4).map((answer) => answer.stdout)).toEqual(well.map(() => 'fine\n'));
+    // The watchdog asks for four at ALRM and at KILL; then the main shell asks once for each of the three that it does
+    // not wait for any more.
+    expect(root.started().filter((one) => one.tool === 'bin/ps')).toHaveLength(11);
+    const left = root.started().filter((one) => one.tool.startsWith('fake/stuck'));
+    expect(left).toHaveLength(4);
+    for (const { pid } of left) process.kill(pid, 'SIGKILL');
+    await everybodyGone(root);
+  });
+
+  it('has its folder removed by the watchdog when it is killed itself', async () => {
+    const root = newRoot(shell);
+    root.tool('fake/hangs', 'exec "$R/bin/sleep" 6');
+    const before = root.tree();
+    const probes = [probe('hangs', { deadlineMs: 3_000 })];
+    const { child, end } = startScript(
+      shell,
+      observeScript({ probes, token, rootPrefix: root.folder, budgetMs: 4_000 }),
+    );
+    await until(() => root.started().filter((one) => one.tool === 'bin/sleep').length === 2);
+    child.kill('SIGKILL');
+    expect((await end).signal).toBe('SIGKILL');
+    await until(() => JSON.stringify(root.tree()) === JSON.stringify(before));
+    await everybodyGone(root);
+  });
+});

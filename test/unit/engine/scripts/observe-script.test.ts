@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer, Probe } from '../../../../src/model/probe.ts';
+import { parseFrames } from '../../../../src/node/frames.ts';
+import { observationMaxBytes, observeCommand, observeScript } from '../../../../src/node/observe-script.ts';
+import { below, nodePath, tool } from '../../../../src/node/paths/node-paths.ts';
+import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
+import { loginShells, type Shell, scriptShells } from './shells.ts';
+
+const token = '0123456789abcdef0123456789abcdef';
+const fake = (name: string) => nodePath(`/fake/${name}`);
+const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
+  name,
+  ask: [fake(name)],
+  deadlineMs: 20_000,
+  maxBytes: 4_096,
+  ...more,
+});
+
+const names = (word: string, count: number) => Array.from({ length: count }, (_, at) => `${word}${at}`);
+
+const newRoot = removedAfter(makeNodeRoot);
+
+/** Runs an observation in a folder and gives its answers by probe. */
+async function observe(shell: Shell, root: NodeRoot, probes: readonly Probe[]): Promise<ReadonlyMap<string, Answer>> {
+  const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+  const { stdout } = await end;
+  return new Map(parseFrames(stdout, { probes, token }).map((answer) => [answer.probe, answer]));
+}
+
+/** Every tool that was started is gone; one that was just killed may need a moment. */
+const everybodyGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
+
+describe.concurrent.each(scriptShells)('the observation script under $name', (shell) => {
+  it('answers every probe and leaves the node as it was', async () => {
+    const root = newRoot(shell);
+    root.tool('fake/well', 'printf "fine\\n"');
+    root.tool('fake/bad', 'printf "out\\n"; printf "err\\n" >&2; exit 7');
+    root.tool('fake/reads', 'cat; printf "eof\\n"');
+    root.tool('fake/argv', 'printf "<%s>" "$@"');
+    const before = root.tree();
+    const argv = ['', ' a  b ', "it's", '$HOME', '`id`', '\\n', '*', '"'];
+    const answers = await observe(shell, root, [
+      probe('well'),
+      probe('bad'),
+      probe('absent'),
+      probe('reads'),
+      probe('argv', { ask: [fake('argv'), ...argv, below(tool.sh, 'x')] }),
+    ]);
+    expect(answers.get('well')).toMatchObject({ exit: { kind: 'exited', code: 0 }, stdout: 'fine\n', stderr: '' });
+    expect(answers.get('bad')).toMatchObject({ exit: { kind: 'exited', code: 7 }, stdout: 'out\n', stderr: 'err\n' });
+    expect(answers.get('absent')).toMatchObject({ exit: { kind: 'exited', code: 127 }, stdout: '' });
+    expect(answers.get('reads')).toMatchObject({ stdout: 'eof\n' });
+    expect(answers.get('argv')?.stdout).toBe([...argv, `${root.folder}/bin/sh/x`].map((one) => `<${one}>`).join(''));
+    expect(root.tree()).toEqual(before);
+    await everybodyGone(root);
+  });
+
+  it('runs one process per probe and five tools of its own', async () => {
+    const root = newRoot(shell);
+    const asked = names('t', 30);
+    for (const name of asked) root.tool(`fake/${name}`, 'printf "x\\n"');
+    await observe(
+      shell,
+      root,
+      asked.map((name) => probe(name)),
+    );
+    // The watchdog's sleep may be over before it began.
+    const started = root.started().map((one) => one.tool);
+    expect(started.filter((one) => one === 'bin/sleep').length).toBeLessThanOrEqual(1);
+    const own = ['bin/cat', 'bin/rm', 'usr/bin/mktemp', 'usr/bin/wc'];
+    expect(started.filter((one) => one !== 'bin/sleep').sort()).toEqual(
+      [...own, ...asked.map((name) => `fake/${name}`)].sort(),
+    );
+  });
+
+  it('answers again and again when its tools end before its watchdog has begun', async () => {
+    const strand = async (): Promise<void> => {
+      const root = newRoot(shell);
+      root.tool('fake/well', 'printf "fine\\n"');
+      const before = root.tree();
+      for (let run = 0; run < 10; run += 1) {
+        const answer = (await observe(shell, root, [probe('well')])).get('well');
+        expect(answer).toMatchObject({ exit: { kind: 'exited', code: 0 }, isLate: false, stdout: 'fine\n' });
+        expect(root.tree()).toEqual(before);
+      }
+      await everybodyGone(root);
+    };
+    await Promise.all([strand(), strand(), strand(), strand()]);
+  });
+
+  it('works in a folder whose name is hostile', async () => {
+    const root = newRoot(shell, 'o\'dd $(exit 9) `x` \\n "q"; & *');
+    root.tool('fake/well', 'printf "%s" "$R"');
+    const before = root.tree();
+    const answers = await observe(shell, root, [probe('well')]);
+    expect(answers.get('well')?.stdout).toBe(root.folder);
+    expect(root.tree()).toEqual(before);
+  });
+
+  it('ends what hangs at its deadline, and what ignores that a second later, while others answer', async () => {
+    const root = newRoot(shell);
+    root.tool('fake/hangs', 'printf "half"; exec "$R/bin/sleep" 600');
+    root.tool('fake/ignores', 'trap \'\' ALRM TERM HUP INT; exec "$R/bin/sleep" 600');
+    root.tool('fake/well', 'printf "fine\\n"');
+    const answers = await observe(shell, root, [
+      probe('hangs', { deadlineMs: 3_000 }),
+      probe('ignores', { deadlineMs: 3_000 }),
+      probe('well'),
+    ]);
+    expect(answers.get('hangs')).toMatchObject({
+      isLate: true,
+      exit: { kind: 'signalled', signal: 'ALRM' },
+      stdout: 'half',
+    });
+    expect(answers.get('ignores')).toMatchObject({ isLate: true, exit: { kind: 'signalled', signal: 'KILL' } });
+    expect(answers.get('well')).toMatchObject({ isLate: false, stdout: 'fine\n' });
+    await everybodyGone(root);
+    expect(root.tree().some((line) => line.includes('meshwright'))).toBe(false);
+  });
+
+  it('marks a tool that obeys its deadline with exit 0 as late', async () => {
+    const root = newRoot(shell);
+    root.tool('fake/obeys', 'trap \'kill $!; exit 0\' ALRM; printf half; "$R/bin/sleep" 600 & wait');
+    const answers = await observe(shell, root, [probe('obeys', { deadlineMs: 3_000 })]);
+    expect(answers.get('obeys')).toMatchObject({ isLate: true, exit: { kind: 'exited', code: 0 } });
+    await everybodyGone(root);
+  });
+
+  it('bounds what a mad tool prints, on stdout and stderr', async () => {
+    const root = newRoot(shell);
+    root.tool('fake/mad', 'exec /usr/bin/head -c 10000000 /dev/zero');
+    root.tool('fake/loud', 'exec /usr/bin/head -c 10000000 /dev/zero >&2');
+    root.tool('fake/well', 'printf "fine\\n"');
+    const probes = [probe('mad'), probe('loud', { maxBytes: 100 }), probe('well', { maxBytes: 5 })];
+    const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+    const { stdout } = await end;
+    expect(stdout.length).toBeLessThan(observationMaxBytes(probes));
+    const [mad, loud, well] = parseFrames(stdout, { probes, token });
+    expect(mad).toMatchObject({ isTruncated: true, isLate: false });
+    expect(mad?.stdout).toHaveLength(4_096);
+    expect(loud).toMatchObject({ isTruncated: true });
+    expect(loud?.stderr).toHaveLength(100);
+    expect(well).toMatchObject({ isTruncated: false, stdout: 'fine\n' });
+  });
+
+  it.each(['SIGTERM', 'SIGHUP'] as const)('takes everything with it on %s', async (signal) => {
+    const root = newRoot(shell);
+    root.tool('fake/hangs', 'exec "$R/bin/sleep" 600');
+    root.tool('fake/ignores', 'trap \'\' ALRM TERM; exec "$R/bin/sleep" 600');
+    const before = root.tree();
+    const probes = [probe('hangs'), probe('ignores')];
+    const { child, end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+    // Both tools and the watchdog's sleep.
+    await until(() => root.started().filter((one) => one.tool === 'bin/sleep').length === 3);
+    child.kill(signal);
+    expect((await end).code).toBe(signal === 'SIGTERM' ? 143 : 129);
+    await everybodyGone(root);
+    expect(root.tree()).toEqual(before);
+  });
+
+  it('leaves nothing when nobody reads its output any more', async () => {
+    const root = newRoot(shell);
+    root.tool('fake/much', 'exec /usr/bin/head -c 900000 /dev/zero');
+    const before = root.tree();
+    const probes = [probe('much', { maxBytes: 1_000_000 })];
+    const { child, end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+    child.stdout?.destroy();
+    expect((await end).code).not.toBe(0);
+    await everybodyGone(root);
+    expect(root.tree()).toEqual(before);
+  });
+
+  it('says that it has no place for its files (case 35)', async () => {
+    const root = newRoot(shell);
+    root.tool('usr/bin/mktemp', 'exit 1');
+    root.tool('fake/well', 'printf "fine\\n"');
+    expect((await observe(shell, root, [probe('well')])).get('well')?.missing).toBe('not-asked');
+    expect(root.started().map((one) => one.tool)).toEqual(['usr/bin/mktemp']);
+  });
+
+  it('never removes a folder that it did not make (case 35)', async () => {
+    const root = newRoot(shell);
+    root.file('precious/file', 'x');
+    root.tool('usr/bin/mktemp', 'printf "%s\\n" "$R/precious"');
+    expect((await observe(shell, root, [probe('well')])).get('well')?.missing).toBe('truncated');
+    expect(root.tree()).toContainEqual(expect.stringMatching(/^precious\/file .* x$/));
+  });
+});
+
+describe('the observation as a command line', () => {
+  it.each(loginShells)('is handed on unchanged by $name', async (login) => {
+    const root = newRoot();
+    const odd = 'a\nb\\ \'\\\' "$R" `x` !! ~ \\\\';
+    root.tool('fake/argv', 'printf "<%s>" "$@"');
+    const probes = [probe('argv', { ask: [fake('argv'), odd] })];
+    const { end } = startScript(login, observeCommand({ probes, token, rootPrefix: root.folder }));
+    expect(parseFrames((await end).stdout, { probes, token })[0]).toMatchObject({ stdout: `<${odd}>` });
+  });
+});

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest';
+import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
+import { mutatingScript } from '../../../../src/node/mutating-script.ts';
+import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
+import {
+  currentLink,
+  doormanLog,
+  doormanPlist,
+  placementFolder,
+  rankLog,
+} from '../../../../src/node/paths/own-paths.ts';
+import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
+import { bootSession, ours } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
+import { everyText, exampleFence, inScript } from './script-examples.ts';
+import { type Shell, scriptShells } from './shells.ts';
+import { answer, left, type OddMac, wholeMac } from './whole-mac.ts';
+
+const shell = scriptShells.find(({ name }) => name === 'dash') ?? (scriptShells[0] as Shell);
+const newMac = removedAfter((script: string, odd: OddMac) => {
+  const mac = wholeMac(shell, script, odd);
+  return { ...mac.root, mac };
+});
+
+const placement = placementFolder('kimi').path;
+const restart = restartBody({ intent: 'reboot-1', from: bootSession, to: 'up', delaySeconds: 0 });
+const settling = (folder: string): string =>
+  mutatingScript({
+    rootPrefix: folder,
+    fence: exampleFence,
+    note: { step: 'studio-1/rollback/settle', verb: 'apply', by: 'ana@desk', config: 'cafe' },
+    isSettling: true,
+    body: scriptBody({ name: 'settle-rollback', args: { run: "r-0's" } }),
+  });
+
+/** The text of a script for the root of a Mac. */
+function textOf(script: string, folder: string): string {
+  if (script === 'restart') return inScript(restart, folder);
+  if (script === 'settle-rollback') return settling(folder);
+  const texts = new Map(everyText(folder));
+  return texts.get(`script ${script}`) ?? texts.get(script) ?? '';
+}
+
+/** What a run says, how often it waits, and the paths that it makes, changes and takes away. */
+async function runOn(script: string, odd: OddMac): Promise<readonly [string, number, readonly string[]]> {
+  const { mac } = newMac(script, odd);
+  const was = mac.root.tree();
+  const run = await mac.run(textOf(script, mac.root.folder));
+  const paths = left(was, mac.root.tree()).map((line) => line.replace(/ 1?[0-7]{5}(?: .*)?$/s, ''));
+  const said = answer(run).replaceAll(`${mac.root.folder}/`, '').replaceAll(ours, 'OURS');
+  return [
+    said,
+    run.calls.filter((call) => call.startsWith('sleep ')).length,
+    [...new Set(paths)]
+      .map((line) => line.replace(ours, 'OURS'))
+      .filter((line) => !/\/tmp\/|OURS\/(?:lease|history)/.test(line)),
+  ];
+}
+
+describe('a script on a Mac that is not as it expects', () => {
+  it.each<readonly [string, string, OddMac, string]>([
+    [
+      'load-keeper',
+      'without its file',
+      { without: [keeperPlist.path] },
+      `no-keeper: there is no ${keeperPlist.path.slice(1)}`,
+    ],
+    [
+      'load-doorman',
+      'without its file',
+      { without: [doormanPlist(8080).path] },
+      `no-doorman: there is no ${doormanPlist(8080).path.slice(1)}`,
+    ],
+    [
+      'order-services',
+      'without services',
+      { tools: { 'usr/sbin/networksetup': ':' } },
+      'networksetup: networksetup lists no service',
+    ],
+    [
+      'load-keeper',
+      'with an odd launchd',
+      { tools: { 'bin/launchctl': "printf 'system/x = {\\n}\\n'" } },
+      'launchctl: launchctl shows no state of the service',
+    ],
+    [
+      'switch-runtime',
+      'with a folder as link',
+      { folders: [currentLink('reference').path] },
+      'odd-link: current is no link',
+    ],
+    [
+      'take a lease',
+      'with a fence of words',
+      { without: [`${ours}/lease`], files: { [`${ours}/fence`]: 'x\n' } },
+      'odd-fence: the fence is no number: x',
+    ],
+    ['restart', 'with a file in the way', { files: { [`${ours}/ops`]: '' } }, 'no-mark: the mark could not be made'],
+    [
+      'restart',
+      'with a file as mark',
+      { files: { [`${ours}/ops/reboot-1/once`]: '' } },
+      'no-mark: the mark could not be made',
+    ],
+    ['load-doorman', 'with a folder as log', { folders: [doormanLog(8080).path] }, 'write: the log could not be made'],
+    [
+      'bootstrap-rank',
+      'with a folder as log',
+      { without: [rankLog('kimi').path], folders: [rankLog('kimi').path] },
+      'write: the log could not be made',
+    ],
+    [
+      'stop-daemon',
+      'with a link to nowhere',
+      { folders: [`${ours}/foreign`], links: { [`${ours}/foreign/io.exo.networksetup`]: '/nowhere/x' } },
+      'write: what the daemon was cannot be kept',
+    ],
+    [
+      'keep-golden',
+      'without a record',
+      { without: [`${placement}/record`] },
+      'no-record: the member was not made ready',
+    ],
+    ['kick-rank', 'without a record', { without: [`${placement}/record`] }, 'no-record: the member was not made ready'],
+    [
+      'withdraw-node',
+      'with keys that differ',
+      { tools: { 'bin/cat': 'printf x' } },
+      'write: the keys of the account could not be written',
+    ],
+    ['restart', 'with its mark', { folders: [`${ours}/ops/reboot-1/once`] }, 'unchanged'],
+  ])('ends %s %s', async (script, _, odd, said) => {
+    expect((await runOn(script, odd)).slice(0, 2)).toEqual([said, 0]);
+  });
+});
+
+const rollback = `${ours}/rollback`;
+const about = (run: string, step = "studio-1/it's", boot = bootSession): string =>
+  `run=${run}\ntoken=7\nstep=${step}\nboot=${boot}\npid=99\nwords=run=${run}\n`;
+/** A change of the network in one of its states. */
+const change = (
+  state: string,
+  run: string,
+  more: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> => ({
+  [`${rollback}/${state}/about`]: about(run),
+  [`${rollback}/${state}/restore`]: '[ ! -e "$R/../s/stuck" ]',
+  ...Object.fromEntries(Object.entries(more).map(([name, text]) => [`${rollback}/${state}/${name}`, text])),
+});
+/** A process that is seen so many times. */
+const alive = (looks: number): Readonly<Record<string, string>> => ({
+  'bin/ps': `n=$(/bin/cat "$s/looks" 2>/dev/null || printf 0)
+[ "$n" -lt ${looks} ] || exit 1
+printf '%s' "$((n + 1))" >"$s/looks"
+printf 'sh -s\\n'`,
+});
+const moved = (from: string, to: string, names: readonly string[]): readonly string[] => [
+  ...['/', ...names].map((name) => `- OURS/rollback/${from}${name === '/' ? name : `/${name}`}`),
+  ...['/', ...names].map((name) => `+ OURS/rollback/${to}${name === '/' ? name : `/${name}`}`),
+];
+const parts = ['about', 'restore'];
+
+describe('a change of the network that is confirmed', () => {
+  it.each<readonly [string, OddMac, string, number, readonly string[]]>([
+    ['was confirmed before', { files: change('confirmed', 'r-1') }, 'unchanged', 0, []],
+    ['is unknown', {}, 'no-transaction: the node knows of no such change', 0, []],
+    ['is of another run', { files: change('pending', 'r-2') }, 'rollback-pending', 0, []],
+    [
+      'was rolled back',
+      { files: change('rolled', 'r-1') },
+      'rolled-back: nobody confirmed the change in time: the network is as it was before',
+      0,
+      [],
+    ],
+    [
+      'has a verdict',
+      { files: change('pending', 'r-1', { verdict: '0' }) },
+      'changed',
+      0,
+      moved('pending', 'confirmed', [...parts, 'verdict']),
+    ],
+    [
+      'was cut off',
+      { files: change('pending', 'r-1') },
+      'rolled-back: nobody confirmed the change in time: the network is as it was before',
+      0,
+      [...moved('pending', 'rolled', parts), '+ OURS/rollback/rolled/pid'],
+    ],
+    [
+      'is under way and then cut off',
+      { files: change('pending', 'r-1'), tools: alive(3) },
+      'rolled-back: nobody confirmed the change in time: the network is as it was before',
+      3,
+      [...moved('pending', 'rolled', parts), '+ OURS/rollback/rolled/pid'],
+    ],
+    [
+      'is being put back',
+      { files: change('rolling', 'r-1'), tools: alive(2) },
+      'rolling-back: the node is still putting its network back',
+      2,
+      [],
+    ],
+  ])('%s', async (_, odd, said, sleeps, leaves) => {
+    const [seen, waited, paths] = await runOn('confirmation of a change', odd);
+    expect([seen.startsWith(said), waited, [...paths].sort()]).toEqual([true, sleeps, [...leaves].sort()]);
+  });
+});
+
+describe('a change of the network of a run that is gone', () => {
+  const run = "r-0's";
+  const rolled = (from: string): readonly string[] => [...moved(from, 'rolled', parts), '+ OURS/rollback/rolled/pid'];
+  it.each<readonly [string, OddMac, string, number, readonly string[]]>([
+    ['is not there', {}, 'unchanged', 0, []],
+    ['is of another run', { files: change('pending', 'r-2') }, 'unchanged', 0, []],
+    ['is put back at once', { files: change('pending', run) }, 'changed', 0, rolled('pending')],
+    ['waits for its script', { files: change('pending', run), tools: alive(3) }, 'changed', 3, rolled('pending')],
+    [
+      'does not wait behind its verdict',
+      { files: change('pending', run, { verdict: '0' }), tools: alive(3) },
+      'changed',
+      0,
+      [...rolled('pending'), '- OURS/rollback/pending/verdict', '+ OURS/rollback/rolled/verdict'],
+    ],
+    ['waits for who puts it back', { files: change('rolling', run), tools: alive(2) }, 'changed', 6, rolled('rolling')],
+  ])('%s', async (_, odd, said, sleeps, leaves) => {
+    const [seen, waited, paths] = await runOn('settle-rollback', odd);
+    expect([seen, waited, [...paths].sort()]).toEqual([said, sleeps, [...leaves].sort()]);
+  });
+
+  it('is written down as it ended', async () => {
+    const { mac } = newMac('settle-rollback', { files: { ...change('pending', run), '../s/stuck': '' } });
+    await mac.run(textOf('settle-rollback', mac.root.folder));
+    expect(mac.root.read(`${ours}/log/history`)).toMatch(/^at=1795250000 run=r-0's result=partly-rolled-back\n/);
+  });
+});

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { allProbes } from '../../../../src/engine/observe/facts.ts';
+import { knownDaemons } from '../../../../src/model/facts/daemons.ts';
+import { renderPath, tool } from '../../../../src/node/paths/node-paths.ts';
+import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, until } from './node-root.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+/** What a probe ends with that the watchdog of the observation has given up. */
+const givenUp = 142;
+
+/** Probes that are scripts and wait for tools. */
+const scripts = allProbes().flatMap(({ name, ask: [, option, script] }) =>
+  option === '-c' && typeof script === 'string' && script.includes(' ALRM ') ? [{ name, script }] : [],
+);
+
+const newRoot = removedAfter(makeNodeRoot);
+
+/** Tools that answer at once; those that a probe runs in front cannot hang: no signal would be heard. */
+const quick = /\/(?:awk|base64|cat|head|mkdir|ps|rm|rmdir|sh|sleep|stat|tail|wc)$/;
+
+/** A node on which there is something to ask about, and every tool that is waited for hangs. */
+function hangingNode(shell: Shell): NodeRoot {
+  const root = newRoot(shell);
+  for (const path of Object.values(tool).map((one) => renderPath(one, ''))) {
+    if (!quick.test(path)) root.tool(path.slice(1), 'exec /bin/sleep 600');
+  }
+  root.tool('usr/bin/awk', 'exec /usr/bin/awk "$@"');
+  root.tool('usr/sbin/netstat', 'printf "tcp4 0 0 *.8080 *.* LISTEN\\n"');
+  const record = ['rank=0', 'endpointPort=8080', 'tokenPath=/v1/chat/completions', 'tokenDeadlineMs=5000'];
+  root.file('Library/Application Support/meshwright/placements/kimi/record', `${record.join('\n')}\n`);
+  for (const label of ['dev.meshwright.keeper', ...knownDaemons.map((one) => one.label)]) {
+    root.file(`Library/LaunchDaemons/${label}.plist`, '');
+  }
+  return root;
+}
+
+describe.each(scriptShells)('a probe that waits for a tool that hangs, under $name', (shell) => {
+  it.each(scripts)('$name says that it was given up, and leaves no tool behind', async ({ script }) => {
+    const root = hangingNode(shell);
+    const folder = join(root.folder, 'private');
+    mkdirSync(folder);
+    const [command, ...options] = shell.argv;
+    const child = spawn(command, [...options, script], {
+      cwd: folder,
+      env: { R: root.folder, PATH: '/nowhere' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    await until(() => root.started().some(({ tool: name }) => !quick.test(`/${name}`) && !name.endsWith('/netstat')));
+    child.kill('SIGALRM');
+    expect(await once(child, 'close')).toEqual([givenUp, null]);
+    // An answer that ends so is whole.
+    expect(stdout).not.toMatch(/^end$/m);
+    await until(() => root.started().every(({ pid }) => !isAlive(pid)));
+  });
+});

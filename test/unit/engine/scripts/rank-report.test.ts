@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
+import { placementFolder, rankLog, startFile } from '../../../../src/node/paths/own-paths.ts';
+import { parseRankProgress, rankProgressCommand } from '../../../../src/rack/placement/observed/rank-progress.ts';
+import { parseRankReport, rankReportCommand } from '../../../../src/rack/placement/observed/rank-report.ts';
+import { run } from './exec-line.ts';
+import { type MacRoot, makeMacRoot } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
+import { scriptShells } from './shells.ts';
+
+const newRoot = removedAfter(makeMacRoot);
+
+/** What launchctl prints of a service; what stands in braces is not of it. */
+const service = (...fields: readonly string[]): string =>
+  [
+    "printf '%s\\n' 'system/dev.meshwright.rank.kimi = {'",
+    ...['active count = 1', 'arguments = {', '\tpid = 99', '}', ...fields].map((line) => `printf '\\t%s\\n' '${line}'`),
+    "printf '}\\n'",
+  ].join('\n');
+
+const report = async (root: MacRoot, lines = 20, pattern?: string) =>
+  parseRankReport(
+    await run(rankReportCommand({ placement: 'kimi', lines, requestPattern: pattern, rootPrefix: root.folder })),
+  );
+
+describe.each(scriptShells)('the report of a rank under $name', (shell) => {
+  it('has what it said since its last start, and how it ended', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/launchctl', service('state = not running', 'last exit code = 78: EX_CONFIG'));
+    root.file(rankLog('kimi').path, 'of old\n@log\none\ntwo\n');
+    root.file(startFile('kimi').path, 'boot=x\nlog=12\n');
+    expect(await report(root)).toEqual({ exit: '78: EX_CONFIG', lines: ['one', 'two'] });
+    expect(await report(root, 1)).toEqual({ exit: '78: EX_CONFIG', lines: ['two'] });
+  });
+
+  it.each([
+    ['a signal', ['state = not running', 'last terminating signal = Killed: 9'], { exit: 'Killed: 9' }],
+    ['nothing, while it runs', ['state = running', 'pid = 7', 'last exit code = 1'], {}],
+    ['nothing, before it ever ran', ['state = not running', 'last exit code = (never exited)'], {}],
+  ])('names as its end %s', async (_, fields, end) => {
+    const root = newRoot(shell);
+    root.tool('bin/launchctl', service(...fields));
+    expect(await report(root)).toEqual({ ...end, lines: [] });
+  });
+
+  it('has no line in which a request stands, as exo printed them, and as many others', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/launchctl', 'exit 113');
+    const lines = [
+      'Executing command: a',
+      'x received chat request: b',
+      '[ Starting task c',
+      'parsed tool_call_text_parts=d',
+    ];
+    root.file(rankLog('kimi').path, `one\ntwo\n${lines.join('\n')}\n`);
+    expect(await report(root, 2, requestPattern)).toEqual({ lines: ['one', 'two'] });
+    expect(await report(root)).toEqual({ lines: ['one', 'two', ...lines] });
+  });
+
+  it('is of the whole log where that began anew, and empty where launchd and log know nothing', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/launchctl', 'exit 113');
+    expect(await report(root)).toEqual({ lines: [] });
+    root.file(rankLog('kimi').path, 'short\n');
+    root.file(startFile('kimi').path, 'log=1000\n');
+    expect(await report(root)).toEqual({ lines: ['short'] });
+  });
+});
+
+describe.each(scriptShells)('the progress of a rank under $name', (shell) => {
+  it('is the memory of its group and the size of its log', async () => {
+    const root = newRoot(shell);
+    const look = async () => parseRankProgress(await run(rankProgressCommand('kimi', root.folder)));
+    root.tool('bin/ps', "printf '%s\\n' '  7 100' '  8 1000' '  7   20'");
+    expect(await look()).toEqual({ residentBytes: 0, logBytes: 0 });
+    root.file(`${placementFolder('kimi').path}/process`, 'boot=x\npid=7\nstart=y\n');
+    root.file(rankLog('kimi').path, 'four\n');
+    expect(await look()).toEqual({ residentBytes: 120 * 1024, logBytes: 5 });
+  });
+});

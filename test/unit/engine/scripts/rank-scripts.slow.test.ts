@@ -1,0 +1,373 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
+import type { ScriptArgs, ScriptCall } from '../../../../src/model/node-script.ts';
+import { nodePath } from '../../../../src/node/paths/node-paths.ts';
+import {
+  accountHome,
+  accountTemporary,
+  mostLogBytes,
+  olderRankLog,
+  placementFolder,
+  rankFilesFolder,
+  rankLog,
+  requestFile,
+  serviceFile,
+  startFile,
+} from '../../../../src/node/paths/own-paths.ts';
+import { fileSeal, putBody } from '../../../../src/node/put-file.ts';
+import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
+import { until } from './node-root.ts';
+import {
+  isAlive,
+  isRunning,
+  kick,
+  kickAs,
+  processesOf,
+  rankRoots,
+  record,
+  recordOf,
+  remove,
+  stop,
+  writes,
+} from './rank-root.ts';
+import { exampleRecord } from './script-examples.ts';
+import { scriptShells } from './shells.ts';
+
+const { newRoot, started } = rankRoots();
+
+/** What makes a rank ready. @throws Error when that is no bootstrap */
+function bootstrapArgs(): ScriptArgs['bootstrap-rank'] {
+  const call = record();
+  if (call.name !== 'bootstrap-rank') throw new Error('it is no bootstrap');
+  return call.args;
+}
+
+/** Who gets the log of a rank of the account `mesh`, and the folders of that account. */
+const ownedBy = ({ folder }: MacRoot): readonly string[] => [
+  `chown ${process.env['SUDO_USER'] ?? 'root'}:20 ${folder}${rankLog('kimi').path}`,
+  ...[accountHome('mesh'), accountTemporary('mesh')].map(({ path }) => `chown mesh ${folder}${path}`),
+];
+
+describe.concurrent.each(scriptShells)('a member that is made ready under $name', (shell) => {
+  it('leaves its record and its request, and starts nothing', async () => {
+    const root = newRoot(shell);
+    expect(await run(root, record())).toEqual(changed);
+    expect(recordOf(root)).toEqual([
+      ...Object.entries(exampleRecord).map(([key, value]) => `${key}=${value}`),
+      'startedIn=',
+      'starts=0',
+      '',
+    ]);
+    expect(root.read(requestFile('kimi').path)).toBe('{"prompt":"it\'s \\n"}');
+    expect(writes(root)).toEqual([
+      ...ownedBy(root),
+      'launchctl enable system/dev.meshwright.rank.kimi',
+      `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
+    ]);
+    expect([await run(root, record()), processesOf(root)]).toEqual([unchanged, []]);
+  });
+
+  it('keeps the files of this start alone, and makes its links', async () => {
+    const root = newRoot(shell);
+    const call = (more: object): ScriptCall => ({ name: 'bootstrap-rank', args: { ...bootstrapArgs(), ...more } });
+    const folder = rankFilesFolder('kimi').path;
+    root.file(`${folder}/matrix.json`, '[]');
+    root.file(`${folder}/of an older start`, '');
+    const to = nodePath('/opt/meshwright/models/tiny');
+    await run(root, call({ files: ['matrix.json'], links: [{ name: 'models', to }] }));
+    expect(readdirSync(join(root.folder, folder)).toSorted()).toEqual(['matrix.json', 'models']);
+    expect(readlinkSync(join(root.folder, folder, 'models'))).toBe(`${root.folder}${to.path}`);
+    await run(root, call({ record: { ...exampleRecord, generation: 4 } }));
+    expect(root.has(folder)).toBe(false);
+  });
+
+  it('makes the folders of a rank its own, empty unless they keep what is in them', async () => {
+    const root = newRoot(shell);
+    const folders = [
+      { name: 'home', keeps: false },
+      { name: 'cache', keeps: true },
+    ];
+    const call = (generation: number, user = 'mesh'): ScriptCall => ({
+      name: 'bootstrap-rank',
+      args: { ...bootstrapArgs(), record: { ...exampleRecord, generation }, folders, user },
+    });
+    const folder = rankFilesFolder('kimi').path;
+    expect(await run(root, call(3))).toEqual(changed);
+    for (const { name } of folders) root.file(`${folder}/${name}/of an older start`, '');
+    expect(await run(root, call(4))).toEqual(changed);
+    expect(readdirSync(join(root.folder, folder, 'home'))).toEqual([]);
+    expect(readdirSync(join(root.folder, folder, 'cache'))).toEqual(['of an older start']);
+    const owned = writes(root).filter((one) => one.startsWith(`chown mesh ${root.folder}${folder}/`));
+    expect(owned).toHaveLength(4);
+    expect(await run(root, call(5, process.env['SUDO_USER'] ?? 'root'))).toEqual(changed);
+    expect(readdirSync(join(root.folder, folder, 'cache'))).toEqual([]);
+  });
+
+  it('keeps what an older version left in such a folder, which wrote as the ssh user', async () => {
+    const root = newRoot(shell);
+    const folders = [{ name: 'cache', keeps: true }];
+    const left = `${rankFilesFolder('kimi').path}/cache/of an older start`;
+    root.file(left, '');
+    await run(root, { name: 'bootstrap-rank', args: { ...bootstrapArgs(), folders, user: '' } });
+    expect(root.has(left)).toBe(true);
+  });
+
+  it('gives the log that is there to whoever the rank runs as, without a name to whoever asked sudo', async () => {
+    const root = newRoot(shell);
+    root.file(rankLog('kimi').path, 'said as root\n');
+    await run(root, record({}, ''));
+    expect(root.read(rankLog('kimi').path)).toBe('said as root\n');
+    expect(writes(root)[0]).toBe(`chown ${process.env['SUDO_USER'] ?? 'root'} ${root.folder}${rankLog('kimi').path}`);
+  });
+
+  it('lets nobody but its user read its log and its folders, unless who asked sudo is another one', async () => {
+    const modeOf = (root: MacRoot, path: string): number => statSync(join(root.folder, path)).mode & 0o777;
+    const own = newRoot(shell);
+    const folders = [{ name: 'home', keeps: false }];
+    await run(own, { name: 'bootstrap-rank', args: { ...bootstrapArgs(), user: '', folders } });
+    expect(modeOf(own, rankLog('kimi').path)).toBe(0o600);
+    expect(modeOf(own, `${rankFilesFolder('kimi').path}/home`)).toBe(0o700);
+    const other = newRoot(shell);
+    await run(other, record());
+    expect(modeOf(other, rankLog('kimi').path)).toBe(0o660);
+  });
+
+  it('begins a new log where the one of before is too long, and keeps the last of those', async () => {
+    const root = newRoot(shell);
+    const [log, older] = [rankLog('kimi').path, olderRankLog('kimi').path];
+    const sizeOf = (path: string): number => statSync(join(root.folder, path)).size;
+    const fill = (word: string, bytes: number): void => {
+      root.file(log, word);
+      truncateSync(join(root.folder, log), bytes);
+    };
+    fill('first', mostLogBytes);
+    await run(root, record({}, ''));
+    expect([sizeOf(log), root.has(older)]).toEqual([mostLogBytes, false]);
+    for (const [at, word] of ['second', 'third'].entries()) {
+      fill(word, mostLogBytes + 1);
+      expect(await run(root, record({ generation: 4 + at }, ''))).toEqual(changed);
+      expect([sizeOf(log), root.read(older).slice(0, word.length)]).toEqual([0, word]);
+      expect(statSync(join(root.folder, log)).mode & 0o777).toBe(0o600);
+    }
+    await run(root, kick(5));
+    expect(root.read(startFile('kimi').path)).toMatch(/^log=0$/m);
+    fill('of a rank that runs', mostLogBytes + 1);
+    expect(await run(root, record({ generation: 5 }, ''))).toEqual(unchanged);
+    expect(sizeOf(log)).toBe(mostLogBytes + 1);
+    await run(root, stop());
+    await run(root, remove);
+    expect([root.has(log), root.has(older)]).toEqual([false, false]);
+  });
+
+  it('is made ready again when launchd knows an older one that is idle, and never while that one runs', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    expect(await run(root, record({ generation: 4 }))).toEqual(changed);
+    expect(writes(root).slice(5)).toEqual([
+      'launchctl bootout system/dev.meshwright.rank.kimi',
+      ...ownedBy(root),
+      'launchctl enable system/dev.meshwright.rank.kimi',
+      `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
+    ]);
+    await run(root, kick(4));
+    await isRunning(root);
+    expect(await run(root, record({ generation: 5 }))).toMatchObject({ kind: 'failed', slug: 'still-running' });
+    expect(recordOf(root)).toContain('generation=4');
+    expect(await run(root, stop(5_000))).toMatchObject({ said: ['ended=clean'] });
+  });
+
+  it('fails without its service file, and where launchd does not take it', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/sleep', 'exit 0');
+    root.file('../launchd/broken', '');
+    expect(await run(root, record())).toEqual({
+      kind: 'failed',
+      slug: 'launchctl',
+      text: 'Bootstrap failed: 5: Input/output error',
+    });
+    expect(writes(root).filter((call) => call.includes('bootstrap'))).toHaveLength(3);
+    rmSync(join(root.folder, serviceFile('kimi').path));
+    expect(await run(root, record())).toMatchObject({ slug: 'no-service-file' });
+  });
+});
+
+describe.concurrent.each(scriptShells)('a member that is started under $name', (shell) => {
+  it('counts its start in this boot session, over generations, and not in another one', async () => {
+    const root = await started(shell, 'obeys');
+    expect(recordOf(root).slice(-3)).toEqual([`startedIn=${bootSession}`, 'starts=1', '']);
+    expect([await run(root, kick()), recordOf(root).at(-2)]).toEqual([unchanged, 'starts=1']);
+    await run(root, stop());
+    await run(root, record({ generation: 4 }));
+    expect(recordOf(root).slice(-3)).toEqual([`startedIn=${bootSession}`, 'starts=1', '']);
+    await run(root, kick(4));
+    expect(recordOf(root).at(-2)).toBe('starts=2');
+    await run(root, stop());
+    root.file('../boot', 'F2B1C3D4-0000-4000-8000-000000000002\n');
+    await run(root, record({ generation: 5 }));
+    await run(root, kick(5));
+    expect(recordOf(root).slice(-3)).toEqual(['startedIn=F2B1C3D4-0000-4000-8000-000000000002', 'starts=1', '']);
+    await run(root, stop());
+  });
+
+  it('is not started when it was not made ready, or as another generation', async () => {
+    const root = newRoot(shell);
+    expect(await run(root, kick())).toMatchObject({ slug: 'no-record' });
+    await run(root, record());
+    expect(await run(root, kick(2))).toMatchObject({ slug: 'other-generation' });
+    await run(root, stop());
+    expect(await run(root, kick())).toMatchObject({ slug: 'not-loaded' });
+    expect(processesOf(root)).toEqual([]);
+  });
+
+  it.each([
+    ['groups', 'staff admin\n', 'mesh is an administrator of this Mac'],
+    [
+      'rules',
+      'User mesh may run the following commands on mac:\n    (ALL) ALL\n',
+      'sudo -l -U mesh: User mesh may run the following commands on mac: (ALL) ALL',
+    ],
+    ['rules', 'sudo: a password is required\n', 'sudo -l -U mesh: sudo: a password is required'],
+  ])('is not started as an account that may become root: %s', async (file, text, why) => {
+    const root = newRoot(shell);
+    root.file(`../s/${file}`, text);
+    await run(root, record());
+    const ended = await run(root, kickAs('mesh'));
+    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
+    expect(ended.kind === 'failed' && ended.text).toContain(why);
+    expect([processesOf(root), recordOf(root).at(-2)]).toEqual([[], 'starts=0']);
+    expect(await run(root, kickAs(''))).toEqual(changed);
+    await run(root, stop());
+  });
+
+  it('is not started as an account that may write what launchd runs as root, or where that stays unknown', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    root.file('Library/LaunchDaemons/org.fan.plist', '');
+    chmodSync(join(root.folder, 'Library/LaunchDaemons/org.fan.plist'), 0o666);
+    const ended = await run(root, kickAs('mesh'));
+    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
+    expect(ended.kind === 'failed' && ended.text).toMatch(
+      /mesh may write what launchd runs as root: .*org\.fan\.plist$/,
+    );
+    root.tool('usr/bin/find', "printf 'find: /Library: Operation not permitted\\n' >&2; exit 1");
+    expect(await run(root, kickAs('mesh'))).toMatchObject({
+      slug: 'daemons-unread',
+      text: 'cannot read what launchd runs as root: find: /Library: Operation not permitted',
+    });
+  });
+
+  it('is waited for while launchd puts its start off', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/sleep', 'exit 0');
+    await run(root, record());
+    root.file('../launchd/scheduled', '');
+    expect(await run(root, kick())).toEqual(changed);
+    await isRunning(root);
+    root.tool('bin/sleep', 'exec /bin/sleep "$@"');
+    await run(root, stop());
+  });
+
+  it('that ends at once is told, and counted', async () => {
+    const root = newRoot(shell, 'ends at once');
+    root.file('../launchd/slow', '');
+    await run(root, record());
+    expect(await run(root, kick())).toMatchObject({ kind: 'failed', slug: 'ended-at-once' });
+    expect(recordOf(root).at(-2)).toBe('starts=1');
+  });
+});
+
+describe.concurrent.each(scriptShells)('a member that is stopped under $name', (shell) => {
+  it('ends by itself where it obeys, and launchd forgets it', async () => {
+    const root = await started(shell, 'obeys');
+    expect(await run(root, stop(5_000))).toEqual({ kind: 'done', isChanged: true, said: ['ended=clean'] });
+    expect(processesOf(root).filter(isAlive)).toEqual([]);
+    expect(writes(root).slice(-2)).toEqual([
+      'launchctl kill SIGTERM system/dev.meshwright.rank.kimi',
+      'launchctl bootout system/dev.meshwright.rank.kimi',
+    ]);
+    expect(await run(root, stop())).toEqual(unchanged);
+  });
+
+  it('is killed after its time of grace, with everything that it has started', async () => {
+    for (const program of ['ignores', 'leaves a child'] as const) {
+      const root = await started(shell, program);
+      await until(() => processesOf(root).length === (program === 'ignores' ? 1 : 2));
+      expect([program, await run(root, stop())]).toEqual([
+        program,
+        { kind: 'done', isChanged: true, said: ['sample=sample-kimi-3.txt', 'ended=killed'] },
+      ]);
+      expect(processesOf(root).filter(isAlive)).toEqual([]);
+    }
+  });
+
+  it('is found again where launchd has forgotten it, by the number and the start of its process', async () => {
+    const root = await started(shell, 'ignores');
+    rmSync(join(root.folder, '../launchd/loaded'));
+    expect(await run(root, stop())).toMatchObject({ said: ['sample=sample-kimi-3.txt', 'ended=killed'] });
+    expect(processesOf(root).filter(isAlive)).toEqual([]);
+  });
+
+  it('never takes a process with the same number for its own', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    rmSync(join(root.folder, '../launchd/loaded'));
+    const folder = placementFolder('kimi').path;
+    root.file(`${folder}/process`, `boot=${bootSession}\npid=${process.pid}\nstart=Mon Jan  1 00:00:00 2001\n`);
+    expect(await run(root, stop())).toEqual(unchanged);
+    root.file(`${folder}/process`, `boot=another\npid=${process.pid}\nstart=\n`);
+    expect(await run(root, stop())).toEqual(unchanged);
+  });
+
+  it('never takes the process of an earlier boot session for its own, even one of the same number and start', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    rmSync(join(root.folder, '../launchd/loaded'));
+    const other = spawn('/bin/sleep', ['600'], { detached: true, stdio: 'ignore' });
+    const ps = spawnSync('/bin/ps', ['-o', 'lstart=', '-p', String(other.pid)], {
+      encoding: 'utf8',
+      env: { LC_ALL: 'C' },
+    });
+    const start = ps.stdout.replace(/\n$/, '');
+    root.file(`${placementFolder('kimi').path}/process`, `boot=another\npid=${other.pid}\nstart=${start}\n`);
+    expect(await run(root, stop())).toEqual(unchanged);
+    expect([start === '', isAlive(other.pid ?? 0)]).toEqual([false, true]);
+    other.kill('SIGKILL');
+  });
+
+  it('needs a restart of the Mac when not even KILL ends it', async () => {
+    const root = await started(shell, 'obeys');
+    root.tool('bin/sleep', 'exit 0');
+    root.tool('bin/ps', 'printf "%s 1 %s U\\n" "$(/bin/cat "$R/../launchd/pid")" "$(/bin/cat "$R/../launchd/pid")"');
+    const { result } = await root.runBody(scriptBody(stop(0)));
+    expect(result).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
+    expect(root.has('../launchd/loaded')).toBe(true);
+  });
+
+  it('is stopped where it is idle, without a record, or was never there', async () => {
+    const root = newRoot(shell);
+    expect(await run(root, stop())).toEqual(unchanged);
+    await run(root, record());
+    rmSync(join(root.folder, placementFolder('kimi').path), { recursive: true });
+    expect(await run(root, stop())).toEqual({ kind: 'done', isChanged: true, said: ['ended=clean'] });
+    expect(root.has('../launchd/loaded')).toBe(false);
+  });
+});
+
+describe.concurrent.each(scriptShells)('a member that is removed under $name', (shell) => {
+  it('leaves nothing, and is not removed while it runs', async () => {
+    const root = await started(shell, 'obeys');
+    const path = nodePath(serviceFile('kimi').path as '/x');
+    await root.runBody(putBody({ path, mode: 0o644, content: ['<plist/>\n'], rootPrefix: root.folder, login: 'mesh' }));
+    root.file(rankLog('kimi').path, 'hello\n');
+    expect(await run(root, remove)).toMatchObject({ kind: 'failed', slug: 'still-running' });
+    await run(root, stop());
+    expect(await run(root, remove)).toEqual(changed);
+    for (const gone of [serviceFile('kimi'), fileSeal(path), rankLog('kimi'), placementFolder('kimi')]) {
+      expect([gone.path, root.has(gone.path)]).toEqual([gone.path, false]);
+    }
+    expect(await run(root, remove)).toEqual(unchanged);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { rankLog, rdmaStartsFile, serviceFile, startFile } from '../../../../src/node/paths/own-paths.ts';
+import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
+import { isRunning, kick, processesOf, rankRoots, record, remove, stop, stopAs } from './rank-root.ts';
+import { scriptShells } from './shells.ts';
+
+const { newRoot, started } = rankRoots();
+
+describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) => {
+  const linesOf = (root: MacRoot, path: string): readonly string[] => root.read(path).trim().split('\n');
+  const counted = (root: MacRoot): readonly string[] => linesOf(root, rdmaStartsFile.path);
+  const marked = (root: MacRoot): readonly string[] => linesOf(root, startFile('kimi').path);
+
+  it('is counted on the node, and no removal of the placement takes the count away', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    expect(await run(root, kick(3, 'rdma'))).toEqual(changed);
+    await isRunning(root);
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=1']);
+    expect(await run(root, kick(3, 'rdma'))).toEqual(unchanged);
+    await run(root, stop());
+    await run(root, remove);
+    root.file(serviceFile('kimi').path, '<plist/>');
+    await run(root, record({ generation: 4 }));
+    await run(root, kick(4, 'rdma'));
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=2']);
+    await run(root, stop());
+    const next = 'F2B1C3D4-0000-4000-8000-000000000002';
+    root.file('../boot', `${next}\n`);
+    await run(root, record({ generation: 5 }));
+    await run(root, kick(5, 'rdma'));
+    expect(counted(root)).toEqual([`boot=${next}`, 'starts=1']);
+    await run(root, stop());
+  });
+
+  it('counts for as many as it takes of a device, on from what earlier versions have written', async () => {
+    const root = newRoot(shell);
+    root.file(rdmaStartsFile.path, `boot=${bootSession}\nstarts=3\n`);
+    await run(root, record());
+    const call = kick(3, 'rdma') as Extract<ReturnType<typeof kick>, { readonly name: 'kick-rank' }>;
+    expect(await run(root, { ...call, args: { ...call.args, takes: 2 } })).toEqual(changed);
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=5']);
+    await run(root, stop());
+  });
+
+  it('leaves a mark with its process, the end of its time, and where its log begins', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    root.file(rankLog('kimi').path, 'of before\n');
+    await run(root, kick(3, 'rdma'));
+    await isRunning(root);
+    const [boot, transport, until, log, wired, takes, pid] = marked(root);
+    expect([boot, transport, log, wired, takes]).toEqual([
+      `boot=${bootSession}`,
+      'transport=rdma',
+      'log=10',
+      'wired=0',
+      'takes=1',
+    ]);
+    expect(until).toMatch(/^until=\d{10}$/);
+    expect(pid).toBe(`pid=${processesOf(root)[0]}`);
+    await run(root, stop());
+  });
+
+  it('notes over what the one before it talked against the file, which an observation brings', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    const call = kick(3, 'rdma') as Extract<ReturnType<typeof kick>, { readonly name: 'kick-rank' }>;
+    await run(root, { ...call, args: { ...call.args, lastTalked: 'tcp' } });
+    await isRunning(root);
+    expect(marked(root)[5]).toBe('lastTalked=tcp');
+    await run(root, stop());
+  });
+
+  it('that ends at once has no process any more', async () => {
+    const root = newRoot(shell, 'ends at once');
+    root.file('../launchd/slow', '');
+    await run(root, record());
+    expect(await run(root, kick(3, 'rdma'))).toMatchObject({ slug: 'ended-at-once' });
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'pid=0']);
+  });
+
+  it('is given back once where it served and ended clean, and not where it hung or failed', async () => {
+    const root = newRoot(shell);
+    const startAndStop = async (generation: number, outcome: Parameters<typeof stopAs>[0]): Promise<void> => {
+      await run(root, record({ generation }));
+      await run(root, kick(generation, 'rdma'));
+      await isRunning(root);
+      await run(root, stopAs(outcome));
+    };
+    await startAndStop(3, 'hung');
+    await startAndStop(4, 'served');
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'outcome=served']);
+    expect(await run(root, stopAs('served'))).toEqual(unchanged);
+    await startAndStop(5, 'failed');
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=2', 'outcome=failed']);
+  });
+
+  it('is not given back where its rank had to be killed', async () => {
+    const root = newRoot(shell, 'ignores');
+    await run(root, record());
+    await run(root, kick(3, 'rdma'));
+    await isRunning(root);
+    await run(root, stopAs('served'));
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'outcome=served']);
+  });
+
+  it('that failed is remembered by the next one in a later boot session only', async () => {
+    const root = newRoot(shell, 'ends at once');
+    root.file('../launchd/slow', '');
+    await run(root, record());
+    await run(root, kick(3, 'rdma'));
+    await run(root, stopAs('failed'));
+    expect(marked(root).at(-1)).toBe('outcome=exited');
+    await run(root, record({ generation: 4 }));
+    await run(root, kick(4, 'rdma'));
+    expect(marked(root).filter((line) => line.startsWith('failedIn'))).toEqual([]);
+    await run(root, stopAs('failed'));
+    root.file('../boot', 'F2B1C3D4-0000-4000-8000-000000000002\n');
+    await run(root, record({ generation: 5 }));
+    await run(root, kick(5, 'rdma'));
+    expect(marked(root)).toContain(`failedIn=${bootSession}`);
+  });
+
+  it('alone is counted: TCP takes nothing of a device', async () => {
+    const root = await started(shell, 'obeys');
+    expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, true]);
+    await run(root, stop());
+  });
+});

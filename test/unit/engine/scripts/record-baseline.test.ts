@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { takeLeaseScript } from '../../../../src/engine/scripts/lease.ts';
+import { rootScript } from '../../../../src/node/root-script.ts';
+import { type BaselineValue, baselineValues, recordBaselineLines } from '../../../../src/rack/uninstall/baseline.ts';
+import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
+import { removedAfter, startScript, until } from './node-root.ts';
+import { exampleClaim } from './script-examples.ts';
+import { scriptShells } from './shells.ts';
+
+const newMac = removedAfter(makeMacRoot);
+
+const wired: BaselineValue = { key: 'wired-limit', read: '"$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb' };
+const power: BaselineValue = { key: 'power', read: `"$R/usr/bin/pmset" -g custom` };
+const record = (root: MacRoot, values: readonly BaselineValue[]) =>
+  root.run(rootScript(root.folder, recordBaselineLines(values)));
+const setLimit = (root: MacRoot, megabytes: number) =>
+  root.run(rootScript(root.folder, `"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=${megabytes}`));
+const kept = (root: MacRoot): readonly string[] =>
+  root.tree().flatMap((line) => /meshwright\/baseline\/(\S+) \d+ ?([\s\S]*)$/.exec(line)?.slice(1, 3).join('=') ?? []);
+
+describe.each(scriptShells)('the baseline under $name', (shell) => {
+  it('is there before the lease is, and what could not be read is empty', async () => {
+    const root = newMac(shell);
+    root.file('../wired', '4096\n');
+    root.tool('usr/bin/pmset', "printf 'AC Power:\\n autorestart 0\\n sleep 1\\n disksleep 10\\n womp 1\\n'");
+    await root.run(`/bin/rm -r '${root.folder.replaceAll("'", "'\\''")}/${ours}/lease'`);
+    // Whoever reads the limit sees that no lease is there yet.
+    const taken = await root.run(takeLeaseScript(root.folder, exampleClaim('r-1')));
+    expect(taken.stdout).toMatch(/^@taken 1 /);
+    expect(root.read(`${ours}/baseline/wired-limit`)).toBe('4096\n');
+    expect(root.read(`${ours}/baseline/power`)).toBe('sleep 1\nautorestart 0\n');
+    expect(root.read(`${ours}/baseline/service-order`)).toBe('');
+  });
+
+  it('keeps nothing of agents of which launchd says what nobody knows', async () => {
+    const root = newMac(shell);
+    const photos = baselineValues.filter(({ key }) => key === 'photos-analysis');
+    root.tool('bin/launchctl', `printf '\\t"com.apple.photoanalysisd" => %s\\n' "$(/bin/cat "$R/../word")"`);
+    root.file('../word', 'disabled');
+    await record(root, photos);
+    expect(root.read(`${ours}/baseline/photos-analysis`)).toBe(
+      'com.apple.mediaanalysisd on\ncom.apple.photoanalysisd off\n',
+    );
+    const other = newMac(shell);
+    other.tool('bin/launchctl', `printf '\\t"com.apple.photoanalysisd" => maybe\\n'`);
+    await record(other, photos);
+    expect(other.read(`${ours}/baseline/photos-analysis`)).toBe('');
+  });
+
+  it('is never written over, by a second run or by one that reads late', async () => {
+    const root = newMac(shell);
+    root.file('../wired', '4096\n');
+    await record(root, [wired]);
+    await setLimit(root, 8_192);
+    await record(root, [wired]);
+    root.file(`${ours}/baseline/power`, '');
+    root.tool('usr/bin/pmset', "printf 'sleep 0\\n'");
+    await record(root, [wired, power]);
+    expect(kept(root).filter((one) => !one.startsWith('.'))).toEqual(['power=', 'wired-limit=4096\n']);
+  });
+
+  it('gets a value that a later version knows, and costs no process once it is whole', async () => {
+    const root = newMac(shell);
+    root.file('../wired', '4096\n');
+    root.tool('usr/bin/pmset', "printf 'sleep 1\\n'");
+    await record(root, [wired]);
+    await setLimit(root, 8_192);
+    await record(root, [wired, power]);
+    expect(kept(root).filter((one) => !one.startsWith('.'))).toEqual(['power=sleep 1\n', 'wired-limit=4096\n']);
+    const before = root.started().length;
+    await record(root, [wired, power]);
+    expect(root.started()).toHaveLength(before);
+  });
+
+  it('goes on after a kill in the middle of a value, with the value of then', async () => {
+    const root = newMac(shell);
+    root.file('../wired', '4096\n');
+    root.tool('usr/bin/pmset', `printf 'sleep '; : >"$R/../half"; until [ -e "$R/../go" ]; do /bin/sleep 0.02; done`);
+    const { child, end } = startScript(shell, rootScript(root.folder, recordBaselineLines([wired, power])));
+    await until(() => root.has('../half'));
+    child.kill('SIGKILL');
+    root.file('../go', '');
+    await end;
+    expect(kept(root).filter((one) => !one.includes('.'))).toEqual(['wired-limit=4096\n']);
+    root.tool('usr/bin/pmset', "printf 'sleep 1\\n'");
+    await record(root, [wired, power]);
+    expect(kept(root).filter((one) => !one.startsWith('.'))).toEqual(['power=sleep 1\n', 'wired-limit=4096\n']);
+  });
+});

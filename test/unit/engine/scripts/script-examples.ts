@@ -1,0 +1,339 @@
+/** One call of every node script and every job, and every other text that is sent to a node. */
+
+import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
+import { jobText, launchBody } from '../../../../src/engine/scripts/launch-job.ts';
+import {
+  type LeaseClaim,
+  releaseLeaseScript,
+  renewLeaseScript,
+  stealLeaseScript,
+  takeLeaseScript,
+} from '../../../../src/engine/scripts/lease.ts';
+import { pollJobCommand } from '../../../../src/engine/scripts/poll-job.ts';
+import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
+import { confirmBody, transactionBody } from '../../../../src/engine/scripts/transaction.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import type {
+  JobArgs,
+  JobCall,
+  RankRecord,
+  ScriptArgs,
+  ScriptCall,
+  TreeId,
+} from '../../../../src/model/node-script.ts';
+import { askCommand } from '../../../../src/node/endpoint/ask-endpoint.ts';
+import { historyCommand } from '../../../../src/node/history.ts';
+import { mutatingScript } from '../../../../src/node/mutating-script.ts';
+import { nodeBytesCommand } from '../../../../src/node/node-bytes.ts';
+import { nodePath, place } from '../../../../src/node/paths/node-paths.ts';
+import { requestFile, serviceFile, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
+import { putBody } from '../../../../src/node/put-file.ts';
+import type { Fence } from '../../../../src/node/root-script.ts';
+import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../../src/node/send.ts';
+import { installAccessCommand, ruleText } from '../../../../src/rack/access/install-access.ts';
+import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
+import { keepText } from '../../../../src/rack/keeper/program.ts';
+import { rollText } from '../../../../src/rack/network/transaction/rollback-script.ts';
+import { restoreText, touchedNetwork } from '../../../../src/rack/network/transaction/saved-network.ts';
+import { rankLogCommand, rankLogPartsCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
+import { rankProgressCommand } from '../../../../src/rack/placement/observed/rank-progress.ts';
+import { rankReportCommand } from '../../../../src/rack/placement/observed/rank-report.ts';
+import { launchRankScript } from '../../../../src/rack/placement/start/launch-rank.ts';
+
+/** SHA-256 of the text `ab`. */
+export const exampleDigest = digest('fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603');
+
+export const exampleModel: TreeId = { kind: 'model', name: 'tiny', digest: exampleDigest };
+export const exampleRuntime: TreeId = { kind: 'runtime', name: 'reference', digest: exampleDigest };
+
+export const exampleRecord: RankRecord = {
+  placement: 'kimi',
+  digest: exampleDigest,
+  generation: 3,
+  rank: 0,
+  size: 2,
+  port: 29_500,
+  meetPort: 0,
+  endpointPort: 8_080,
+  tokenPath: '/v1/chat/completions',
+  tokenPointer: '/choices/0/message/content',
+  tokenDeadlineMs: 4_000,
+  logPattern: '',
+};
+
+const files = [
+  { path: 'config.json', sha256: exampleDigest, sizeBytes: 2 },
+  { path: "odd names/it's.bin", sha256: exampleDigest, sizeBytes: 2 },
+];
+
+const scripts: ScriptArgs = {
+  'set-hold': { reason: "the fan's bearing", until: '2026-12-01', by: 'ana@laptop', since: '2026-11-21' },
+  'clear-hold': {},
+  'set-power': { sleepMinutes: 0, restartAfterPowerLoss: true },
+  'set-updates': {},
+  'check-account': {
+    name: 'mesh',
+    devices: ['rdma_en2'],
+    reads: [nodePath('/opt/llama-server'), nodePath('/opt/of another member')],
+    gpu: {
+      argv: [nodePath('/opt/llama-server'), '--list-devices'],
+      shows: '^ *MTL',
+      builtFor: 'ggml_metal',
+      digest: exampleDigest,
+      env: { GGML: "it's" },
+    },
+  },
+  'make-account': { name: '_meshrank' },
+  'remove-accounts': { names: ['_meshrank', '_meshgate'] },
+  'set-names': { computerName: 'studio-1', localHostName: 'studio-1', hostName: "ana's" },
+  'set-clock': {},
+  'set-screen-sharing': { on: true },
+  'stop-firewall': {},
+  'stop-spotlight': {},
+  'stop-backups': {},
+  'stop-photos-analysis': {},
+  'set-wired-limit': { megabytes: 491_520 },
+  'remove-bridge': { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'], keeper: true },
+  'set-link-address': {
+    service: "Ana's cable",
+    hardwarePort: 'Thunderbolt 2',
+    device: 'en3',
+    address: '10.77.0.1',
+    prefixLength: 30,
+    create: true,
+    keeper: true,
+  },
+  'clear-link-address': {
+    service: 'Thunderbolt 2',
+    hardwarePort: 'Thunderbolt 2',
+    device: 'en3',
+    addresses: ['10.77.0.1'],
+  },
+  'stop-daemon': { label: 'io.exo.networksetup', remove: true },
+  'order-services': { last: ['en2', 'en3', 'bridge0'], keeper: true },
+  'load-keeper': { reload: true },
+  'remove-keeper': {},
+  'load-doorman': { port: 8080, reload: true, isTaken: false, left: ['old'], user: 'mesh' },
+  'remove-doorman': { port: 8080, closed: ['chat'], keyed: ['chat'] },
+  'drain-door': { port: 8080, placement: 'chat', waitMs: 10_000 },
+  'open-door': { port: 8080, placement: 'chat' },
+  'restore-network': {
+    bridge: { name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' },
+    made: ['Thunderbolt 2 2'],
+    switched: [{ service: 'Thunderbolt Bridge', on: true }],
+    manual: [
+      { service: 'Thunderbolt 3', device: 'en4', address: '192.0.2.7', prefixLength: 24 },
+      { service: 'Thunderbolt 4', device: 'en5', address: '198.51.100.7', prefixLength: 24, router: '198.51.100.1' },
+    ],
+    order: ['Ethernet', "Ana's", 'Thunderbolt Bridge'],
+  },
+  'restore-value': { key: 'power' },
+  'return-daemon': { label: 'io.exo.networksetup', load: true },
+  'clear-node': { labels: ['dev.meshwright.keeper'], models: false },
+  'withdraw-node': {},
+  'settle-rollback': { run: "r-0's" },
+  'prepare-staging': { tree: exampleModel, user: 'mesh' },
+  'publish-tree': { tree: exampleModel, jobs: [exampleDigest] },
+  'switch-runtime': { tree: exampleRuntime },
+  'remove-runtime-versions': { name: 'reference', digests: ['0123456789abcdef'] },
+  'clear-staging': { folders: ['model-tiny-0123456789abcdef'], jobs: [exampleDigest] },
+  'bootstrap-rank': {
+    record: exampleRecord,
+    request: '{"messages":[]}',
+    user: 'mesh',
+    files: ['matrix.json'],
+    links: [{ name: 'models', to: treeFolder(exampleModel) }],
+    folders: [
+      { name: 'home', keeps: false },
+      { name: 'cache', keeps: true },
+    ],
+  },
+  'kick-rank': { placement: 'kimi', user: 'mesh', generation: 3, transport: 'rdma', startMs: 30_000 },
+  'stop-rank': { placement: 'kimi', graceMs: 1_000 },
+  'keep-golden': {
+    placement: 'kimi',
+    golden: { key: digest('a'.repeat(64)), sha256: digest('b'.repeat(64)), firstTokenMs: 180, tokensPerSecond: 24.5 },
+  },
+  'remove-rank': { placement: 'kimi' },
+};
+
+const jobs: JobArgs = {
+  'unpack-runtime': {
+    tree: exampleRuntime,
+    archive: 'tar.gz',
+    sha256: exampleDigest,
+    extras: [{ name: 'requirements.lock', sha256: exampleDigest }],
+  },
+  'build-python': {
+    tree: exampleRuntime,
+    archive: 'tar.gz',
+    sha256: exampleDigest,
+    extras: [{ name: 'requirements.lock', sha256: exampleDigest }],
+    python: '3.12',
+    isOffline: true,
+    account: 'mesh',
+  },
+  'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'https://models.lan/tiny/' } },
+  'verify-model': { tree: exampleModel, files },
+};
+
+/** Every script with arguments. */
+export const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
+
+/** Every job with arguments, and those that have two kinds of sources twice. */
+const jobCalls = [
+  ...Object.entries(jobs).map(([name, args]) => ({ name, args }) as JobCall),
+  {
+    name: 'unpack-runtime',
+    args: { ...jobs['unpack-runtime'], archive: 'dmg', programs: ['EXO.app/exo'] },
+  } satisfies JobCall,
+  {
+    name: 'unpack-runtime',
+    args: { ...jobs['unpack-runtime'], programs: ['bin/llama-server'], binHas: 'llama-server' },
+  } satisfies JobCall,
+  {
+    name: 'fetch-model',
+    args: { tree: exampleModel, files, source: { kind: 'folder', folder: nodePath("/Volumes/ana's disk/tiny") } },
+  } satisfies JobCall,
+];
+
+/** What a run signs its lease with; its owner needs quoting. */
+export const exampleClaim = (run: string): LeaseClaim => ({
+  run,
+  owner: "ana@o'hara $(id)",
+  verb: 'apply',
+  phase: 'observe',
+  controller: '0123456789ab',
+  pid: 7,
+  start: '812',
+  since: '2026-11-20T08:00:00Z',
+});
+
+export const exampleFence: Fence = { run: 'r-1', token: 7 };
+
+const transactionNote = {
+  fence: exampleFence,
+  note: { step: "studio-1/it's", verb: 'apply', by: "ana@o'hara", config: 'cafe' },
+};
+
+/** A whole script of root around a body, as the one of a run. */
+export const inScript = (body: string, rootPrefix: string, fence = exampleFence): string =>
+  mutatingScript({
+    rootPrefix,
+    fence,
+    note: { step: 'studio-1 power', verb: 'apply', by: "ana@o'hara", config: 'cafe' },
+    body,
+  });
+
+const claim = {
+  run: 'r-1',
+  owner: "ana@o'hara",
+  verb: 'apply',
+  phase: 'change',
+  controller: '0123456789ab',
+  pid: 7,
+  start: '812',
+  since: '2026-11-20T08:00:00Z',
+};
+
+/** Every other text that is sent to a node, by its name. */
+function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
+  const path = stagedFile(exampleModel, "it's.bin");
+  const seen = { run: 'r-0', token: 6, beat: 4, fields: {} };
+  const request = { placement: 'kimi', isOne: false, port: 8_080, path: '/v1/chat', deadlineSeconds: 4, rootPrefix };
+  return {
+    put: inScript(
+      putBody({
+        path: serviceFile('kimi'),
+        mode: 0o644,
+        content: ["<string>it's ", place.ours, { kind: 'login-user' }, '</string>\n'],
+        rootPrefix,
+        login: 'mesh',
+      }),
+      rootPrefix,
+    ),
+    'third attempt': mutatingScript({
+      rootPrefix,
+      fence: exampleFence,
+      note: { step: 'studio-1 power', verb: 'apply', by: 'ana@desk', config: 'cafe' },
+      sending: { key: 'c0ffee', attempt: 3 },
+      body: 'changed',
+    }),
+    'launch of a job': inScript(
+      launchBody({ key: exampleDigest, call: { name: 'verify-model', args: jobs['verify-model'] } }),
+      rootPrefix,
+    ),
+    'change of the network': inScript(
+      transactionBody({
+        ...transactionNote,
+        call: { name: 'remove-bridge', args: scripts['remove-bridge'] },
+        seconds: 20,
+      }),
+      rootPrefix,
+    ),
+    'change of an address': inScript(
+      transactionBody({
+        ...transactionNote,
+        call: { name: 'set-link-address', args: scripts['set-link-address'] },
+        seconds: 0.5,
+      }),
+      rootPrefix,
+    ),
+    'confirmation of a change': inScript(confirmBody(transactionNote), rootPrefix),
+    'restoring of a bridge': restoreText(touchedNetwork({ name: 'remove-bridge', args: scripts['remove-bridge'] })),
+    'restoring of an address': restoreText(
+      touchedNetwork({ name: 'set-link-address', args: scripts['set-link-address'] }),
+    ),
+    'waiting for a confirmation': rollText,
+    'round of the keeper': keepText,
+    'stop before a restart': inScript(
+      scriptBody({ name: 'stop-rank', args: { ...scripts['stop-rank'], beforeReboot: true } }),
+      rootPrefix,
+    ),
+    restart: inScript(restartBody({ intent: 'reboot-1', from: 'AB', to: 'up', delaySeconds: 2 }), rootPrefix),
+    "rank of a program of one's own": launchRankScript(
+      {
+        rootPrefix,
+        folder: nodePath('/tmp/meshwright-launch-1'),
+        files: { 'hosts.json': "[it's]" },
+        environment: { MLX_RANK: '0' },
+        words: ['sh', '-c', "it's {rank}"],
+      },
+      { name: 'mesh', isOfRanks: true },
+    ),
+    'take a lease': takeLeaseScript(rootPrefix, claim),
+    'steal a lease': stealLeaseScript(rootPrefix, claim, seen),
+    'renew a lease': renewLeaseScript(rootPrefix, exampleFence, 'verify'),
+    'release a lease': releaseLeaseScript(rootPrefix, exampleFence),
+    poll: pollJobCommand(exampleDigest, rootPrefix),
+    history: historyCommand(rootPrefix, 100),
+    'log of a rank': rankLogCommand({ placement: 'kimi', lines: 100, requestPattern: undefined, rootPrefix }),
+    'log of a rank without requests': rankLogCommand({ placement: 'kimi', lines: 100, requestPattern, rootPrefix }),
+    'parts of logs': rankLogPartsCommand(
+      [{ placement: 'kimi', mark: { file: '12', bytes: 34 } }, { placement: 'qwen' }],
+      rootPrefix,
+    ),
+    'bytes of a file': nodeBytesCommand(
+      { path: nodePath("/Volumes/ana's disk/a.gguf"), from: 7, to: 131_072 },
+      rootPrefix,
+    ),
+    'report of a rank': rankReportCommand({ placement: 'kimi', lines: 100, requestPattern, rootPrefix }),
+    'progress of a rank': rankProgressCommand('kimi', rootPrefix),
+    ask: askCommand(request),
+    'ask by turns': askCommand({ ...request, isOne: true }),
+    'ask with a file': askCommand({ ...request, body: requestFile('kimi') }),
+    'install of key and rule': installAccessCommand(rootPrefix, { key: 'ssh-ed25519 AAAA', user: 'mesh' }),
+    'rule of sudo': ruleText(rootPrefix, 'mesh'),
+    size: stagedSizeCommand(path, rootPrefix),
+    prefix: prefixDigestCommand(path, 17, rootPrefix),
+    append: appendCommand(path, 17, rootPrefix),
+    'append from the first byte': appendCommand(path, 0, rootPrefix),
+  };
+}
+
+/** Every text that is sent to a node besides the observation, by its name. */
+export const everyText = (rootPrefix: string): readonly (readonly [string, string])[] => [
+  ...scriptCalls.map((call) => [`script ${call.name}`, inScript(scriptBody(call), rootPrefix)] as const),
+  ...jobCalls.map((call) => [`job ${call.name}`, jobText(call)] as const),
+  ...Object.entries(otherTexts(rootPrefix)),
+];

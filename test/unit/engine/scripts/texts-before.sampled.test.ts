@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { quote } from '../../../../src/node/quote.ts';
+import { sampleOf } from '../../../sample.ts';
+import { type Shell, scriptShells } from './shells.ts';
+import { changedTexts, keepTexts, nodeTexts, runOnMac, textsBefore } from './texts-before.ts';
+
+const shell = scriptShells.find(({ name }) => name === 'dash') ?? (scriptShells[0] as Shell);
+
+// Texts are kept anew only by who says so, and reads what has changed.
+if (process.env['MESHWRIGHT_KEEP_SCRIPTS'] === 'yes') keepTexts();
+
+const [before, now] = [textsBefore(), nodeTexts()];
+
+/** Runs both forms of a text, each on a Mac of its own. */
+const both = (name: string, ...texts: readonly [string, string]) =>
+  Promise.all(texts.map((text) => runOnMac(shell, name, text)));
+
+/**
+ * What cannot be compared by running it: a launched job goes on after its script, and the recording tools of the Mac run
+ * into the file size limits of an observation. A change of these texts is for a reader, who then keeps them anew.
+ */
+const unsteady = new Set(['launch of a job', 'observation']);
+
+/** A text without that of the job that it launches, which is run by itself. */
+const withoutJob = (texts: Readonly<Record<string, string>>, name: string) =>
+  texts[name]?.replace(quote(texts['job verify-model'] ?? ''), 'the text of the job');
+
+describe('the texts that nodes are sent', () => {
+  const { changed, gone, added } = changedTexts(before, now);
+
+  it('have names that are those of before', () => {
+    expect([gone, added]).toEqual([[], []]);
+  });
+
+  it.each(changed.map((name) => [name] as const))('%s: does the same as before', async (name) => {
+    if (unsteady.has(name)) {
+      expect(withoutJob(now, name), 'the text has changed, and running it would not compare it').toBe(
+        withoutJob(before, name),
+      );
+      return;
+    }
+    const [old, fresh] = await both(name, before[name] ?? '', now[name] ?? '');
+    expect(fresh).toEqual(old);
+  });
+});
+
+describe('the comparison of two forms of a script', () => {
+  const steady = Object.keys(before).filter((name) => !unsteady.has(name));
+
+  const jobs = Object.keys(before).filter((name) => name.startsWith('job '));
+  it.each(jobs)('%s: does all of its work', async (name) => {
+    const { exit, tree } = await runOnMac(shell, name, before[name] ?? '');
+    expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
+    expect(tree.filter((one) => one.includes('/verified '))).toHaveLength(1);
+  });
+
+  it.each(sampleOf(steady, { few: 4, oneIn: 2 }))('%s: is like itself on two Macs', async (name) => {
+    const [one, other] = await both(name, before[name] ?? '', before[name] ?? '');
+    expect(other).toEqual(one);
+  });
+
+  const power = before['script set-power'] ?? '';
+  it('is content with another text that does the same', async () => {
+    const [old, other] = await both('script set-power', power, power.replaceAll('isset', 'isasdesired'));
+    expect([other, old?.exit]).toEqual([old, 0]);
+  });
+
+  it.each([
+    [
+      'a file that it leaves',
+      (text: string) => text.replace('isset && unchanged', 'true >"$b/more"\nisset && unchanged'),
+    ],
+    ['a mode', (text: string) => text.replace('umask 022', 'umask 077')],
+    ['its output', (text: string) => text.replace("printf '@changed\\n'", "printf '@Changed\\n'")],
+    [
+      'its words on the error stream',
+      (text: string) => text.replace('isset && unchanged', 'echo no >&2\nisset && unchanged'),
+    ],
+    ['its exit', (text: string) => text.replace('isset && unchanged', 'exit 3')],
+  ])('notices a change of %s', async (_what, change) => {
+    const text = change(power);
+    expect(text).not.toBe(power);
+    const [old, other] = await both('script set-power', power, text);
+    expect(other).not.toEqual(old);
+  });
+});

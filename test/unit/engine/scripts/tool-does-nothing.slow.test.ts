@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
+import type { JobCall, ScriptCall } from '../../../../src/model/node-script.ts';
+import { tool } from '../../../../src/node/paths/node-paths.ts';
+import { baselineValues } from '../../../../src/rack/uninstall/baseline.ts';
+import { type MacRoot, makeMacRoot } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
+import { ended, launch } from './run-job.ts';
+import { everyText, scriptCalls } from './script-examples.ts';
+import { type Shell, scriptShells } from './shells.ts';
+import { type Lie, rows, saved } from './tool-lies.ts';
+
+const shell = scriptShells.find(({ name }) => name === 'dash') ?? (scriptShells[0] as Shell);
+const newRoot = removedAfter(makeMacRoot);
+
+/** Texts that are made of others here, the one with an example instead of every key, and those that run without sudo. */
+const composed =
+  /^(?:script restore-value|third attempt|change of|confirmation|launch of|rank of|stop before|take|steal|renew|release|poll|history|log of|parts of|bytes of|report of|progress of|ask|install|rule of|size|prefix|append)/;
+
+/** A tool with these words only reads; so do tools of this name. */
+const reading =
+  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -(?:convert|extract)|(?:awk|base64|cat|ibv_devices|ibv_devinfo|ioclasscount|ioreg|netstat|sw_vers|cksum|curl|date|df|find|head|id|ls|perl|pgrep|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
+/** `must` checks them; without `must` they tidy up, or move what another process may move as well. */
+const onFiles = /^(?:rm|rmdir|mv|mkdir|ln|cp|chmod (?:[0-7]|\$))/;
+const tools = new Set(Object.values(tool).map(({ path }) => path));
+
+/** Every write of a text as tool and what it does, without the two functions that all scripts share. */
+function writesOf(body: string): readonly string[] {
+  const text = body.replace(/^(?:bootout|net)\(\) \{\n[\s\S]*?\n\}$/gm, '');
+  const word = String.raw`(?:"[^"\n]*"|'[^'\n]*'|[^\s;|&<>)"'])+`;
+  const calls = text.matchAll(
+    new RegExp(String.raw`(?:"\$R(/[\w/]+)"|must (socketfilterfw) "\$f"|must(net))((?: (?!\d?>)${word})*)`, 'g'),
+  );
+  const seen = [...calls].flatMap(([, path, named, net, rest]) => {
+    if (path !== undefined && !tools.has(path as never)) return [];
+    const name = named ?? (net === undefined ? path?.replace(/.*\//, '') : 'networksetup') ?? '';
+    const words = [...(rest ?? '').matchAll(new RegExp(` (${word})`, 'g'))].map(([, one]) =>
+      (one ?? '').replaceAll(/["']/g, ''),
+    );
+    return [`${name} ${verbOf(name, words)}`.trim()];
+  });
+  return [...new Set(seen)].filter((one) => !reading.test(one) && !onFiles.test(one)).sort();
+}
+
+function verbOf(name: string, words: readonly string[]): string {
+  if (name === 'ifconfig') return words[1] ?? '';
+  if (name === 'PlistBuddy') return words[1]?.trim() === 'Print' ? 'Print' : (words[1]?.split(' ')[0] ?? '');
+  if (name === 'mdutil') return words.includes('-s') ? '-s' : '-i';
+  if (name === 'sysctl') return words[0] === '-n' ? '-n' : '';
+  if (name === 'dscl') return words[1] === '$@' ? '' : (words[1] ?? '');
+  return words[0] === '$@' ? '' : (words[0] ?? '');
+}
+
+const valueCalls = baselineValues
+  .filter(({ restore }) => restore !== undefined)
+  .map(({ key }) => ({ name: 'restore-value', args: { key } }) as const);
+const calls: Readonly<Record<string, ScriptCall>> = Object.fromEntries([
+  ...scriptCalls.filter(({ name }) => name !== 'restore-value').map((call) => [call.name, call] as const),
+  ...valueCalls.map((call) => [`restore-value ${call.args.key}`, call] as const),
+]);
+
+const lies = Object.entries(rows).flatMap(([script, writes]) =>
+  Object.entries(writes).flatMap(([write, row]) => ('slug' in row ? [[script, write, row] as const] : [])),
+);
+
+describe('a tool that exits with 0 and does nothing', () => {
+  it('has a row for each write of each script', () => {
+    const texts = [
+      ...everyText('').filter(([name]) => !composed.test(name)),
+      ...valueCalls.map((call) => [`restore-value ${call.args.key}`, scriptBody(call)] as const),
+    ];
+    const found = new Map<string, Set<string>>();
+    for (const [name, text] of texts) {
+      const writes = writesOf(text);
+      const known = found.get(name.replace('script ', '')) ?? new Set();
+      if (writes.length > 0) found.set(name.replace('script ', ''), new Set([...known, ...writes]));
+    }
+    expect(Object.fromEntries([...found].map(([name, writes]) => [name, [...writes].sort()]))).toEqual(
+      Object.fromEntries(Object.entries(rows).map(([name, writes]) => [name, Object.keys(writes).sort()])),
+    );
+  });
+
+  it.each(lies)('fails %s at %s', async (script, write, lie) => {
+    const root = newRoot(shell);
+    root.tool('bin/sleep', 'exit 0');
+    for (const path of liars) root.recorded(path, 'exit 0');
+    for (const [path, body] of Object.entries(lie.tools ?? {})) root.recorded(path.replace(/^\//, ''), body);
+    for (const [path, text] of Object.entries(lie.files ?? {})) root.file(path, text);
+    expect(await slugOf(root, script, lie)).toBe(lie.slug);
+    const [name, verb = ''] = write.split(' ');
+    const done = root.calls().filter((one) => one.startsWith(`${name} `) && one.includes(verb.replace(/^\$.*/, '')));
+    expect(done).not.toEqual([]);
+  });
+
+  it.each([
+    ['rm -f "$R/a"', 'rm'],
+    ['rmdir "$R/d"', 'rmdir'],
+    ['mv -f "$R/a" "$R/d/"', 'mv'],
+    ['mv -fh "$R/a" "$R/b"', 'mv'],
+    ['mkdir -p "$R/d" "$R/e"', 'mkdir'],
+    ['ln -s a "$R/b"', 'ln'],
+    ['cp -p "$R/a" "$R/b"', 'cp'],
+    ['chmod 600 "$R/a"', 'chmod'],
+  ])('fails `must` at %s', async (words, name) => {
+    const root = newRoot(shell);
+    root.file('a', '');
+    root.file('d/x', '');
+    const must = `must tool "$R/bin/${words.replace(' ', '" ')}\nchanged`;
+    if (name !== 'rmdir') expect((await root.runBody(must)).result).toMatchObject({ kind: 'done' });
+    root.file('a', '');
+    await root.run(
+      `/bin/rm -rf '${root.folder.replaceAll("'", "'\\''")}/b' '${root.folder.replaceAll("'", "'\\''")}/e'`,
+    );
+    root.tool(`bin/${name}`, 'exit 0');
+    root.tool('usr/bin/stat', "printf '644\\n'");
+    const { result } = await root.runBody(must);
+    expect(result).toMatchObject({ kind: 'failed', slug: 'tool', text: expect.stringContaining('changed nothing: /') });
+  });
+});
+
+/** The tools of the rows: each exits with 0 and prints nothing, where a row has no other. */
+const liars = [
+  ...['bin/launchctl', 'sbin/ifconfig', 'usr/bin/defaults', 'usr/bin/ditto', 'usr/bin/hdiutil', 'usr/bin/mdutil'],
+  ...['usr/bin/plutil', 'usr/bin/pmset', 'usr/bin/tmutil', 'usr/libexec/PlistBuddy', 'usr/sbin/chown'],
+  ...['usr/sbin/networksetup', 'usr/sbin/scutil', tool.socketfilterfw.path.slice(1)],
+];
+
+/** What a script, a job or the restoring of a network says that it failed by; undefined where it did not. */
+async function slugOf(root: MacRoot, script: string, { args = {} }: Lie): Promise<string | undefined> {
+  if (script.startsWith('job ')) {
+    root.tool('bin/ps', 'exec /bin/ps "$@"');
+    const call = { name: script.slice(4), args } as JobCall;
+    expect(await launch(root, call)).toMatchObject({ kind: 'done' });
+    const end = await ended(root);
+    return end.state === 'ended' ? end.failure?.slug : end.state;
+  }
+  if (script.startsWith('restoring ')) {
+    root.file(`${saved}/restore`, everyText('').find(([name]) => name === script)?.[1] ?? '');
+    const folder = root.folder.replaceAll("'", "'\\''");
+    return `exit ${(await root.run(`R='${folder}'\nexport R\n/bin/sh "$R/${saved}/restore"`)).code}`;
+  }
+  const call = calls[script] as ScriptCall;
+  const { result } = await root.runBody(scriptBody({ ...call, args: { ...call.args, ...args } } as ScriptCall));
+  return result.kind === 'failed' ? result.slug : undefined;
+}

@@ -1,0 +1,449 @@
+/** What each script does about a tool of macOS that exits with 0 and changes nothing. */
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { ScriptArgs } from '../../../../src/model/node-script.ts';
+import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
+import { tool } from '../../../../src/node/paths/node-paths.ts';
+import {
+  accountFile,
+  doormanPlist,
+  placementFolder,
+  serviceFile,
+  stagedArchive,
+} from '../../../../src/node/paths/own-paths.ts';
+import { ours } from './mac-root.ts';
+import { vmStat } from './rank-root.ts';
+import { sha256 } from './run-job.ts';
+import { exampleRuntime } from './script-examples.ts';
+
+/** One write: the tool answers every question as before the write, and does nothing else. */
+export interface Lie {
+  /** Bodies of tools by their paths; a tool that is left out exits with 0 and prints nothing. */
+  readonly tools?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  /** Other arguments than those of the example. */
+  readonly args?: object;
+  readonly slug: string;
+}
+/** A write that its script does not check: why, and the fact of the next observation that shows it. */
+export interface Later {
+  readonly later: string;
+  readonly fact: keyof FactValues;
+}
+/** A write whose script needs no check, and why. */
+export interface Needless {
+  readonly needless: string;
+}
+
+const networksetup = (reads: string): string => `case $1 in\n${reads}\nesac`;
+const manual = "(-getinfo) printf 'DHCP Configuration\\nIP address: 10.0.0.9\\n' ;;";
+const on = "(-getnetworkserviceenabled) printf 'Enabled\\n' ;;";
+const off = "(-getnetworkserviceenabled) printf 'Disabled\\n' ;;";
+const lists = (...services: readonly string[]): string =>
+  `(-listallnetworkservices) printf '%s\\n' 'An asterisk (*) denotes that a network service is disabled.' ${services.map((one) => `"${one}"`).join(' ')} ;;`;
+
+/** launchd that answers about each service alike; a service that is disabled cannot be loaded. */
+const launchd = (state: 'loaded' | 'absent', word: 'enabled' | 'disabled' | '' = '', label = 'x'): string => `case $1 in
+(print) ${state === 'loaded' ? `printf '%s = {\\n\\tstate = waiting\\n}\\n' "$2"` : `printf 'Could not find service "x" in domain for system\\n'; exit 113`} ;;
+(print-disabled) printf 'disabled services = {\\n${word === '' ? '' : `\\t"${label}" => ${word}\\n`}}\\n' ;;
+(bootstrap) ${word === 'disabled' ? "printf 'Bootstrap failed: 5: Input/output error\\n'; exit 5" : ':'} ;;
+esac`;
+const launchctl = (...words: Parameters<typeof launchd>): Lie => ({
+  tools: { 'bin/launchctl': launchd(...words) },
+  slug: 'launchctl',
+});
+const screenSharing = 'com.apple.screensharing';
+const ifconfig = (flags: string, members: readonly string[]): string =>
+  `case $# in (1) printf '%s: flags=8863<${flags}BROADCAST> mtu 1500\\n${members.map((one) => `\\tmember: ${one} flags=3\\n`).join('')}' "$1" ;; esac`;
+const missing = 'case $# in (1) exit 1 ;; esac';
+const bridge = (body: string): Lie => ({
+  tools: { 'sbin/ifconfig': body },
+  args: { made: [], switched: [], manual: [], order: [] },
+  slug: 'ifconfig',
+});
+const restores = (part: Partial<ScriptArgs['restore-network']>, reads: string): Lie => ({
+  tools: { 'usr/sbin/networksetup': networksetup(reads) },
+  args: { bridge: undefined, made: [], switched: [], manual: [], order: [], ...part },
+  slug: 'networksetup',
+});
+const restored = (key: string, then: string, path: string, reads: string): Lie => ({
+  tools: { [path]: reads },
+  files: { [`${ours}/baseline/${key}`]: `${then}\n` },
+  args: { key },
+  slug: 'restore',
+});
+const member = {
+  [serviceFile('kimi').path]: '<plist/>',
+  [`${placementFolder('kimi').path}/record`]: 'generation=3\n',
+};
+const rank = (...words: Parameters<typeof launchd>): Lie => ({
+  tools: { 'bin/launchctl': launchd(...words), 'usr/bin/vm_stat': vmStat },
+  files: member,
+  slug: 'launchctl',
+});
+const doorman = { [doormanPlist(8080).path]: '<plist/>' };
+const keeper = { [keeperPlist.path]: '<plist/>' };
+const theirs = { 'Library/LaunchDaemons/io.exo.networksetup.plist': '<plist/>' };
+const oneAccount = 'a rehearsal has one account, and owners on a Mac are right by the same tool for years;';
+
+const keeps: Later = { later: 'the next round compares again, a minute later', fact: 'keeper' };
+const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
+/** The folder of a transaction here. */
+export const saved = 'Library/transaction';
+/** What a transaction has saved, beside the script that puts it back. */
+const back = (tools: Lie['tools'], files: Readonly<Record<string, string>>): Lie => ({
+  ...(tools === undefined ? {} : { tools }),
+  files: {
+    [`${saved}/preferences.plist`]: '',
+    'Library/Preferences/SystemConfiguration/preferences.plist': '',
+    ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`${saved}/${name}`, text])),
+  },
+  slug: 'exit 1',
+});
+const unpacks = (archive: 'dmg' | 'tar.gz', tools: Lie['tools'], slug = 'bad-archive'): Lie => ({
+  ...(tools === undefined ? {} : { tools }),
+  files: { [stagedArchive(exampleRuntime, archive).path]: 'x' },
+  args: { tree: exampleRuntime, archive, sha256: sha256('x'), extras: [] },
+  slug,
+});
+
+/** The log of a service belongs to the ssh user. */
+const chownLogin = 'chown $' + '{SUDO_USER:-root}';
+
+/** By script and by what it writes with. */
+export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later | Needless>>>> = {
+  'set-power': {
+    'pmset -c': { tools: { 'usr/bin/pmset': "printf 'AC Power:\\n sleep 10\\n autorestart 0\\n'" }, slug: 'pmset' },
+  },
+  'set-updates': { 'defaults write': { tools: { 'usr/bin/defaults': "printf '1\\n'" }, slug: 'defaults' } },
+  'set-names': { 'scutil --set': { tools: { 'usr/sbin/scutil': "printf 'old\\n'" }, slug: 'scutil' } },
+  'make-account': { dscl: { tools: { 'usr/bin/dscl': 'exit 0' }, slug: 'dscl' } },
+  'remove-accounts': {
+    dscl: { needless: 'what it calls so only reads' },
+    'dscl -delete': {
+      tools: {
+        'usr/bin/dscl':
+          "case $3 in (/Groups*) printf 'PrimaryGroupID: 450\\n' ;; (*) printf 'UniqueID: 450\\nGeneratedUID: G\\n' ;; esac",
+      },
+      files: { [accountFile('_meshrank').path]: 'uid=450 id=G\n' },
+      slug: 'dscl',
+    },
+  },
+  'set-clock': { 'sntp -sS': { later: 'a node has no second clock to compare with', fact: 'clock' } },
+  'set-screen-sharing': {
+    'launchctl enable': launchctl('absent', 'disabled', screenSharing),
+    'launchctl bootstrap': launchctl('absent', 'enabled', screenSharing),
+  },
+  'stop-firewall': {
+    'socketfilterfw --setglobalstate': {
+      tools: { [tool.socketfilterfw.path]: "case $1 in (--get*) printf 'Firewall is enabled. (State = 1)\\n' ;; esac" },
+      slug: 'socketfilterfw',
+    },
+  },
+  'stop-spotlight': {
+    'mdutil -i': {
+      tools: { 'usr/bin/mdutil': "case $2 in (-s) printf '/:\\n\\tIndexing enabled. \\n' ;; esac" },
+      slug: 'mdutil',
+    },
+  },
+  'stop-backups': { 'tmutil disable': { tools: { 'usr/bin/defaults': "printf '1\\n'" }, slug: 'tmutil' } },
+  'stop-photos-analysis': { 'launchctl disable': launchctl('absent') },
+  'set-wired-limit': {
+    sysctl: { tools: { 'usr/sbin/sysctl': "case $1 in (-n) printf '0\\n' ;; esac" }, slug: 'sysctl' },
+  },
+  'remove-bridge': {
+    'networksetup -setnetworkserviceenabled': {
+      tools: {
+        'usr/sbin/networksetup': networksetup(on),
+        'usr/libexec/PlistBuddy': 'exit 1',
+        'sbin/ifconfig': missing,
+      },
+      slug: 'networksetup',
+    },
+    'PlistBuddy Delete': {
+      tools: { 'usr/sbin/networksetup': networksetup(off), 'sbin/ifconfig': missing },
+      slug: 'plistbuddy',
+    },
+    'ifconfig deletem': { needless: 'the bridge is destroyed next, which is checked' },
+    'ifconfig destroy': {
+      tools: { 'usr/sbin/networksetup': networksetup(off), 'usr/libexec/PlistBuddy': 'exit 1' },
+      slug: 'ifconfig',
+    },
+  },
+  'set-link-address': {
+    'networksetup -createnetworkservice': {
+      tools: { 'usr/sbin/networksetup': networksetup(`${lists('Ethernet')}\n${on}`) },
+      slug: 'networksetup',
+    },
+    'networksetup -setnetworkserviceenabled': {
+      tools: {
+        'usr/sbin/networksetup': networksetup(
+          `${lists("*Ana's cable")}\n${off}\n(-getinfo) printf 'Manual Configuration\\nIP address: 10.77.0.1\\nSubnet mask: 255.255.255.252\\n' ;;`,
+        ),
+      },
+      slug: 'networksetup',
+    },
+    'networksetup -setmanual': {
+      tools: { 'usr/sbin/networksetup': networksetup(`${lists("Ana's cable")}\n${on}\n${manual}`) },
+      slug: 'networksetup',
+    },
+    'ifconfig inet': {
+      tools: {
+        'usr/sbin/networksetup': networksetup(
+          `${lists("Ana's cable")}\n${on}\n(-getinfo) printf 'Manual Configuration\\nIP address: 10.77.0.1\\nSubnet mask: 255.255.255.252\\n' ;;`,
+        ),
+        'sbin/ifconfig': "case $# in (1) printf '\\tstatus: active\\n' ;; esac",
+      },
+      slug: 'ifconfig',
+    },
+  },
+  'clear-link-address': {
+    'networksetup -setdhcp': {
+      tools: { 'usr/sbin/networksetup': networksetup("(-getinfo) printf 'Manual Configuration\\n' ;;") },
+      slug: 'networksetup',
+    },
+    'ifconfig inet': {
+      tools: {
+        'usr/sbin/networksetup': networksetup(manual),
+        'sbin/ifconfig': "case $# in (1) printf '\\tinet 10.77.0.1 netmask 0xfffffffc\\n' ;; esac",
+      },
+      slug: 'ifconfig',
+    },
+  },
+  'stop-daemon': { 'launchctl disable': launchctl('absent') },
+  'order-services': {
+    'networksetup -ordernetworkservices': {
+      tools: {
+        'usr/sbin/networksetup': networksetup(
+          "(-listnetworkserviceorder) printf '(1) Cable\\n(Hardware Port: Thunderbolt 1, Device: en2)\\n\\n(2) Ethernet\\n(Hardware Port: Ethernet, Device: en0)\\n' ;;",
+        ),
+      },
+      slug: 'networksetup',
+    },
+  },
+  'load-keeper': {
+    'launchctl enable': { ...launchctl('absent', 'disabled'), files: keeper },
+    'launchctl bootstrap': { ...launchctl('absent'), files: keeper },
+  },
+  'load-doorman': {
+    [chownLogin]: {
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      fact: 'services',
+    },
+    [`${chownLogin}:$x`]: {
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      fact: 'services',
+    },
+    'chown mesh': {
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      fact: 'services',
+    },
+    'launchctl enable': { ...launchctl('absent', 'disabled'), files: doorman },
+    'launchctl bootstrap': { ...launchctl('absent'), files: doorman, slug: 'doorman' },
+  },
+  'restore-network': {
+    'plutil -insert': { ...bridge(missing), tools: { 'usr/libexec/PlistBuddy': 'exit 1' }, slug: 'plutil' },
+    'ifconfig create': bridge(missing),
+    'ifconfig addm': bridge(ifconfig('UP,', ['en2'])),
+    'ifconfig up': bridge(ifconfig('', ['en2', 'en3'])),
+    'networksetup -removenetworkservice': restores({ made: ['Cable'] }, lists('Cable')),
+    'networksetup -setnetworkserviceenabled': restores({ switched: [{ service: 'Cable', on: true }] }, off),
+    'networksetup -setmanual': restores(
+      { manual: [{ service: 'Cable', device: 'en4', address: '192.0.2.7', prefixLength: 24 }] },
+      `${on}\n${manual}`,
+    ),
+    'networksetup -ordernetworkservices': restores(
+      { order: ['A', 'B'] },
+      "(-listnetworkserviceorder) printf '(1) B\\n(2) A\\n' ;;",
+    ),
+  },
+  'restore-value power': {
+    'pmset -c': restored('power', 'sleep 1', 'usr/bin/pmset', "printf 'AC Power:\\n sleep 0\\n'"),
+  },
+  'restore-value wired-limit': {
+    sysctl: restored('wired-limit', '4096', 'usr/sbin/sysctl', "case $1 in (-n) printf '0\\n' ;; esac"),
+  },
+  'restore-value spotlight': {
+    'mdutil -i': restored(
+      'spotlight',
+      '/ on',
+      'usr/bin/mdutil',
+      "case $2 in (-s) printf '/:\\n\\tIndexing disabled.\\n' ;; esac",
+    ),
+  },
+  'restore-value time-machine': {
+    'tmutil enable': restored('time-machine', 'on', 'usr/bin/defaults', "printf '0\\n'"),
+    'tmutil disable': restored('time-machine', 'off', 'usr/bin/defaults', "printf '1\\n'"),
+  },
+  'restore-value photos-analysis': {
+    'launchctl $w': restored('photos-analysis', 'com.apple.photoanalysisd off', 'bin/launchctl', launchd('absent')),
+  },
+  'restore-value updates': {
+    'defaults delete': restored('updates', 'on', 'usr/bin/defaults', "printf '0\\n'"),
+    'defaults write': restored('updates', 'off', 'usr/bin/defaults', "printf '1\\n'"),
+  },
+  'restore-value names': { 'scutil --set': restored('names', 'HostName old', 'usr/sbin/scutil', "printf 'new\\n'") },
+  'restore-value screen-sharing': {
+    'launchctl enable': restored('screen-sharing', 'on', 'bin/launchctl', launchd('loaded', 'disabled', screenSharing)),
+    'launchctl bootstrap': restored(
+      'screen-sharing',
+      'on',
+      'bin/launchctl',
+      launchd('absent', 'enabled', screenSharing),
+    ),
+    'launchctl bootout': restored(
+      'screen-sharing',
+      'off',
+      'bin/launchctl',
+      launchd('loaded', 'disabled', screenSharing),
+    ),
+    'launchctl disable': restored(
+      'screen-sharing',
+      'off',
+      'bin/launchctl',
+      launchd('absent', 'enabled', screenSharing),
+    ),
+  },
+  'restore-value firewall': {
+    'socketfilterfw --setglobalstate': restored(
+      'firewall',
+      'on',
+      tool.socketfilterfw.path,
+      "case $1 in (--get*) printf '(State = 0)\\n' ;; esac",
+    ),
+    'socketfilterfw --setblockall': restored(
+      'firewall',
+      'blocks-all',
+      tool.socketfilterfw.path,
+      "case $1 in (--getglobal*) printf '(State = 1)\\n' ;; (--getblock*) printf 'is disabled.\\n' ;; esac",
+    ),
+  },
+  'return-daemon': {
+    'launchctl enable': { ...launchctl('absent', 'disabled'), files: theirs },
+    'launchctl bootstrap': { ...launchctl('absent'), files: theirs },
+  },
+  'settle-rollback': {
+    'launchctl bootout': { needless: 'the rollback ends itself with it, and its plist is gone by then' },
+    'chown root:wheel': { needless: 'launchd refuses a property list of another owner, and loading is checked' },
+    'launchctl enable': { needless: 'loading is checked next: see the change of the network' },
+    'launchctl bootstrap': { needless: 'only a change of the network arms a rollback' },
+  },
+  'prepare-staging': {
+    'chown -R': { later: `${oneAccount} the account cannot send the first byte then`, fact: 'trees' },
+  },
+  'bootstrap-rank': {
+    'chown $2': { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    [`${chownLogin}:$x`]: {
+      later: `${oneAccount} launchd starts no program whose log it cannot open`,
+      fact: 'services',
+    },
+    'launchctl enable': rank('absent', 'disabled'),
+    'launchctl bootstrap': rank('absent'),
+  },
+  'check-account': {
+    'chown $2': { later: `${oneAccount} the account then has no home that it can write`, fact: 'services' },
+    [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    [`${chownLogin}:$x`]: {
+      later: `${oneAccount} launchd starts no program whose log it cannot open`,
+      fact: 'services',
+    },
+    'launchctl bootstrap': {
+      ...launchctl('absent'),
+      tools: { ...launchctl('absent').tools, 'usr/bin/sw_vers': 'printf 25E246' },
+    },
+  },
+  'kick-rank': { 'launchctl kickstart': { ...rank('loaded'), slug: 'ended-at-once' } },
+  put: { 'chown root:wheel': { needless: 'the file is made by root already: chown mends the group at most' } },
+  restart: { 'shutdown -r': { later: 'the script ends before the Mac goes down', fact: 'boot-session' } },
+  'waiting for a confirmation': {
+    'launchctl bootout': { later: 'it ends the process that asks for it', fact: 'services' },
+  },
+  'round of the keeper': {
+    'PlistBuddy Delete': keeps,
+    'ifconfig deletem': keeps,
+    'ifconfig destroy': keeps,
+    'ifconfig inet': keeps,
+    sysctl: keeps,
+  },
+  'restoring of a bridge': {
+    'ifconfig addm': back({ 'sbin/ifconfig': ifconfig('UP,', []) }, { bridge: 'en2\n' }),
+    'ifconfig create': back({ 'sbin/ifconfig': missing }, { bridge: 'en2\n' }),
+    'ifconfig deletem': { needless: 'the bridge is destroyed next, which is checked' },
+    'ifconfig destroy': back({ 'sbin/ifconfig': ifconfig('UP,', ['en2']) }, {}),
+    'ifconfig up': back({ 'sbin/ifconfig': ifconfig('', ['en2']) }, { bridge: 'en2\n' }),
+    'networksetup -removenetworkservice': back(
+      { 'usr/sbin/networksetup': networksetup(lists('Thunderbolt Bridge')), 'sbin/ifconfig': missing },
+      {},
+    ),
+    'networksetup -setnetworkserviceenabled': back(
+      { 'usr/sbin/networksetup': networksetup(off), 'sbin/ifconfig': missing },
+      { 'service.0': 'Enabled\n' },
+    ),
+  },
+  'restoring of an address': {
+    'ifconfig inet': back(
+      { 'usr/sbin/networksetup': networksetup(on) },
+      { 'service.0': 'Enabled\n', 'inet.en3': '10.0.0.9 0xffffff00\n' },
+    ),
+    'networksetup -removenetworkservice': back(
+      { 'usr/sbin/networksetup': networksetup(lists("Ana's cable")) },
+      { 'inet.en3': '\n' },
+    ),
+    'networksetup -setnetworkserviceenabled': back(
+      { 'usr/sbin/networksetup': networksetup(off) },
+      { 'service.0': 'Enabled\n', 'inet.en3': '\n' },
+    ),
+  },
+  'job unpack-runtime': {
+    'tar -tf': unpacks(
+      'tar.gz',
+      { 'usr/bin/tar': 'case $1 in (-tf) ;; (*) printf x >"$4/a" ;; esac' },
+      'unsafe-archive',
+    ),
+    'tar -xf': unpacks('tar.gz', { 'usr/bin/tar': "case $1 in (-tf) printf 'a\n' ;; esac" }),
+    'hdiutil attach': unpacks('dmg', { 'usr/bin/ditto': 'exec /bin/cp -R "$1" "$2"' }),
+    'hdiutil detach': unpacks('dmg', {
+      'usr/bin/hdiutil': 'case $1 in (attach) printf x >"$6/a" ;; esac',
+      'usr/bin/ditto': 'exec /bin/cp -R "$1" "$2"',
+    }),
+    'ditto $f': unpacks('dmg', {
+      'usr/bin/hdiutil': 'case $1 in (attach) printf x >"$6/a" ;; (*) /bin/rm -f "$2/a" ;; esac',
+    }),
+    'chown -R': unpacks(
+      'tar.gz',
+      { 'usr/bin/stat': "case $2 in (%u) printf '4242\n' ;; (*) printf '1\n' ;; esac" },
+      'chown',
+    ),
+    'chmod -R': unpacks(
+      'tar.gz',
+      {
+        'usr/bin/tar': 'case $1 in (-tf) printf "a\n" ;; (*) printf x >"$6/a"; /bin/chmod 666 "$6/a" ;; esac',
+        'bin/chmod': 'exit 0',
+      },
+      'chmod',
+    ),
+  },
+  'job build-python': {
+    'hdiutil attach': asUnpack,
+    'hdiutil detach': asUnpack,
+    'ditto $f': asUnpack,
+    'tar -tf': asUnpack,
+    'tar -xf': asUnpack,
+    'chown -R': asUnpack,
+    'chmod -R': asUnpack,
+    'chown $account': { needless: 'uv cannot write into its folder then' },
+    'mktemp -d': { needless: 'its folder is looked for' },
+    'sudo -n': { needless: 'no program of Python is found then' },
+    'tar -cf': { needless: 'tar finds no archive in the empty file then' },
+  },
+  'job fetch-model': {
+    'chown -R': asUnpack,
+    'chmod -R': asUnpack,
+    'sudo -n': { needless: 'no byte comes then, and the digest is compared' },
+  },
+  'job verify-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
+  'stop-rank': {
+    'sample $1': { needless: 'only for people: the name is printed where the file exists' },
+    'launchctl kill': { needless: 'KILL goes to the processes themselves, and they are awaited' },
+  },
+};

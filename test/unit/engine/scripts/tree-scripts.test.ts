@@ -1,0 +1,228 @@
+import { chmodSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { allProbes } from '../../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import type { Known } from '../../../../src/model/known.ts';
+import type { ScriptCall, TreeId } from '../../../../src/model/node-script.ts';
+import { parseFrames } from '../../../../src/node/frames.ts';
+import { observeScript } from '../../../../src/node/observe-script.ts';
+import {
+  currentLink,
+  libraryList,
+  sealName,
+  stagedFile,
+  stagingFolder,
+  treeFolder,
+  verifiedMark,
+} from '../../../../src/node/paths/own-paths.ts';
+import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
+import { removedAfter, startScript, until } from './node-root.ts';
+import { exampleModel, exampleRuntime } from './script-examples.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+const newRoot = removedAfter(makeMacRoot);
+
+/** A tree in staging as a job leaves it, with two files and a link. */
+function stage(root: MacRoot, tree: TreeId, mark: string = tree.digest): void {
+  root.file(stagedFile(tree, 'bin/rank').path, 'ab');
+  root.file(stagedFile(tree, "odd names/it's \\ $x").path, 'cd');
+  root.file(verifiedMark(tree).path, `${mark}\n`);
+}
+
+const publish = (tree: TreeId): ScriptCall => ({ name: 'publish-tree', args: { tree, jobs: [] } });
+
+async function treesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptTree[]>> {
+  const token = '0123456789abcdef0123456789abcdef';
+  const request = { probes: allProbes().filter(({ name }) => name === 'kept-files'), token, rootPrefix: root.folder };
+  const { stdout } = await startScript(shell, observeScript(request)).end;
+  return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 }).trees;
+}
+
+const statesOf = async (shell: Shell, root: MacRoot) => {
+  const trees = await treesOf(shell, root);
+  return trees.kind === 'known' ? trees.value.map(({ kind, state }) => `${kind} ${state}`) : trees;
+};
+
+describe.each(scriptShells)('a published tree under $name', (shell) => {
+  it('is what was verified in staging, sealed, and stays when it is published again', async () => {
+    const root = newRoot(shell);
+    stage(root, exampleModel);
+    expect(await run(root, publish(exampleModel))).toEqual(changed);
+    expect(root.read(`${treeFolder(exampleModel).path}/bin/rank`)).toBe('ab');
+    expect(root.has(stagingFolder(exampleModel).path)).toBe(false);
+    expect(await treesOf(shell, root)).toEqual({
+      kind: 'known',
+      value: [
+        {
+          kind: 'model',
+          name: 'tiny',
+          digest: exampleModel.digest.slice(0, 16),
+          whole: exampleModel.digest,
+          isCurrent: false,
+          state: 'intact',
+        },
+      ],
+    });
+    expect(await run(root, publish(exampleModel))).toEqual(unchanged);
+  });
+
+  it('is nothing that was not verified, or verified as something else', async () => {
+    const root = newRoot(shell);
+    for (const mark of ['', 'f'.repeat(64)]) {
+      stage(root, exampleModel, mark);
+      expect(await run(root, publish(exampleModel))).toMatchObject({ kind: 'failed', slug: 'not-verified' });
+    }
+    stage(root, exampleModel, exampleModel.digest);
+    mkdirSync(join(root.folder, libraryList(exampleModel).path));
+    expect(await run(root, publish(exampleModel))).toMatchObject({ kind: 'failed', slug: 'read' });
+    rmSync(join(root.folder, verifiedMark(exampleModel).path));
+    expect(await run(root, publish(exampleModel))).toMatchObject({ slug: 'not-verified' });
+    expect(root.has(treeFolder(exampleModel).path)).toBe(false);
+    expect(await treesOf(shell, root)).toEqual({
+      kind: 'known',
+      value: [
+        { kind: 'model', name: 'tiny', digest: exampleModel.digest.slice(0, 16), isCurrent: false, state: 'staged' },
+      ],
+    });
+  });
+
+  it('is seen as changed whatever is done to one of its files, and replaced', async () => {
+    const folder = treeFolder(exampleModel).path;
+    const longAgo = new Date(1_000_000_000_000);
+    const damages: readonly ((root: MacRoot) => void)[] = [
+      (root) => root.file(`${folder}/bin/rank`, 'ax'),
+      (root) => {
+        root.file(`${folder}/bin/rank`, 'ax');
+        utimesSync(join(root.folder, folder, 'bin/rank'), longAgo, longAgo);
+      },
+      (root) => root.file(`${folder}/bin/more`, ''),
+      (root) => rmSync(join(root.folder, folder, 'bin/rank')),
+      (root) => root.file(`${folder}/${sealName}`, ''),
+    ];
+    for (const [at, damage] of damages.entries()) {
+      const root = newRoot(shell);
+      stage(root, exampleModel);
+      await run(root, publish(exampleModel));
+      // The times of files are counted in ticks of some milliseconds here.
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      damage(root);
+      expect([at, await statesOf(shell, root)]).toEqual([at, [at === 4 ? 'model unsealed' : 'model changed']]);
+      expect(await run(root, publish(exampleModel))).toMatchObject({ slug: 'not-verified' });
+      stage(root, exampleModel);
+      expect([at, await run(root, publish(exampleModel))]).toEqual([at, changed]);
+      expect(await statesOf(shell, root)).toEqual(['model intact']);
+      expect(root.tree().filter((line) => line.includes('.replaced'))).toEqual([]);
+    }
+  });
+
+  it('that nobody sealed is told apart, and what is no tree is left out', async () => {
+    const root = newRoot(shell);
+    root.file('opt/meshwright/models/by-hand/0123456789abcdef/file', '');
+    root.file('opt/meshwright/models/by-hand/notes.txt', '');
+    root.file('opt/meshwright/models/by-hand/other/file', '');
+    root.file('opt/meshwright/models/.hidden/0123456789abcdef/file', '');
+    root.file(stagedFile(exampleModel, 'x').path, '');
+    root.file('opt/meshwright/staging/.replaced-1/file', '');
+    root.file('opt/meshwright/staging/other/file', '');
+    expect(await statesOf(shell, root)).toEqual(['model unsealed', 'model staged']);
+  });
+});
+
+describe.each(scriptShells)('versions of a runtime under $name', (shell) => {
+  const older: TreeId = { ...exampleRuntime, digest: digest('0'.repeat(64)) };
+  const currentOf = async (root: MacRoot) => {
+    const trees = await treesOf(shell, root);
+    return trees.kind === 'known' ? trees.value.filter((one) => one.isCurrent).map((one) => one.digest) : trees;
+  };
+  const withBoth = async (): Promise<MacRoot> => {
+    const root = newRoot(shell);
+    for (const tree of [older, exampleRuntime]) {
+      stage(root, tree);
+      await run(root, publish(tree));
+    }
+    return root;
+  };
+  const use = (tree: TreeId): ScriptCall => ({ name: 'switch-runtime', args: { tree } });
+
+  it('are switched by a link that is never gone', async () => {
+    const root = await withBoth();
+    expect(await run(root, use(older))).toEqual(changed);
+    expect(await currentOf(root)).toEqual([older.digest.slice(0, 16)]);
+    const link = join(root.folder, currentLink('reference').path);
+    let misses = 0;
+    let looks = 0;
+    let isOver = false;
+    const watching = until(() => {
+      looks += 1;
+      if (!root.has(`${currentLink('reference').path}/bin/rank`)) misses += 1;
+      return isOver;
+    });
+    expect(await run(root, use(exampleRuntime))).toEqual(changed);
+    isOver = true;
+    await watching;
+    expect([misses, looks > 0, link.endsWith('/current')]).toEqual([0, true, true]);
+    expect(await currentOf(root)).toEqual([exampleRuntime.digest.slice(0, 16)]);
+    expect(await run(root, use(exampleRuntime))).toEqual(unchanged);
+    expect(await run(root, use({ ...older, digest: digest('1'.repeat(64)) }))).toMatchObject({ slug: 'not-published' });
+  });
+
+  it('are not switched to one that lacks a program', async () => {
+    const root = await withBoth();
+    await run(root, use(exampleRuntime));
+    chmodSync(join(root.folder, treeFolder(older).path, 'bin/rank'), 0o755);
+    const switched = (...programs: readonly string[]): ScriptCall => ({
+      name: 'switch-runtime',
+      args: { tree: older, programs },
+    });
+    expect(await run(root, switched('bin/rank', 'exo-2/exo'))).toMatchObject({ slug: 'no-program' });
+    expect(await currentOf(root)).toEqual([exampleRuntime.digest.slice(0, 16)]);
+    expect(await run(root, switched('bin/rank'))).toEqual(changed);
+  });
+
+  it('are removed one by one, never the current one', async () => {
+    const root = await withBoth();
+    await run(root, use(exampleRuntime));
+    const remove = (...digests: readonly string[]): ScriptCall => ({
+      name: 'remove-runtime-versions',
+      args: { name: 'reference', digests },
+    });
+    expect(await run(root, remove(exampleRuntime.digest.slice(0, 16)))).toMatchObject({ slug: 'current-version' });
+    expect(await run(root, remove(older.digest.slice(0, 16)))).toEqual(changed);
+    expect(await run(root, remove(older.digest))).toEqual(unchanged);
+    expect(await statesOf(shell, root)).toEqual(['runtime intact']);
+    expect(root.tree().filter((line) => line.includes('.removed'))).toEqual([]);
+    expect(() => scriptBody(remove('../../x'))).toThrow();
+  });
+});
+
+describe.each(scriptShells)('a staging folder under $name', (shell) => {
+  const call: ScriptCall = { name: 'prepare-staging', args: { tree: exampleModel, user: 'mesh' } };
+
+  it('belongs to the ssh user and keeps what lies in it, but not the mark of another verification', async () => {
+    const root = newRoot(shell);
+    stage(root, exampleModel, 'f'.repeat(64));
+    expect(await run(root, call)).toEqual(changed);
+    expect(root.calls()).toEqual([`chown -R mesh ${root.folder}${stagingFolder(exampleModel).path}`]);
+    expect(root.read(stagedFile(exampleModel, 'bin/rank').path)).toBe('ab');
+    expect(root.has(verifiedMark(exampleModel).path)).toBe(false);
+  });
+
+  it('belongs to whoever asked sudo where nobody names the ssh user', async () => {
+    const root = newRoot(shell);
+    const unnamed: ScriptCall = { name: 'prepare-staging', args: { tree: exampleModel, user: '' } };
+    const { result } = await root.runBody(`SUDO_USER=ana\n${scriptBody(unnamed)}`);
+    expect(result).toEqual(changed);
+    expect(root.calls()).toEqual([`chown -R ana ${root.folder}${stagingFolder(exampleModel).path}`]);
+  });
+
+  it('is left to root once its tree is verified', async () => {
+    const root = newRoot(shell);
+    stage(root, exampleModel);
+    expect(await run(root, call)).toEqual(unchanged);
+    expect(root.calls()).toEqual([]);
+  });
+});

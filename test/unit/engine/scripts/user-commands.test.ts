@@ -1,0 +1,299 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
+import { askCommand, parseAskAnswer, parseTimedAnswer } from '../../../../src/node/endpoint/ask-endpoint.ts';
+import { historyCommand, parseHistory } from '../../../../src/node/history.ts';
+import { doormanKeysFile, rankLog, requestFile, stagedFile } from '../../../../src/node/paths/own-paths.ts';
+import {
+  appendCommand,
+  otherSizeExit,
+  parseDigest,
+  parseSize,
+  prefixDigestCommand,
+  stagedSizeCommand,
+} from '../../../../src/node/send.ts';
+import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
+import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
+import { bootSession, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
+import { removedAfter, until } from './node-root.ts';
+import { exampleModel } from './script-examples.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+const newRoot = removedAfter(makeMacRoot);
+
+/** In seconds. */
+const tenYears = 315_360_000;
+
+/** Runs a command line as sshd does, with bytes on its standard input. */
+function exec(command: string, input = ''): Promise<{ readonly code: number | null; readonly stdout: string }> {
+  const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'ignore'] });
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString('utf8');
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, stdout }));
+  });
+}
+
+describe.each(scriptShells)('a file that is sent under $name', (shell) => {
+  const path = stagedFile(exampleModel, "odd names/it's $x");
+  const sizeOf = async (root: MacRoot) => parseSize((await exec(stagedSizeCommand(path, root.folder))).stdout);
+  const append = (root: MacRoot, offset: number, bytes: string) =>
+    exec(appendCommand(path, offset, root.folder), bytes);
+
+  it('goes on where it ends, and nowhere else', async () => {
+    const root = newRoot(shell);
+    expect(await sizeOf(root)).toBe(0);
+    expect(await append(root, 0, 'first ')).toEqual({ code: 0, stdout: 'size 6\n' });
+    expect(await append(root, 6, 'second')).toEqual({ code: 0, stdout: 'size 12\n' });
+    expect(await append(root, 6, 'never')).toEqual({ code: otherSizeExit, stdout: 'size 12\n' });
+    expect([await sizeOf(root), root.read(path.path)]).toEqual([12, 'first second']);
+  });
+
+  it('begins anew from the first byte', async () => {
+    const root = newRoot(shell);
+    await append(root, 0, 'wrong, and too long');
+    expect(await append(root, 0, 'right')).toEqual({ code: 0, stdout: 'size 5\n' });
+    expect(root.read(path.path)).toBe('right');
+  });
+
+  it('shows the digest of the part that is there', async () => {
+    const root = newRoot(shell);
+    await append(root, 0, 'first second');
+    const { stdout } = await exec(prefixDigestCommand(path, 6, root.folder));
+    expect(parseDigest(stdout)).toBe(createHash('sha256').update('first ').digest('hex'));
+  });
+
+  it('is not called written when it could not be', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/cat', 'printf "cat: stdout: No space left on device\\n" >&2; exit 1');
+    expect(await append(root, 0, 'x')).toMatchObject({ code: 1 });
+  });
+});
+
+describe.each(scriptShells)('a restart under $name', (shell) => {
+  const order = (more: Partial<Parameters<typeof restartBody>[0]> = {}) =>
+    restartBody({ intent: `reboot-${bootSession}`, from: bootSession, to: 'up', delaySeconds: 0, ...more });
+  const shutdowns = (root: MacRoot): readonly string[] => root.calls().filter((call) => call.startsWith('shutdown'));
+
+  it('is ordered once for an intent, and begins after the script has ended', async () => {
+    const root = newRoot(shell);
+    root.recorded('sbin/shutdown', ':');
+    root.tool('bin/sleep', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done');
+    expect((await root.runBody(order())).result).toEqual({ kind: 'done', isChanged: true, said: [] });
+    expect(shutdowns(root)).toEqual([]);
+    root.file('../go', '');
+    await until(() => shutdowns(root).length > 0);
+    expect((await root.runBody(order())).result).toEqual({ kind: 'done', isChanged: false, said: [] });
+    expect((await root.runBody(order({ to: 'off' }))).result).toMatchObject({ isChanged: false });
+    expect(shutdowns(root)).toEqual(['shutdown -r now']);
+    await root.runBody(order({ intent: 'off-1', to: 'off' }));
+    await until(() => shutdowns(root).length > 1);
+    expect(shutdowns(root).at(-1)).toBe('shutdown -h now');
+  });
+
+  it('takes the marks of boot sessions that are over away, and only those', async () => {
+    const root = newRoot(shell);
+    root.recorded('sbin/shutdown', ':');
+    const mark = (session: string) => `${ours}/ops/reboot-${session}/once`;
+    root.file(`${mark('F2B1C3D4-0000-4000-8000-000000000009')}/x`, '');
+    root.file(`${ours}/ops/${'0'.repeat(64)}/job`, 'name=fetch-model\n');
+    await root.runBody(order({ from: 'F2B1C3D4-0000-4000-8000-000000000009' }));
+    expect(root.has(mark('F2B1C3D4-0000-4000-8000-000000000009'))).toBe(true);
+    await root.runBody(order());
+    await until(() => shutdowns(root).length > 0);
+    await root.runBody(order({ intent: 'off-1', to: 'off' }));
+    expect(readdirSync(join(root.folder, ours, 'ops')).sort()).toEqual(
+      ['0'.repeat(64), 'off-1', `reboot-${bootSession}`].sort(),
+    );
+  });
+
+  it('is not ordered in another boot session, nor twice by orders that come together', async () => {
+    const root = newRoot(shell);
+    root.recorded('sbin/shutdown', ':');
+    expect((await root.runBody(order({ from: 'F2B1C3D4-0000-4000-8000-000000000009' }))).result).toMatchObject({
+      isChanged: false,
+    });
+    const results = await Promise.all(Array.from({ length: 8 }, () => root.runBody(order())));
+    expect(results.filter(({ result }) => result.kind === 'done' && result.isChanged)).toHaveLength(1);
+    await until(() => shutdowns(root).length > 0);
+    expect(shutdowns(root)).toEqual(['shutdown -r now']);
+    expect(() => order({ intent: '../x' })).toThrow();
+  });
+});
+
+describe('a question to an endpoint', () => {
+  let server: Server;
+  let asked: string[] = [];
+  let inFlight = '';
+  let port = 0;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => {
+        body += chunk.toString('utf8');
+      });
+      request.on('end', () => {
+        asked.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body}`);
+        response
+          .writeHead(request.url === '/no' ? 500 : 200)
+          .end(request.method === 'GET' ? inFlight : '{"answer":"42\\n"}\n\n');
+      });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => server.close());
+
+  it.each(scriptShells)('is asked with a body from standard input or from a file, under $name', async (shell) => {
+    asked = [];
+    const root = newRoot(shell);
+    const question = {
+      placement: 'kimi',
+      isOne: false,
+      port,
+      path: "/v1/chat?it's=1",
+      deadlineSeconds: 5,
+      rootPrefix: root.folder,
+    };
+    const { stdout } = await exec(askCommand(question), '{"a":1}');
+    expect(parseAskAnswer(stdout)).toEqual({ status: 200, body: '{"answer":"42\\n"}\n\n' });
+    root.file(requestFile('kimi').path, '{"b":2}');
+    await exec(askCommand({ ...question, body: requestFile('kimi') }));
+    expect(asked).toEqual([
+      'POST /v1/chat?it\'s=1 application/json {"a":1}',
+      'POST /v1/chat?it\'s=1 application/json {"b":2}',
+    ]);
+    expect(parseAskAnswer((await exec(askCommand({ ...question, path: '/no' }), '')).stdout)?.status).toBe(500);
+  });
+
+  const established = (state: string): string =>
+    `printf 'tcp4       0      0  127.0.0.1.${port}        127.0.0.1.50123        ${state}\\n'`;
+
+  it.each(scriptShells)('waits for its turn where a second request could end the mesh, under $name', async (shell) => {
+    asked = [];
+    const root = newRoot(shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 3, rootPrefix: root.folder };
+    root.tool('bin/sleep', 'rm -f "$R/../busy"');
+    root.tool('usr/sbin/netstat', `[ ! -e "$R/../busy" ] || ${established('ESTABLISHED')}`);
+    root.file('../busy', '');
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
+    expect([asked.length, root.has(`tmp/meshwright-ask.${port}`)]).toEqual([1, false]);
+  });
+
+  it.each([
+    ['a client waits', 'ESTABLISHED'],
+    ['a client has left', 'CLOSE_WAIT'],
+  ])('is not asked beside another one while %s', async (_case, state) => {
+    asked = [];
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
+    root.tool('bin/sleep', ':');
+    root.tool('usr/sbin/netstat', established(state));
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)).toEqual({ status: 425, body: '' });
+    expect(parseTimedAnswer((await exec(askCommand({ ...question, isTimed: true }), '{}')).stdout)).toMatchObject({
+      status: 425,
+    });
+    // Else it would count as a node that was not reached.
+    expect((await exec(askCommand(question), '{}')).code).toBe(0);
+    root.tool('usr/sbin/netstat', 'exit 1');
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(425);
+    expect(asked).toEqual([]);
+  });
+
+  it('is not asked while another run has the lock, unless that is old or from the future (case 20)', async () => {
+    asked = [];
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
+    root.tool('bin/sleep', ':');
+    root.tool('usr/sbin/netstat', ':');
+    root.file(`tmp/meshwright-ask.${port}/x`, '');
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(425);
+    for (const seconds of [61, tenYears, -tenYears]) {
+      root.tool('bin/date', `echo $(($(/bin/date +%s) + ${seconds}))`);
+      const { status } = parseAskAnswer((await exec(askCommand(question), '{}')).stdout) ?? {};
+      expect([seconds, status]).toEqual([seconds, 200]);
+    }
+  });
+
+  it('gives its turn back when the connection ends while the endpoint is asked', async () => {
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
+    root.tool('usr/sbin/netstat', ':');
+    root.tool('usr/bin/curl', 'kill -s HUP "$PPID"');
+    expect((await exec(askCommand(question), '{}')).code).toBe(129);
+    expect(root.has(`tmp/meshwright-ask.${port}`)).toBe(false);
+  });
+
+  it('goes by the gateway of its placement where one says that it takes such requests', async () => {
+    asked = [];
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = {
+      placement: 'kimi',
+      isOne: false,
+      port: 1,
+      path: '/v1',
+      deadlineSeconds: 5,
+      rootPrefix: root.folder,
+    };
+    root.file(`${doormanKeysFile(port, 'kimi').path}`, '{}');
+    inFlight = '0\n';
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
+    expect(asked).toEqual(['GET /doorman/ask/kimi undefined ', 'POST /doorman/ask/kimi/v1 application/json {}']);
+    inFlight = '{"error":{}}';
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(0);
+  });
+
+  it('has no answer where nobody listens, and none where curl could not ask', async () => {
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = {
+      placement: 'kimi',
+      isOne: false,
+      port: 1,
+      path: '/',
+      deadlineSeconds: 5,
+      rootPrefix: root.folder,
+    };
+    expect(parseAskAnswer((await exec(askCommand(question), '')).stdout)).toEqual({ status: 0, body: '' });
+    expect(parseAskAnswer('')).toBeUndefined();
+    expect(parseAskAnswer('half an answer')).toBeUndefined();
+  });
+});
+
+describe.each(scriptShells)('what a node has kept for people under $name', (shell) => {
+  it('is the end of its history', async () => {
+    const root = newRoot(shell);
+    expect(await exec(historyCommand(root.folder, 2))).toEqual({ code: 0, stdout: '' });
+    for (const body of ['changed', 'unchanged', 'failed slug words']) await root.runBody(body);
+    const { stdout } = await exec(historyCommand(root.folder, 2));
+    expect(parseHistory(stdout).map(({ result }) => result)).toEqual(['unchanged', 'failed']);
+  });
+
+  it('is the end of the log of a rank, or that there is none', async () => {
+    const root = newRoot(shell);
+    const request = { placement: 'kimi', lines: 2, requestPattern: undefined, rootPrefix: root.folder };
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
+    root.file(rankLog('kimi').path, 'one\ntwo\nthree\n');
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
+  });
+
+  it('leaves out lines of requests where the runtime prints them, and shows as many others', async () => {
+    const root = newRoot(shell);
+    const request = { placement: 'kimi', lines: 2, requestPattern, rootPrefix: root.folder };
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
+    const asked = "[ 1 | INFO ] Executing command: TextGeneration(content='my words')\nStarting task 5\n";
+    root.file(rankLog('kimi').path, `one\ntwo\nthree\n${asked}`);
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
+    expect(await exec(rankLogCommand({ ...request, requestPattern: undefined }))).toEqual({ code: 0, stdout: asked });
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { readJson, readLines, readText } from '../../../../src/node/answers/read-answer.ts';
+import { answer } from '../../engine/observe/fact-cases.ts';
+
+const reason = (known: ReturnType<typeof readText>) => (known.kind === 'unknown' ? known.reason : known.kind);
+
+describe('readText', () => {
+  it('gives the text of a clean answer', () => {
+    expect(readText(answer('sw-vers', { stdout: 'a\n' }))).toEqual({ kind: 'known', value: 'a\n' });
+  });
+
+  it('takes exit 127 for a tool that is not there, whatever was printed', () => {
+    expect(reason(readText(answer('rdma-ctl', { stdout: 'enabled\n', code: 127 })))).toBe('tool-missing');
+  });
+
+  it('does not believe a tool that prints ### Error and exits 0, as systemsetup does on macOS 26.6.1', () => {
+    const said = '### Error:-99 File:…/Admin/InternetServices.m Line:395\n';
+    expect(reason(readText(answer('x', { stdout: `${said}setcomputersleep: 17\n` })))).toBe('failed');
+    expect(reason(readText(answer('x', { stdout: 'value\n', stderr: said })))).toBe('failed');
+  });
+
+  it('knows a refusal by its words', () => {
+    const stdout = 'setremotelogin: Turning Remote Login on or off requires Full Disk Access privileges.\n';
+    expect(reason(readText(answer('x', { stdout, code: 1 })))).toBe('no-privilege');
+    expect(reason(readText(answer('x', { stderr: 'ls: /x: Permission denied\n', code: 1 })))).toBe('no-privilege');
+    expect(reason(readText(answer('x', { stderr: 'something else\n', code: 1 })))).toBe('failed');
+  });
+
+  it('tells nothing printed, half a line, control characters and a probe that was not asked apart', () => {
+    expect(reason(readText(answer('x', {})))).toBe('empty');
+    expect(reason(readText(answer('x', { stdout: 'enab' })))).toBe('truncated');
+    expect(reason(readText(answer('x', { stdout: 'a\u001b[2J\n' })))).toBe('garbled');
+    expect(reason(readText(undefined))).toBe('not-asked');
+  });
+
+  it('says in a sentence what the tool said, and at most 200 characters of it', () => {
+    const failed = readText(answer('x', { stderr: `\n  ${'y'.repeat(900)}\n`, code: 3 }));
+    expect(failed.kind === 'unknown' && failed.detail).toBe(`x ended with 3 and said: ${'y'.repeat(200)}`);
+  });
+});
+
+describe('readLines', () => {
+  it('gives the lines without their ends', () => {
+    expect(readLines(answer('x', { stdout: 'a\n\nb\n' }))).toEqual({ kind: 'known', value: ['a', '', 'b'] });
+  });
+});
+
+describe('readJson', () => {
+  it('needs no line end after the last brace', () => {
+    expect(readJson(answer('x', { stdout: '{"a":1}' }))).toEqual({ kind: 'known', value: { a: 1 } });
+  });
+
+  it('gives garbled for a megabyte of opening brackets', () => {
+    expect(readJson(answer('x', { stdout: '['.repeat(1 << 20) }))).toMatchObject({ reason: 'garbled' });
+  });
+});

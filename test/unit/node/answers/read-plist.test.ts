@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { readPlist } from '../../../../src/node/answers/read-plist.ts';
+import { answer as answerOf } from '../../engine/observe/fact-cases.ts';
+
+const begin = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x">\n';
+const answer = (stdout: string) => answerOf('plutil', { stdout });
+const read = (inner: string) => readPlist(answer(`${begin}<plist version="1.0">\n${inner}\n</plist>\n`));
+
+describe('readPlist', () => {
+  it('reads every kind of value, and takes data and dates for values that it does not know', () => {
+    const list = `<dict>
+\t<key>a &amp; b</key>\n\t<string>&lt;x&gt;</string>
+\t<key>n</key>\n\t<integer>-3</integer>
+\t<key>list</key>\n\t<array>\n\t\t<true/>\n\t\t<false/>\n\t\t<string></string>\n\t\t<array/>\n\t\t<dict/>\n\t</array>
+\t<key>bytes</key>\n\t<data>\n\tMIIB\n\t</data>
+\t<key>day</key>\n\t<date>2027-01-01T00:00:00Z</date>
+</dict>`;
+    expect(read(list)).toEqual({
+      kind: 'known',
+      value: { 'a & b': '<x>', n: -3, list: [true, false, '', [], {}], bytes: null, day: null },
+    });
+  });
+
+  it.each([
+    ['a key that comes twice', '<dict><key>a</key><true/><key>a</key><false/></dict>'],
+    ['a key without a value', '<dict><key>a</key></dict>'],
+    ['text between values', '<array><true/>x</array>'],
+    ['an entity that plutil does not write', '<string>&nbsp;</string>'],
+    ['a number that is none', '<integer>three</integer>'],
+    ['two values', '<true/><true/>'],
+    ['no value', ''],
+    ['a list that does not end', '<array><true/>'],
+    ['lists in lists without end', `${'<array>'.repeat(50_000)}${'</array>'.repeat(50_000)}`],
+  ])('knows nothing of %s', (_, inner) => {
+    expect(read(inner)).toMatchObject({ kind: 'unknown', reason: 'garbled' });
+  });
+
+  it('reads the JSON of baselines of earlier versions', () => {
+    expect(readPlist(answer('{"a":1}\n'))).toEqual({ kind: 'known', value: { a: 1 } });
+  });
+});

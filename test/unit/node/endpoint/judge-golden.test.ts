@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { askCommand, parseTimedAnswer } from '../../../../src/node/endpoint/ask-endpoint.ts';
+import { goldenSpeed, judgeGolden } from '../../../../src/node/endpoint/judge-answer.ts';
+
+const pointer = '/choices/0/message/content';
+const answer = (content: unknown, usage?: unknown) => ({
+  status: 200,
+  body: JSON.stringify({ choices: [{ message: { content } }], usage }),
+});
+
+describe('a golden answer', () => {
+  it('has its text and the tokens that the endpoint counts', () => {
+    expect(judgeGolden(answer('one, two', { completion_tokens: 3 }), pointer, 'equal')).toEqual({
+      kind: 'golden',
+      text: 'one, two',
+      tokens: 3,
+    });
+  });
+
+  it.each([undefined, null, {}, { completion_tokens: '3' }, { completion_tokens: 0 }, { completion_tokens: 1.5 }])(
+    'has no count of tokens where usage is %j: words are no tokens',
+    (usage) => {
+      expect(judgeGolden(answer('one two three', usage), pointer, 'equal')).toEqual({
+        kind: 'golden',
+        text: 'one two three',
+      });
+    },
+  );
+
+  it.each([
+    ['\u0000\u0001', 'the text is not printable'],
+    ['caf\ufffd', 'the text is not printable'],
+    [' \n ', 'the text is blank'],
+    ['', `the text at ${pointer} is empty`],
+    [7, `the answer has no text at ${pointer}`],
+  ])('is none where the text is %j', (content, reason) => {
+    expect(judgeGolden(answer(content), pointer, 'printable')).toEqual({ kind: 'none', reason });
+  });
+
+  it('is what a reasoning model thought and what it said: either may differ', () => {
+    const message = { reasoning_content: 'Count. ', content: 'one, two' };
+    const both = { status: 200, body: JSON.stringify({ choices: [{ message }] }) };
+    expect(judgeGolden(both, pointer, 'equal')).toEqual({ kind: 'golden', text: 'Count. one, two' });
+    const thought = { status: 200, body: JSON.stringify({ choices: [{ message: { reasoning: 'Hm\ufffd' } }] }) };
+    expect(judgeGolden(thought, pointer, 'equal')).toEqual({ kind: 'none', reason: 'the text is not printable' });
+  });
+
+  it('may be anything that is a token where nobody knows what it must be', () => {
+    expect(judgeGolden(answer('\u0001'), pointer, 'none')).toEqual({ kind: 'golden', text: '\u0001' });
+    expect(judgeGolden({ status: 503, body: '' }, pointer, 'none')).toMatchObject({ kind: 'none' });
+  });
+});
+
+describe('the speed of an answer', () => {
+  it('is that of the tokens behind the first one', () => {
+    expect(goldenSpeed({ firstMs: 100, wholeMs: 1_650 }, 32)).toEqual({
+      kind: 'measured',
+      perSecond: 20,
+      isSteady: true,
+    });
+  });
+
+  it('is steady where enough tokens and time are left behind the first one', () => {
+    const isSteady = (wholeMs: number, tokens: number) => {
+      const speed = goldenSpeed({ firstMs: 100, wholeMs }, tokens);
+      return speed.kind === 'measured' && speed.isSteady;
+    };
+    expect([isSteady(300, 8), isSteady(300, 7), isSteady(299, 8)]).toEqual([true, false, false]);
+  });
+
+  it('is more than that of the whole time where the whole took no longer than the first', () => {
+    const bound = { kind: 'at-least', perSecond: 160 };
+    expect(goldenSpeed({ firstMs: 200, wholeMs: 200 }, 32)).toEqual(bound);
+    expect(goldenSpeed({ firstMs: 300, wholeMs: 200 }, 32)).toEqual(bound);
+    expect(goldenSpeed({ firstMs: 1, wholeMs: 0 }, 2)).toEqual({ kind: 'at-least', perSecond: 2_000 });
+  });
+
+  it('is unknown of one token, and of tokens that nobody has counted', () => {
+    expect(goldenSpeed({ firstMs: 100, wholeMs: 200 }, 1)).toEqual({ kind: 'unknown', why: 'one-token' });
+    expect(goldenSpeed({ firstMs: 100, wholeMs: 200 }, undefined)).toEqual({ kind: 'unknown', why: 'not-counted' });
+  });
+
+  it('is measured by curl on the node', () => {
+    const command = askCommand({
+      placement: 'kimi',
+      isOne: false,
+      port: 8080,
+      path: '/x',
+      deadlineSeconds: 1,
+      rootPrefix: '',
+      isTimed: true,
+    });
+    expect(command).toContain('%{time_total} %{http_code}');
+    expect(parseTimedAnswer('{"a":1}\n0.120034 200')).toEqual({ status: 200, body: '{"a":1}', seconds: 0.120034 });
+    expect(parseTimedAnswer('\n0,5 000')).toEqual({ status: 0, body: '', seconds: 0.5 });
+    expect([parseTimedAnswer('0.1 200'), parseTimedAnswer('x\n200')]).toEqual([undefined, undefined]);
+  });
+});

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { judgeToken } from '../../../../src/node/endpoint/judge-answer.ts';
+
+const pointer = '/choices/0/message/content';
+const chat = (content: unknown): string => JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] });
+
+describe('judge of a token', () => {
+  it('takes the text at the pointer for the token', () => {
+    expect(judgeToken({ status: 200, body: chat('Hi') }, pointer)).toEqual({ kind: 'token', text: 'Hi' });
+    expect(judgeToken({ status: 200, body: '"Hi"' }, '')).toEqual({ kind: 'token', text: 'Hi' });
+    expect(judgeToken({ status: 200, body: '{"a/b":{"~c":"Hi"}}' }, '/a~1b/~0c')).toEqual({
+      kind: 'token',
+      text: 'Hi',
+    });
+  });
+
+  it.each([
+    ['with no text yet', { content: '', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['without any content', { reasoning: 'We' }, { text: 'We', isThought: true }],
+    ['with content that is null', { content: null, reasoning: 'We' }, { text: 'We', isThought: true }],
+    ['before what it says', { content: 'Hi', reasoning_content: 'We' }, { text: 'Hi', thought: 'We' }],
+    ['under both names', { reasoning: 'We', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['that is empty', { content: 'Hi', reasoning_content: '' }, { text: 'Hi' }],
+    ['that is null', { content: 'Hi', reasoning_content: null }, { text: 'Hi' }],
+  ])('takes a thought %s for a token of a reasoning model', (_case, message, token) => {
+    const body = JSON.stringify({ choices: [{ message }] });
+    expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'token', ...token });
+  });
+
+  it.each([
+    [{ content: '', reasoning_content: '' }, `the text at ${pointer} is empty`],
+    [{ content: '', reasoning_content: null, reasoning: 4 }, `the text at ${pointer} is empty`],
+  ])('finds no token where neither a thought nor a text is there: %j', (message, reason) => {
+    const body = JSON.stringify({ choices: [{ message }] });
+    expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'none', reason });
+  });
+
+  const cases = join(import.meta.dirname, '../../../cases/answers');
+  it.each(readdirSync(cases))('counts as its driver counts: %s', (name) => {
+    const read = (file: string): string => readFileSync(join(cases, name, file), 'utf8');
+    const judged = judgeToken({ status: 200, body: read('body.json') }, pointer, '/usage/completion_tokens');
+    expect(judged).toEqual(JSON.parse(read('expected.json')));
+  });
+
+  it.each([
+    ['counts none', { completion_tokens: 0 }, 'length'],
+    ['counts in words', { completion_tokens: '1' }, 'length'],
+    ['was broken off', { completion_tokens: 1 }, 'error'],
+    ['does not say how it ended', { completion_tokens: 1 }, undefined],
+    ['says no count', undefined, 'length'],
+  ])('finds no token in an answer without text that %s', (_case, usage, reason) => {
+    const body = JSON.stringify({ usage, choices: [{ finish_reason: reason, message: { content: null } }] });
+    expect(judgeToken({ status: 200, body }, pointer, '/usage/completion_tokens').kind).toBe('none');
+  });
+
+  it('ignores the count of a runtime that is not known to count', () => {
+    const body = JSON.stringify({
+      usage: { completion_tokens: 1 },
+      choices: [{ finish_reason: 'length', message: { content: '' } }],
+    });
+    expect(judgeToken({ status: 200, body }, pointer).kind).toBe('none');
+  });
+
+  it('looks for thoughts beside the text of a chat alone', () => {
+    const body = JSON.stringify({ text: '', choices: [{ message: { reasoning: 'We' } }] });
+    expect(judgeToken({ status: 200, body }, '/text')).toEqual({ kind: 'none', reason: 'the text at /text is empty' });
+  });
+
+  it.each([
+    ['no answer at all', 0, '', pointer, 'the endpoint did not answer'],
+    ['another status', 503, chat('Hi'), pointer, 'the endpoint answered with status 503'],
+    ['another success', 204, '', pointer, 'the endpoint answered with status 204'],
+    ['a page', 200, '<html>', pointer, 'the answer is not JSON'],
+    ['an answer that was cut', 200, '{"choices":[', pointer, 'the answer is not JSON'],
+    ['no choice', 200, '{"choices":[]}', pointer, `the answer has nothing at ${pointer}`],
+    ['an error document', 200, '{"error":"no model"}', pointer, `the answer has nothing at ${pointer}`],
+    ['a null', 200, chat(null), pointer, `the answer has no text at ${pointer}`],
+    ['a number', 200, chat(4), pointer, `the answer has no text at ${pointer}`],
+    ['an empty text', 200, chat(''), pointer, `the text at ${pointer} is empty`],
+    ['a pointer to the length of a list', 200, '["Hi"]', '/length', 'the answer has nothing at /length'],
+    ['a pointer to what every object inherits', 200, '{}', '/constructor', 'the answer has nothing at /constructor'],
+    ['a text that is no pointer', 200, '{"a":"Hi"}', 'a', 'the answer has nothing at a'],
+  ])('finds no token in %s', (_case, status, body, at, reason) => {
+    expect(judgeToken({ status, body }, at)).toEqual({ kind: 'none', reason });
+  });
+});

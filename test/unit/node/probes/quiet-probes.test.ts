@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { allProbes, quietProbes } from '../../../../src/engine/observe/facts.ts';
+import type { Answer, Probe } from '../../../../src/model/probe.ts';
+import { placementsFact } from '../../../../src/rack/placement/observed/fact.ts';
+
+const scriptOf = ({ ask }: Probe): string => ask.filter((word) => typeof word === 'string').join('\n');
+
+const answer = (probe: string, stdout: string): Answer => ({
+  probe,
+  exit: { kind: 'exited', code: 0 },
+  stdout,
+  stderr: '',
+  isTruncated: false,
+  isLate: false,
+  isUtf8: true,
+});
+
+describe('a quiet look', () => {
+  it('runs every probe of an observation but the list of updates and sudo, in its order', () => {
+    const others = allProbes().filter(({ name }) => !['software-updates', 'sudo'].includes(name));
+    expect(quietProbes().map(({ name }) => name)).toEqual(others.map(({ name }) => name));
+  });
+
+  it('asks no endpoint for a token, and an observation does', () => {
+    const asks = (probes: readonly Probe[]): boolean =>
+      probes.some((probe) => scriptOf(probe).includes('--data-binary'));
+    expect([asks(quietProbes()), asks(allProbes())]).toEqual([false, true]);
+  });
+
+  it('leaves the token of a leader that runs unasked, and all the rest known', () => {
+    const record = {
+      placement: 'kimi',
+      digest: 'd'.repeat(64),
+      generation: 4,
+      rank: 0,
+      size: 1,
+      port: 50_004,
+      endpointPort: 8_080,
+      tokenPath: '/v1/chat/completions',
+      tokenPointer: '/choices/0/message/content',
+      tokenDeadlineMs: 20_000,
+      startedIn: '00000000-0000-4000-8000-000000000001',
+      starts: 1,
+      driver: 'command',
+    };
+    const lines = Object.entries(record).map(([key, value]) => `|${key}=${value}`);
+    const members = ['listening 0', '|50004', '|8080', 'placement kimi', ...lines, 'end', ''].join('\n');
+    const print = ['system/dev.meshwright.rank.kimi = {', '\tstate = running', '\tpid = 4711', '\truns = 1', '}'];
+    const service = ['service dev.meshwright.rank.kimi 0', ...print.map((line) => `|${line}`), 'end', ''].join('\n');
+    const asked = { sentAtEpochMs: 0, receivedAtEpochMs: 0 };
+    const seen = placementsFact.parse(
+      [answer('placement-members', members), answer('launchd-services', service)],
+      asked,
+    );
+    expect(seen).toEqual({
+      kind: 'known',
+      value: [
+        {
+          ...record,
+          meetPort: 0,
+          logPattern: '',
+          isListening: true,
+          isMeeting: false,
+          said: [],
+          token: { kind: 'not-asked' },
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ggufHeader } from '../../../../../src/rack/artifacts/shapes/gguf.ts';
+import { ggufShape } from '../../../../../src/rack/artifacts/shapes/gguf-shape.ts';
+import { type GgufTensor, ggufBytes, text, u32, u64 } from './headers.ts';
+
+const read = (bytes: Uint8Array, dataBytes = 0) => ggufHeader(bytes, bytes.length + dataBytes);
+
+const f16 = 1;
+const q4K = 12;
+const metadata = {
+  'general.architecture': 'llama',
+  'llama.block_count': 2,
+  'llama.embedding_length': 256,
+  'llama.attention.head_count': 8,
+  'llama.attention.head_count_kv': 2,
+  'llama.context_length': 4_096,
+  'llama.feed_forward_length': 512,
+  'tokenizer.ggml.tokens': ['<s>', 'a', 'b'],
+};
+const tensors: readonly GgufTensor[] = [
+  { name: 'token_embd.weight', dims: [256, 3], type: f16, offset: 0 },
+  { name: 'blk.0.attn_q.weight', dims: [256, 256], type: q4K, offset: 1_536 },
+  { name: 'blk.0.attn_norm.weight', dims: [256], type: 0, offset: 38_400 },
+  { name: 'blk.1.ffn_up.weight', dims: [256, 512], type: f16, offset: 39_424 },
+  { name: 'output_norm.weight', dims: [256], type: 0, offset: 301_568 },
+];
+
+describe('the header of a GGUF file', () => {
+  it('gives metadata, and each tensor with its bytes by its type', () => {
+    const header = read(ggufBytes(metadata, tensors), 302_592);
+    if (header.kind !== 'known') throw new Error(JSON.stringify(header));
+    expect(header.tensors.map(({ bytes }) => bytes)).toEqual([1_536, 36_864, 1_024, 262_144, 1_024]);
+    expect(header.metadata.get('llama.block_count')).toEqual({ kind: 'number', value: 2 });
+    expect(header.metadata.get('tokenizer.ggml.tokens')).toEqual({ kind: 'list', count: 3, numbers: [] });
+  });
+
+  it('takes the size of a type that nobody knows from where the next tensor begins', () => {
+    const unknown = [
+      { name: 'a', dims: [10], type: 250, offset: 0 },
+      { name: 'b', dims: [10], type: 251, offset: 64 },
+    ];
+    const header = read(ggufBytes({}, unknown), 96);
+    expect(header).toMatchObject({ kind: 'known', tensors: [{ bytes: 64 }, { bytes: 32 }] });
+  });
+
+  it('becomes a shape with the cache of one token', () => {
+    const header = read(ggufBytes(metadata, tensors), 302_592);
+    if (header.kind !== 'known') throw new Error(JSON.stringify(header));
+    expect(ggufShape(header.metadata, header.tensors)).toEqual({
+      kind: 'known',
+      shape: {
+        format: 'gguf',
+        architecture: 'llama',
+        hidden: 256,
+        heads: 8,
+        kvHeads: 2,
+        headDim: 32,
+        attention: { kind: 'gqa' },
+        vocabulary: 3,
+        maxContext: 4_096,
+        dims: { intermediate: 512 },
+        hasOwnCode: false,
+        layers: [
+          { bytes: 37_888, sharded: 36_864, cachePerToken: 256 },
+          { bytes: 262_144, sharded: 262_144, cachePerToken: 256 },
+        ],
+        embeddingBytes: 1_536,
+        outputBytes: 0,
+        otherBytes: 1_024,
+        lastNormBytes: 1_024,
+        largestTensorBytes: 262_144,
+        stateBytes: 0,
+      },
+    });
+  });
+
+  it('gives windows only to the layers that it names, and heads layer by layer', () => {
+    const header = read(
+      ggufBytes(
+        {
+          ...metadata,
+          'llama.attention.head_count_kv': [2, 1],
+          'llama.attention.sliding_window': 128,
+          'llama.attention.sliding_window_pattern': [true, false],
+        },
+        tensors,
+      ),
+      302_592,
+    );
+    if (header.kind !== 'known') throw new Error(JSON.stringify(header));
+    expect(ggufShape(header.metadata, header.tensors)).toMatchObject({
+      shape: { kvHeads: 1, layers: [{ cachePerToken: 256, window: 128 }, { cachePerToken: 128 }] },
+    });
+  });
+
+  it('asks for more until its table has ended, and for no more than that', () => {
+    const whole = ggufBytes(metadata, tensors);
+    const size = whole.length + 302_592;
+    let have = 8;
+    let rounds = 0;
+    for (let found = ggufHeader(whole.subarray(0, have), size); found.kind === 'more'; rounds += 1) {
+      expect(found.bytes).toBeGreaterThan(have);
+      have = found.bytes;
+      found = ggufHeader(whole.subarray(0, have), size);
+    }
+    expect(have).toBeLessThanOrEqual(whole.length);
+    expect(rounds).toBeGreaterThan(1);
+  });
+
+  const start = (...parts: readonly Buffer[]): Buffer => Buffer.concat([Buffer.from('GGUF'), u32(3), ...parts]);
+  const damaged: readonly (readonly [string, Buffer, number, string])[] = [
+    ['another format', Buffer.from('PK\u0003\u0004aaaaaaaaaaaaaaaaaaaaaaa'), 4_000, 'does not begin with GGUF'],
+    [
+      'version 1',
+      Buffer.concat([Buffer.from('GGUF'), u32(1), u64(0), u64(0)]),
+      4_000,
+      'has version 1, and 2 and 3 are known',
+    ],
+    ['an end in its middle', start(u64(1), u64(0)), 24, 'goes on behind the end of the file'],
+    ['a trillion tensors', start(u64(1e12), u64(0)), 4_000, 'announces 1000000000000 tensors'],
+    ['a trillion keys', start(u64(0), u64(1e12)), 4_000, 'announces 1000000000000 keys'],
+    [
+      'a key of ten gigabytes',
+      start(u64(0), u64(1), u64(1e10)),
+      2e10,
+      'has a text of 10000000000 bytes where 65535 are the most',
+    ],
+    ['a number above 2^53', start(u64(0), u64(1), u64(2n ** 63n)), 2e10, 'has a number above 2^53'],
+    [
+      'a list that goes on for ever',
+      start(u64(0), u64(1), text('a'), u32(9), u32(4), u64(2n ** 52n)),
+      2e10,
+      'goes on behind the end of the file',
+    ],
+    [
+      'a list of lists',
+      start(u64(0), u64(1), text('a'), u32(9), u32(9), u64(1)),
+      4_000,
+      'has a list of the unknown type 9',
+    ],
+    ['a value of no type', start(u64(0), u64(1), text('a'), u32(77)), 4_000, 'has a value of the unknown type 77'],
+    [
+      'a name that is not UTF-8',
+      start(u64(0), u64(1), u64(1), Buffer.from([0xff])),
+      4_000,
+      'has a name that is not UTF-8',
+    ],
+    [
+      'a tensor behind its end',
+      ggufBytes({}, [{ name: 'a', dims: [1e9], type: f16, offset: 0 }]),
+      4_000,
+      'has a tensor that does not lie in the file',
+    ],
+    [
+      'a tensor of 900 dimensions',
+      ggufBytes({}, [{ name: 'a', dims: Array.from({ length: 900 }, () => 1), type: f16, offset: 0 }]),
+      90_000,
+      'has a tensor of 900 dimensions',
+    ],
+  ];
+
+  it.each(damaged)('is refused for %s', (_name, bytes, fileBytes, why) => {
+    expect(ggufHeader(bytes, fileBytes)).toEqual({ kind: 'damaged', why });
+  });
+
+  it('never throws, whatever is cut off or changed', () => {
+    const whole = ggufBytes(metadata, tensors);
+    fc.assert(
+      fc.property(fc.nat(whole.length - 1), fc.nat(255), fc.nat(whole.length), (at, byte, cut) => {
+        const changed = Buffer.from(whole);
+        changed[at] = byte;
+        const found = ggufHeader(changed.subarray(0, cut), cut);
+        expect(['more', 'damaged', 'known']).toContain(found.kind);
+        if (found.kind === 'known') ggufShape(found.metadata, found.tensors);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

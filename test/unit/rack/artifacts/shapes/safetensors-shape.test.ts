@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { type ModelShape, weightBytes } from '../../../../../src/model/model-shape.ts';
+
+import { safetensorsShape } from '../../../../../src/rack/artifacts/shapes/safetensors-shape.ts';
+import { shapeFiles } from '../../../../../src/rack/artifacts/shapes/shape-files.ts';
+
+const layerTensors = (layer: number) => [
+  { name: `model.layers.${layer}.input_layernorm.weight`, bytes: 10 },
+  { name: `model.layers.${layer}.self_attn.q_proj.weight`, bytes: 400 },
+  { name: `model.layers.${layer}.self_attn.kv_a_proj_with_mqa.weight`, bytes: 70 },
+  { name: `model.layers.${layer}.mlp.gate.weight`, bytes: 5 },
+  { name: `model.layers.${layer}.mlp.switch_mlp.gate_proj.weight`, bytes: 3_000 },
+];
+
+const tensors = [
+  { name: 'model.embed_tokens.weight', bytes: 1_000 },
+  { name: 'model.norm.weight', bytes: 10 },
+  { name: 'lm_head.weight', bytes: 900 },
+  ...layerTensors(0),
+  ...layerTensors(1),
+];
+
+const config = { model_type: 'llama', num_hidden_layers: 2, hidden_size: 512, num_attention_heads: 8 };
+
+function shapeOf(fields: object, more: readonly { name: string; bytes: number }[] = []): ModelShape {
+  const found = safetensorsShape(JSON.stringify({ ...config, ...fields }), [...tensors, ...more]);
+  if (found.kind === 'unknown') throw new Error(found.why);
+  return found.shape;
+}
+
+describe('the shape of a safetensors model', () => {
+  it('parts what tensor sharding splits from what lies whole on every rank', () => {
+    const shape = shapeOf({});
+    expect(shape).toMatchObject({
+      embeddingBytes: 1_000,
+      outputBytes: 900,
+      otherBytes: 10,
+      lastNormBytes: 10,
+      largestTensorBytes: 3_000,
+      layers: [
+        { bytes: 3_485, sharded: 3_400 },
+        { bytes: 3_485, sharded: 3_400 },
+      ],
+    });
+    expect(weightBytes(shape)).toBe(tensors.reduce((sum, { bytes }) => sum + bytes, 0));
+  });
+
+  it('counts layers that predict further tokens, and encoders of images, beside the layers', () => {
+    const more = [
+      { name: 'model.layers.2.mlp.up_proj.weight', bytes: 50 },
+      { name: 'vision_tower.encoder.layers.0.mlp.fc1.weight', bytes: 60 },
+    ];
+    expect(shapeOf({}, more).otherBytes).toBe(10 + 110);
+  });
+
+  it('caches keys and values of all heads of a layer', () => {
+    expect(shapeOf({ num_key_value_heads: 2, head_dim: 128 }).layers[0]?.cachePerToken).toBe(2 * 2 * 128 * 2);
+    expect(shapeOf({}).layers[0]?.cachePerToken).toBe(2 * 8 * 64 * 2);
+  });
+
+  it('caches one latent vector with MLA', () => {
+    const shape = shapeOf({ kv_lora_rank: 512, qk_rope_head_dim: 64, num_key_value_heads: 8 });
+    expect(shape.attention).toEqual({ kind: 'mla', latentDim: 512, ropeDim: 64 });
+    expect(shape.layers.map(({ cachePerToken }) => cachePerToken)).toEqual([1_152, 1_152]);
+  });
+
+  it('has a window where the configuration names the layer, and not for a bare sliding_window', () => {
+    const types = { sliding_window: 128, layer_types: ['sliding_attention', 'full_attention'] };
+    expect(shapeOf(types).layers.map(({ window }) => window)).toEqual([128, undefined]);
+    expect(shapeOf({ sliding_window: 128 }).layers.map(({ window }) => window)).toEqual([undefined, undefined]);
+    const pattern = { sliding_window: 128, sliding_window_pattern: 2 };
+    expect(shapeOf(pattern).layers.map(({ window }) => window)).toEqual([128, undefined]);
+  });
+
+  it('has a state of fixed size instead of a cache where attention is linear', () => {
+    const shape = shapeOf({
+      layer_types: ['linear_attention', 'full_attention'],
+      linear_num_key_heads: 16,
+      linear_num_value_heads: 32,
+      linear_key_head_dim: 128,
+      linear_value_head_dim: 128,
+      linear_conv_kernel_dim: 4,
+    });
+    expect(shape.layers.map(({ cachePerToken }) => cachePerToken)).toEqual([0, 2_048]);
+    expect(shape.stateBytes).toBe(32 * 128 * 128 * 4 + 3 * (2 * 16 * 128 + 32 * 128) * 2);
+  });
+
+  it('reads the language part of a model with several, and its own name', () => {
+    const text = { num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4, model_type: 'inner' };
+    const found = safetensorsShape(JSON.stringify({ model_type: 'kimi_k25', text_config: text }), tensors);
+    expect(found).toMatchObject({ shape: { architecture: 'kimi_k25', hidden: 64, heads: 4 } });
+  });
+
+  it('has the class names of the language part, and none that are no names', () => {
+    const text_config = { architectures: ['Gemma4ForConditionalGeneration'] };
+    expect(shapeOf({ architectures: ['Whole'], text_config }).classes).toEqual(['Gemma4ForConditionalGeneration']);
+    expect(shapeOf({ architectures: ['LlamaForCausalLM'] }).classes).toEqual(['LlamaForCausalLM']);
+    expect(shapeOf({ architectures: ['a b'] }).classes).toBeUndefined();
+    expect(shapeOf({})).not.toHaveProperty('classes');
+  });
+
+  it('knows quantisation, own code and the longest context', () => {
+    const fields = {
+      quantization: { bits: 4, group_size: 64 },
+      auto_map: { AutoModel: 'a.B' },
+      max_position_embeddings: 10,
+    };
+    expect(shapeOf(fields)).toMatchObject({ quant: { bits: 4, group: 64 }, hasOwnCode: true, maxContext: 10 });
+    expect(shapeOf({}).hasOwnCode).toBe(false);
+  });
+
+  const unknown: readonly (readonly [string, string, string])[] = [
+    ['no JSON', '{', 'its config.json is no JSON object'],
+    ['a list', '[1]', 'its config.json is no JSON object'],
+    ['no layers', '{}', 'its config.json does not say layers, hidden size and heads'],
+    [
+      'negative layers',
+      JSON.stringify({ ...config, num_hidden_layers: -1 }),
+      'its config.json does not say layers, hidden size and heads',
+    ],
+    [
+      'a text for a number',
+      JSON.stringify({ ...config, hidden_size: '512' }),
+      'its config.json does not say layers, hidden size and heads',
+    ],
+    [
+      'a billion layers',
+      JSON.stringify({ ...config, num_hidden_layers: 1e9 }),
+      'its config.json says 1000000000 layers',
+    ],
+    [
+      'more layers than there are',
+      JSON.stringify({ ...config, num_hidden_layers: 3 }),
+      'its files do not have the 3 layers that its config.json says',
+    ],
+  ];
+
+  it.each(unknown)('stays unknown with %s', (_name, text, why) => {
+    expect(safetensorsShape(text, tensors)).toEqual({ kind: 'unknown', why });
+  });
+});
+
+describe('the files of a model that its shape is read from', () => {
+  it('are the model*.safetensors beside config.json, as mlx-lm takes them', () => {
+    const paths = [
+      'consolidated.safetensors',
+      'model-00002-of-00002.safetensors',
+      'model-00001-of-00002.safetensors',
+      'config.json',
+    ];
+    expect(shapeFiles(paths)).toEqual({
+      kind: 'safetensors',
+      config: 'config.json',
+      weights: ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'],
+    });
+  });
+
+  it('are all parts of one GGUF model, without its encoder of images', () => {
+    const paths = ['Q4/m-00002-of-00002.gguf', 'Q4/m-00001-of-00002.gguf', 'mmproj-F16.gguf'];
+    expect(shapeFiles(paths)).toEqual({
+      kind: 'gguf',
+      weights: ['Q4/m-00001-of-00002.gguf', 'Q4/m-00002-of-00002.gguf'],
+    });
+  });
+
+  it.each([
+    [['a.gguf', 'b.gguf'], 'it has 2 GGUF models side by side'],
+    [['model.safetensors'], 'it has no config.json beside its safetensors files'],
+    [['weights.bin'], 'it has neither safetensors nor GGUF files'],
+  ])('are none of %s', (paths, why) => {
+    expect(shapeFiles(paths)).toEqual({ kind: 'none', why });
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { safetensorsHeader } from '../../../../../src/rack/artifacts/shapes/safetensors.ts';
+import { safetensorsBytes, tensorsInRow, u64 } from './headers.ts';
+
+const read = (bytes: Uint8Array, fileBytes = bytes.length) => safetensorsHeader(bytes, fileBytes);
+
+describe('the header of a safetensors file', () => {
+  it('gives every tensor with its bytes, and no metadata', () => {
+    const { header, dataBytes } = tensorsInRow({ 'model.norm.weight': 14_336, 'lm_head.weight': 400 });
+    const bytes = safetensorsBytes({ __metadata__: { format: 'mlx' }, ...(header as object) });
+    expect(read(bytes, bytes.length + dataBytes)).toEqual({
+      kind: 'known',
+      tensors: [
+        { name: 'model.norm.weight', bytes: 14_336 },
+        { name: 'lm_head.weight', bytes: 400 },
+      ],
+    });
+  });
+
+  it('asks for as much as it has to read, and no more', () => {
+    const bytes = safetensorsBytes({});
+    expect(read(bytes.subarray(0, 3), bytes.length)).toEqual({ kind: 'more', bytes: 8 });
+    expect(read(bytes.subarray(0, 8), bytes.length)).toEqual({ kind: 'more', bytes: 10 });
+  });
+
+  const damaged: readonly (readonly [string, Uint8Array, number, string])[] = [
+    ['an empty file', Buffer.alloc(0), 0, 'goes on behind the end of the file'],
+    ['a length of ten gigabytes', u64(10_000_000_000), 4_000, 'goes on behind the end of the file'],
+    ['a length of ten gigabytes in a larger file', u64(10_000_000_000), 2e10, 'is longer than 64 MiB'],
+    ['the largest length', u64(2n ** 64n - 1n), 4_000, 'goes on behind the end of the file'],
+    ['a truncated header', safetensorsBytes('{"a":'), 4_000, 'is no JSON object'],
+    ['a list', safetensorsBytes('[]'), 4_000, 'is no JSON object'],
+    ['text that is not UTF-8', Buffer.concat([u64(2), Buffer.from([0xff, 0xfe])]), 4_000, 'is not UTF-8'],
+    [
+      'negative offsets',
+      safetensorsBytes({ a: { data_offsets: [-5, 5] } }),
+      4_000,
+      'has a tensor that does not lie in the file',
+    ],
+    [
+      'offsets the wrong way round',
+      safetensorsBytes({ a: { data_offsets: [5, 1] } }),
+      4_000,
+      'has a tensor that does not lie in the file',
+    ],
+    [
+      'a tensor behind the end',
+      safetensorsBytes({ a: { data_offsets: [0, 1e12] } }),
+      4_000,
+      'has a tensor that does not lie in the file',
+    ],
+    [
+      'an offset that is no whole number',
+      safetensorsBytes({ a: { data_offsets: [0, 1.5] } }),
+      4_000,
+      'has a tensor that does not lie in the file',
+    ],
+    ['a tensor without offsets', safetensorsBytes({ a: null }), 4_000, 'has a tensor that does not lie in the file'],
+  ];
+
+  it.each(damaged)('is refused for %s', (_name, bytes, fileBytes, why) => {
+    expect(safetensorsHeader(bytes, fileBytes)).toEqual({ kind: 'damaged', why });
+  });
+
+  it('never throws, whatever the bytes are', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.integer({ min: 0, max: 400 }), (bytes, size) => {
+        expect(['more', 'damaged', 'known']).toContain(safetensorsHeader(bytes, size).kind);
+      }),
+    );
+  });
+});

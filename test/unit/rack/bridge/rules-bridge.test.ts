@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest';
+import { surveyFleet } from '../../../../src/engine/diagnose/survey.ts';
+import type { FactName, FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { NetworkInterface } from '../../../../src/model/facts/fact-values.ts';
+import type { UnknownReason } from '../../../../src/model/known.ts';
+import {
+  desiredFleet,
+  healthyFacts,
+  links,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const own = receptacles('studio-3', 6, meshOfFour);
+const healthy = healthyFacts('studio-3', own);
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+const thunderbolt = (changes: Partial<DesiredFleet['thunderbolt']>): Partial<DesiredFleet> => ({
+  thunderbolt: { ...desiredFleet().thunderbolt, ...changes },
+});
+const blind = (values: Partial<FactValues>, ...names: readonly FactName[]): RackChanges => ({
+  ...only(values),
+  unknown: { 'studio-3': Object.fromEntries(names.map((name) => [name, 'timed-out' satisfies UnknownReason])) },
+});
+const stateOf = (changes: RackChanges): string | undefined =>
+  surveyFleet(desiredFleet(), observedFleet(changes)).nodes.find(({ name }) => name === 'studio-3')?.bridge;
+
+const bridge: NetworkInterface = {
+  name: 'bridge0',
+  isUp: true,
+  mtuBytes: 1500,
+  ipv4: [],
+  ipv6: [],
+  members: ['en3', 'en4', 'en5'],
+};
+const interfaces = [...healthy.interfaces.map((one) => ({ ...one, ipv4: one.name === 'en0' ? one.ipv4 : [] })), bridge];
+const preferences = [{ name: 'bridge0', interfaces: ['en3', 'en4', 'en5'], auto: 'thunderbolt-bridge' }];
+const service = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: true };
+const deleteCommand =
+  '  sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist';
+
+describe('Thunderbolt Bridge', () => {
+  const whole = only({ interfaces, 'bridge-preferences': preferences, 'network-services': [service] });
+
+  it('is told once with all three layers, and the missing addresses behind it are not told', () => {
+    const found = findingsOf(whole);
+    expect(found.map((one) => one.code)).toEqual(['bridge/active']);
+    expect(found[0]?.detail).toBe(
+      'The Thunderbolt Bridge is active: interface bridge0 (en3 en4 en5), network preferences, enabled service.',
+    );
+  });
+
+  it('is removed by commands that stand on lines of their own', () => {
+    expect(hintsOf('bridge/active', whole)[0]?.split('\n')).toEqual([
+      'Remove it with meshwright apply, or on studio-3:',
+      '  sudo networksetup -setnetworkserviceenabled "Thunderbolt Bridge" off',
+      deleteCommand,
+      'Then restart it.',
+    ]);
+  });
+
+  it('is switched off by the name that its service has', () => {
+    const renamed = (name: string): string | undefined =>
+      hintsOf('bridge/active', only({ interfaces, 'network-services': [{ ...service, name }] }))[0];
+    expect(renamed('Thunderbolt-Brücke')).toContain('-setnetworkserviceenabled "Thunderbolt-Brücke" off');
+    expect(renamed('a"; reboot; "')).not.toContain('reboot');
+    expect(renamed('a"; reboot; "')).toContain('System Settings');
+  });
+
+  it('that only the preferences still have comes back', () => {
+    expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['error bridge/comes-back node studio-3']);
+  });
+
+  it('is the one that macOS marks, or that its service is on, under whatever name; others of receptacles are left alone', () => {
+    const others = [
+      { name: 'bridge3', interfaces: ['en0'] },
+      { name: 'bridge1', interfaces: ['en4'] },
+      { name: 'bridge2', interfaces: ['en5'] },
+    ];
+    const [marked] = hintsOf(
+      'bridge/comes-back',
+      only({
+        'bridge-preferences': others.map((one) =>
+          one.name === 'bridge1' ? { ...one, auto: 'thunderbolt-bridge' } : one,
+        ),
+      }),
+    );
+    expect(marked).toContain('VirtualNetworkInterfaces:Bridge:bridge1"');
+    expect(marked).not.toMatch(/bridge[23]/);
+    const onIt = { ...service, device: 'bridge2' };
+    const [ofService] = hintsOf(
+      'bridge/comes-back',
+      only({ 'bridge-preferences': others, 'network-services': [onIt] }),
+    );
+    expect(ofService).toContain('VirtualNetworkInterfaces:Bridge:bridge2"');
+    expect(ofService).not.toMatch(/bridge[13]/);
+  });
+
+  it('with a name that a node invented comes into no command', () => {
+    const hostile = [{ name: 'bridge0"; reboot; "', interfaces: ['en4'], auto: 'thunderbolt-bridge' }];
+    const [hint] = hintsOf('bridge/comes-back', only({ 'bridge-preferences': hostile }));
+    expect(hint).toContain('System Settings');
+    expect(hint).not.toContain('reboot');
+  });
+
+  it('of other interfaces is none of ours', () => {
+    const vm = { ...bridge, name: 'bridge100', members: ['vmenet0'] };
+    expect(told(only({ interfaces: [...healthy.interfaces, vm] }))).toEqual([]);
+  });
+
+  it('that the file keeps is told only where RDMA is required', () => {
+    const changes = only({ interfaces, 'bridge-preferences': preferences });
+    expect(told(changes, thunderbolt({ bridge: 'keep' }))).toEqual(['error rdma/bridged node studio-3']);
+  });
+
+  it('on Macs in a ring names the one cable that closes it', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const values = Object.fromEntries(
+      names.map((name) => {
+        const facts = healthyFacts(name, receptacles(name, 6, meshOfFour));
+        return [name, { interfaces: [...facts.interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] }];
+      }),
+    );
+    const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
+    const found = told({ values, cables: ring }, thunderbolt({ links: links(ring), rdma: 'auto', bridge: 'keep' }));
+    expect(found.filter((one) => one.includes('bridge/loop'))).toEqual([
+      'error bridge/loop link studio-2:3 <-> studio-3:3',
+    ]);
+  });
+
+  it('names a cable from a bridged Mac to itself as a ring', () => {
+    const cables = ['studio-3:2 <-> studio-3:3'];
+    const found = told({ values: { 'studio-3': { interfaces } }, cables }, thunderbolt({ links: [], bridge: 'keep' }));
+    expect(found).toContain('error bridge/loop link studio-3:2 <-> studio-3:3');
+  });
+});
+
+describe('bridge that a person made', () => {
+  const made = {
+    ...bridge,
+    name: 'bridge1',
+    members: ['en0', 'en7'],
+    ipv4: [{ address: '192.168.1.13', prefixLength: 24 }],
+  };
+  const preferred = [{ name: 'bridge1', interfaces: ['en0', 'en7'] }];
+
+  it('is shown with all its members and its address, and no command deletes it', () => {
+    const [one, ...others] = findingsOf(
+      only({ interfaces: [...healthy.interfaces, made], 'bridge-preferences': preferred }),
+    );
+    expect(others).toEqual([]);
+    expect(one?.code).toBe('bridge/receptacle-bridged');
+    expect(one?.detail).toContain('bridge1 (en0 en7, 192.168.1.13)');
+    expect(one?.detail).not.toContain('Thunderbolt Bridge');
+    expect(one?.hint).toContain('take en7 out of bridge1');
+    expect(one?.hint).toContain('System Settings > Network');
+    expect(one?.hint).not.toMatch(/Delete|restart/);
+  });
+
+  it('comes back where only the preferences have it, as the one of macOS does, also both together', () => {
+    const mine = { name: 'bridge1', interfaces: ['en3', 'en7'] };
+    const lists = [[mine], [...preferences, mine], preferences, []];
+    const states = lists.map((all) => stateOf(only({ 'bridge-preferences': all })));
+    expect(states).toEqual(['comes-back', 'comes-back', 'comes-back', 'none']);
+  });
+
+  it('is never deleted, not even when macOS once made it', () => {
+    const grown = [{ name: 'bridge0', interfaces: ['en0', 'en3'], auto: 'thunderbolt-bridge' }];
+    const changes = only({ 'bridge-preferences': grown, 'network-services': [service] });
+    const hints = findingsOf(changes).map((one) => one.hint);
+    expect(hints.join('\n')).toContain('take en3 out of bridge0');
+    expect(hints.join('\n')).not.toMatch(/Delete|-setnetworkserviceenabled/);
+  });
+
+  it('is one of receptacles alone, too, and that of Internet Sharing', () => {
+    const toldOf = (name: string): string => {
+      const own = { ...made, name, members: ['en7'] };
+      const [one, ...others] = findingsOf(only({ interfaces: [...healthy.interfaces, own] }));
+      expect([one?.code, others]).toEqual(['bridge/receptacle-bridged', []]);
+      return one?.hint ?? '';
+    };
+    expect(toldOf('bridge1')).toContain('take en7 out of bridge1');
+    expect(toldOf('bridge100')).toContain('end the sharing to en7');
+  });
+
+  it('counts as bridged for the RDMA of its receptacle', () => {
+    const [first, ...rest] = healthy.interfaces.filter((one) => one.name !== 'en3');
+    const en3 = healthy.interfaces.filter((one) => one.name === 'en3').map((one) => ({ ...one, ipv4: [] }));
+    const all = [...(first ? [first] : []), ...rest, ...en3, { ...made, members: ['en0', 'en3'] }];
+    expect(told(only({ interfaces: all }), thunderbolt({ bridge: 'keep' }))).toEqual([
+      'error rdma/bridged node studio-3',
+    ]);
+  });
+});
+
+describe('Thunderbolt Bridge of which not all is known', () => {
+  it('is not called gone while nobody could look at the interfaces', () => {
+    const changes = blind({ 'bridge-preferences': preferences }, 'interfaces');
+    expect(told(changes)).toEqual([
+      'warning bridge/perhaps-active node studio-3',
+      'warning fact/unknown node studio-3',
+    ]);
+    expect(findingsOf(changes)[0]?.detail).toBe(
+      'The Thunderbolt Bridge is present in network preferences; whether it is active is unknown.',
+    );
+    expect(stateOf(changes)).toBe('unknown');
+    expect(findingsOf(changes)[0]?.hint.split('\n')).toEqual([
+      'On studio-3, look first at what could not be seen:',
+      '  ifconfig -a',
+      'Then remove what is known of it:',
+      deleteCommand,
+      'Then restart it if the bridge was up.',
+    ]);
+  });
+
+  it('is not cured by a restart alone while nobody knows what would bring it back', () => {
+    const changes = blind({ interfaces }, 'bridge-preferences', 'network-services');
+    const [hint = ''] = hintsOf('bridge/active', changes);
+    expect(hint).toMatch(/^On studio-3, look first/);
+    expect(hint).toContain('\n  plutil -extract VirtualNetworkInterfaces.Bridge');
+    expect(hint).toContain('\n  networksetup -listnetworkserviceorder');
+  });
+
+  it('is unknown when the names of the ports say nothing about Thunderbolt', () => {
+    const ports = healthy['hardware-ports'].map(({ port, device }) => ({
+      port: port.replace('Thunderbolt', 'Anschluss'),
+      device,
+    }));
+    const six = { ...bridge, members: ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'] };
+    const changes = only({ 'hardware-ports': ports, interfaces: [...interfaces.slice(0, -1), six] });
+    expect(stateOf(changes)).toBe('unknown');
+    const found = findingsOf(changes);
+    expect(found.map((one) => one.code)).toEqual(['fact/unknown']);
+    expect(found[0]?.detail).toContain('hardware-ports (no receptacle among them)');
+    expect(stateOf(only({ ...changes.values?.['studio-3'], 'bridge-preferences': preferences }))).toBe('active');
+  });
+
+  it('is unknown when its members are missing from a list that was cut', () => {
+    const ports = healthy['hardware-ports'].filter(({ device }) => !['en3', 'en4', 'en5'].includes(device));
+    expect(stateOf(only({ 'hardware-ports': ports, interfaces }))).toBe('unknown');
+  });
+});
+
+describe('cables before the bridges are gone', () => {
+  const missing = meshOfFour.slice(1);
+  const hint = (changes: RackChanges, wishes = {}): string | undefined =>
+    hintsOf('cabling/missing', changes, wishes)[0];
+  const bridged = (name: string): Partial<FactValues> => {
+    const facts = healthyFacts(name, receptacles(name, 6, missing));
+    return { interfaces: [...facts.interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] };
+  };
+  const put = 'put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2 receptacle 2.';
+
+  it('are not plugged in', () => {
+    const values = { 'studio-1': bridged('studio-1'), 'studio-2': bridged('studio-2') };
+    expect(hint({ cables: missing, values })).toBe(
+      `First remove the Thunderbolt Bridge on studio-1 and studio-2; then ${put}`,
+    );
+    expect(hint({ cables: missing, values: { 'studio-2': bridged('studio-2') } })).toBe(
+      `First remove the Thunderbolt Bridge on studio-2; then ${put}`,
+    );
+  });
+
+  it('are not plugged in where nobody could look, or where it comes back', () => {
+    const unknown = { 'studio-1': { 'bridge-preferences': 'failed' as const } };
+    expect(hint({ cables: missing, unknown })).toBe(
+      `First remove the Thunderbolt Bridge on studio-1 (whether it is there is unknown); then ${put}`,
+    );
+    const values = { 'studio-2': { 'bridge-preferences': preferences } };
+    expect(hint({ cables: missing, values })).toMatch(/^First remove the Thunderbolt Bridge on studio-2; then put/);
+  });
+
+  it('are not plugged in while a receptacle is in the bridge of a person, which stays', () => {
+    const made = { ...bridge, name: 'bridge1', members: ['en0', 'en7'] };
+    const facts = healthyFacts('studio-2', receptacles('studio-2', 6, missing));
+    const values = { 'studio-2': { interfaces: [...facts.interfaces, made] } };
+    expect(hint({ cables: missing, values })).toBe(
+      `First take the receptacles of studio-2 out of their bridge; then ${put}`,
+    );
+  });
+
+  it('are not moved either', () => {
+    const swapped = meshOfFour.map((text) =>
+      text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
+    );
+    const found = hintsOf('cabling/elsewhere', { cables: swapped, values: { 'studio-4': bridged('studio-4') } });
+    expect(found[0]).toBe(
+      'First remove the Thunderbolt Bridge on studio-4; then exchange the cable ends in studio-4 receptacles 2 and 3.',
+    );
+  });
+
+  it('that the file keeps bridged are only kept from closing a ring', () => {
+    const keep = (...texts: readonly string[]): Partial<DesiredFleet> =>
+      thunderbolt({ bridge: 'keep', rdma: 'auto', links: links(texts) });
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const values = Object.fromEntries(names.map((name) => [name, bridged(name)]));
+    const [one = '', two = '', , four = ''] = meshOfFour;
+    expect(hint({ cables: [], values }, keep(one))).toBe(`P${put.slice(1)}`);
+    expect(hint({ cables: [two, four], values }, keep(one, two, four))).toBe(
+      `First remove the Thunderbolt Bridge on studio-1 and studio-2, or leave this cable out: it closes a ring of bridged Macs, in which frames circle; then ${put}`,
+    );
+    expect(hint({ cables: [], values }, keep(one, two, four))).toMatch(/^First remove/);
+    expect(hint({ cables: [two, four] }, keep(one, two, four))).toBe(`P${put.slice(1)}`);
+  });
+});
+
+onOnePage('rules-bridge');

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
+import {
+  cabledReceptacle,
+  desiredFleet,
+  end,
+  freeReceptacle,
+  links,
+  meshOfFour,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const withReceptacle = (name: string, one: ThunderboltReceptacle, cables = meshOfFour): RackChanges => ({
+  cables,
+  values: {
+    [name]: { thunderbolt: receptacles(name, 6, cables).map((old) => (old.receptacle === one.receptacle ? one : old)) },
+  },
+});
+const auto: Partial<DesiredFleet> = { thunderbolt: { ...desiredFleet().thunderbolt, rdma: 'auto' } };
+
+describe('cables', () => {
+  const swapped = meshOfFour.map((text) =>
+    text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
+  );
+
+  it('that are swapped have one cure for both links', () => {
+    expect(told({ cables: swapped })).toEqual([
+      'error cabling/elsewhere link studio-1:4 <-> studio-4:2',
+      'error cabling/elsewhere link studio-2:4 <-> studio-4:3',
+    ]);
+    expect(new Set(hintsOf('cabling/elsewhere', { cables: swapped }))).toEqual(
+      new Set(['Exchange the cable ends in studio-4 receptacles 2 and 3.']),
+    );
+  });
+
+  it('to a node that did not answer are not judged', () => {
+    expect(told({ cables: swapped, unreachable: ['studio-4'] })).toEqual([]);
+  });
+
+  it('that are one receptacle off say where the end belongs', () => {
+    const cables = ['studio-1:5 <-> studio-2:2', ...meshOfFour.slice(1)];
+    expect(hintsOf('cabling/elsewhere', { cables })).toEqual([
+      'Move the cable end in studio-1 receptacle 5 to receptacle 2.',
+    ]);
+  });
+
+  it('behind a dock say what to clear up first', () => {
+    const dock = {
+      ...freeReceptacle('studio-1', 2),
+      state: 'connected' as const,
+      devices: [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }],
+    };
+    expect(hintsOf('cabling/elsewhere', withReceptacle('studio-1', dock, meshOfFour.slice(1)))).toEqual([
+      'First unplug what is in studio-1 receptacle 2: Envoy Ultra; then look again.',
+    ]);
+  });
+
+  it('below 80 Gb/s are an error where RDMA is required, else a warning', () => {
+    const slow = { ...cabledReceptacle('studio-1', 2, end('studio-2:2')), linkBitsPerSecond: 40e9 };
+    expect(told(withReceptacle('studio-1', slow))).toEqual(['error cabling/slow link studio-1:2 <-> studio-2:2']);
+    expect(told(withReceptacle('studio-1', slow), auto)).toEqual([
+      'warning cabling/slow link studio-1:2 <-> studio-2:2',
+    ]);
+  });
+
+  it('below 80 Gb/s say which cable to replace, and nothing where a Mac can do no more', () => {
+    const slow = withReceptacle('studio-1', {
+      ...cabledReceptacle('studio-1', 2, end('studio-2:2')),
+      linkBitsPerSecond: 40e9,
+    });
+    expect(hintsOf('cabling/slow', slow)).toEqual([
+      'Replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 by a Thunderbolt 5 one.',
+    ]);
+    const mini = { hardware: { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 }, 'rdma-devices': [] };
+    const limited = { ...slow, values: { ...slow.values, 'studio-2': mini } };
+    const found = findingsOf(limited, auto);
+    expect(found.filter(({ code }) => code.startsWith('cabling/'))).toEqual([]);
+    const [cause] = found.filter(({ code }) => code === 'rdma/no-thunderbolt-5');
+    expect(cause?.hint).toMatch(/^Nothing to do while no placement needs RDMA here/);
+  });
+
+  it('through a hub say to plug them straight in', () => {
+    const own = cabledReceptacle('studio-1', 2, end('studio-2:2'));
+    const behind = { ...own, peers: own.peers.map((one) => ({ ...one, hubsBetween: 1 })) };
+    expect(told(withReceptacle('studio-1', behind))).toEqual([
+      'warning cabling/through-hub link studio-1:2 <-> studio-2:2',
+    ]);
+  });
+
+  it('seen from one end only are not called missing', () => {
+    const found = findingsOf(withReceptacle('studio-2', freeReceptacle('studio-2', 2)));
+    expect(found.map((one) => `${one.code} ${one.detail}`)).toEqual([
+      'cabling/one-sided studio-1:2 sees studio-2:2, but studio-2:2 sees nothing.',
+    ]);
+  });
+
+  it('that end in a dock which hides the far Mac are to be plugged straight in, without a second look', () => {
+    const dock = {
+      ...freeReceptacle('studio-2', 2),
+      state: 'connected' as const,
+      devices: [{ name: 'Studio Display', vendor: 'Apple Inc.', mode: 'usb_four' }],
+    };
+    const found = findingsOf(withReceptacle('studio-2', dock));
+    expect(found.map((one) => `${one.code} ${one.detail} ${one.hint}`)).toEqual([
+      'cabling/one-sided studio-1:2 sees studio-2:2, but studio-2:2 sees Studio Display. ' +
+        'Plug the cable straight from studio-1 receptacle 2 into studio-2 receptacle 2.',
+    ]);
+  });
+
+  it('in a receptacle that the Mac does not have name those it has', () => {
+    const found = findingsOf({ receptacleCount: { 'studio-4': 3 } });
+    expect(found.filter((one) => one.code === 'cabling/no-receptacle').map((one) => one.detail)).toEqual([
+      'studio-4 has no receptacle 4 (macOS shows: 1, 2, 3).',
+    ]);
+  });
+
+  it('that nobody declared are a warning with the line to add', () => {
+    const declared = meshOfFour.filter((text) => !text.startsWith('studio-1:3'));
+    const changes = { cables: [...declared, 'studio-1:5 <-> studio-3:6'] };
+    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) } };
+    expect(told(changes, wishes)).toEqual(['warning cabling/undeclared link studio-1:5 <-> studio-3:6']);
+    expect(findingsOf(changes, wishes)[0]?.hint).toContain('\n  - studio-1:5 <-> studio-3:6');
+  });
+
+  it('that join two Macs a second time are told as such', () => {
+    const cables = [...meshOfFour, 'studio-1:5 <-> studio-2:6'];
+    const [found] = findingsOf({ cables });
+    expect(found?.code).toBe('cabling/doubled');
+    expect(found?.detail).toContain('declares studio-1:2 <-> studio-2:2 between these nodes');
+  });
+
+  it('in a receptacle to avoid are not to be declared as they are', () => {
+    const hintOf = (cable: string, changes: Partial<DesiredFleet> = {}): string =>
+      findingsOf({ cables: [...meshOfFour, cable] }, changes)[0]?.hint ?? '';
+    expect(hintOf('studio-1:1 <-> studio-3:6')).toMatch(
+      /^Take it out; or move its end in studio-1 receptacle 1 to a free receptacle, and declare it so. On a Mac Studio/,
+    );
+    const avoid = { thunderbolt: { ...desiredFleet().thunderbolt, avoid: [end('studio-3:6')] } };
+    expect(hintOf('studio-1:5 <-> studio-3:6', avoid)).toMatch(
+      /studio-3 receptacle 6 .* The file wants it left free\.$/,
+    );
+  });
+
+  it('are nobody’s business in a file without links', () => {
+    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: [] } };
+    expect(told({}, wishes)).toEqual([]);
+  });
+
+  it('to a Mac outside the file are told as such', () => {
+    const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
+    expect(told(withReceptacle('studio-1', stranger))).toEqual(['warning cabling/foreign-mac receptacle studio-1:5']);
+  });
+
+  it('to a Mac outside the file come to the node that the link wants', () => {
+    const stranger = cabledReceptacle('studio-1', 2, end('other:1'));
+    const changes = withReceptacle('studio-1', stranger, meshOfFour.slice(1));
+    expect(told(changes)).toEqual(['error cabling/elsewhere link studio-1:2 <-> studio-2:2']);
+    expect(hintsOf('cabling/elsewhere', changes)).toEqual([
+      'Move the far end of the cable in studio-1 receptacle 2, which is in a Mac that is not in the file (Mac15,14), ' +
+        'to studio-2 receptacle 2.',
+    ]);
+  });
+
+  it('to some Mac are not called foreign while a node did not answer', () => {
+    const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
+    expect(told({ ...withReceptacle('studio-1', stranger), unreachable: ['studio-4'] })).toEqual([
+      'notice cabling/unidentified-mac receptacle studio-1:5',
+    ]);
+  });
+
+  it('plugged in at both ends without an answer are told', () => {
+    const silent = (name: string): readonly ThunderboltReceptacle[] =>
+      receptacles(name, 6, meshOfFour).map((one) =>
+        one.receptacle === 2 ? { ...freeReceptacle(name, 2), state: 'connected' } : one,
+      );
+    const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
+    expect(told({ values })).toEqual(['warning cabling/no-answer link studio-1:2 <-> studio-2:2']);
+  });
+
+  it('of unknown speed are told where RDMA is required', () => {
+    const unmeasured = (name: string, far: string): ThunderboltReceptacle => {
+      const { linkBitsPerSecond: _, ...rest } = cabledReceptacle(name, 2, end(far));
+      return rest;
+    };
+    const values = {
+      ...withReceptacle('studio-1', unmeasured('studio-1', 'studio-2:2')).values,
+      ...withReceptacle('studio-2', unmeasured('studio-2', 'studio-1:2')).values,
+    };
+    expect(told({ values })).toEqual(['warning cabling/speed-unknown link studio-1:2 <-> studio-2:2']);
+    expect(told({ values }, auto)).toEqual([]);
+  });
+
+  it('behind a device with a hostile name give a hint of one line', () => {
+    const dock = {
+      ...freeReceptacle('studio-1', 2),
+      state: 'connected' as const,
+      devices: [{ name: 'dock\n  sudo rm -rf /', vendor: 'x', mode: 'usb_four' }],
+    };
+    const [hint = ''] = hintsOf('cabling/elsewhere', withReceptacle('studio-1', dock, meshOfFour.slice(1)));
+    expect(hint).toContain('\\u{a}');
+    expect(hint).not.toContain('\n');
+  });
+});
+
+onOnePage('rules-cables');

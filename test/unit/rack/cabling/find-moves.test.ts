@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import { type LinkEnd, nodeName } from '../../../../src/model/node.ts';
+import { moveText } from '../../../../src/rack/cabling/cabling-text.ts';
+import { findMoves as findMovesItself } from '../../../../src/rack/cabling/find-moves.ts';
+import { judgeCabling } from '../../../../src/rack/cabling/judge-cabling.ts';
+import { actCount, moveEnds, takenEnds } from '../../../../src/rack/cabling/moves.ts';
+import {
+  end,
+  freeReceptacle,
+  links,
+  meshOfFour,
+  observedFleet,
+  peer,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const findMoves = onPage(findMovesItself);
+
+const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+
+function moves(declared: readonly string[], cables: readonly string[], changes: RackChanges = {}): readonly string[] {
+  const { nodes } = observedFleet({ ...changes, cables });
+  return findMoves(judgeCabling(links(declared), names, nodes)).flatMap((group) => group.moves.map(moveText));
+}
+
+/** A cable that runs at 40 Gb/s between these two. */
+function slow(cable: string): RackChanges {
+  const ends = cable.split(' <-> ').map(end);
+  const values = ends.map(({ node, receptacle }): [string, Partial<FactValues>] => {
+    const own = receptacles(node, 6, [cable]);
+    const thunderbolt = own.map((one) => (one.receptacle === receptacle ? { ...one, linkBitsPerSecond: 40e9 } : one));
+    return [node, { thunderbolt }];
+  });
+  return { values: Object.fromEntries(values) };
+}
+
+describe('moves', () => {
+  it('are none for a rack that is cabled as declared', () => {
+    expect(moves(meshOfFour, meshOfFour)).toEqual([]);
+  });
+
+  it('exchange exactly the two ends of a swapped pair, on the one node where both are', () => {
+    const declared = ['studio-1:4 <-> studio-4:2', 'studio-2:4 <-> studio-4:3'];
+    expect(moves(declared, ['studio-1:4 <-> studio-4:3', 'studio-2:4 <-> studio-4:2'])).toEqual([
+      'exchange the cable ends in studio-4 receptacles 2 and 3',
+    ]);
+  });
+
+  it('move one end that is one receptacle off', () => {
+    expect(moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:3'])).toEqual([
+      'move the cable end in studio-2 receptacle 3 to receptacle 2',
+    ]);
+  });
+
+  it('name the other node when the end has to go there', () => {
+    expect(moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-3:3'])).toEqual([
+      'move the cable end in studio-3 receptacle 3 to studio-2 receptacle 2',
+    ]);
+  });
+
+  it('free each receptacle before something goes into it', () => {
+    const declared = ['studio-1:1 <-> studio-2:1', 'studio-1:2 <-> studio-2:2'];
+    expect(moves(declared, ['studio-1:1 <-> studio-2:2', 'studio-1:2 <-> studio-2:3'])).toEqual([
+      'move the cable end in studio-2 receptacle 2 to receptacle 1',
+      'move the cable end in studio-2 receptacle 3 to receptacle 2',
+    ]);
+  });
+
+  it('add a cable where one is missing', () => {
+    expect(moves(['studio-1:2 <-> studio-2:2'], [])).toEqual([
+      'put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2 receptacle 2',
+    ]);
+  });
+
+  it('take out a surplus cable that stands in the way', () => {
+    const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
+    expect(moves(['studio-1:2 <-> studio-2:2'], cables)).toEqual([
+      'take out the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
+      'move the cable end in studio-3 receptacle 2 to studio-1 receptacle 2',
+    ]);
+  });
+
+  it('leave a surplus cable alone that is in nobody’s way', () => {
+    expect(moves([], ['studio-1:2 <-> studio-2:2'])).toEqual([]);
+  });
+
+  it('turn three ends round when three cables are one link off', () => {
+    const declared = ['studio-1:1 <-> studio-4:1', 'studio-2:1 <-> studio-4:2', 'studio-3:1 <-> studio-4:3'];
+    const cables = ['studio-1:1 <-> studio-4:2', 'studio-2:1 <-> studio-4:3', 'studio-3:1 <-> studio-4:1'];
+    expect(moves(declared, cables)).toEqual([
+      'take out the cable ends in studio-4 receptacles 1, 2 and 3, ' +
+        'then put the one from 1 into 3, the one from 3 into 2 and the one from 2 into 1',
+    ]);
+  });
+
+  it('are not proposed while a receptacle on the way cannot be judged', () => {
+    const cables = ['studio-1:2 <-> studio-2:3'];
+    expect(moves(['studio-1:2 <-> studio-2:2'], cables, { unreachable: ['studio-2'] })).toEqual([]);
+  });
+
+  it('fetch the far end of a cable that goes to a Mac outside the file, or take it out', () => {
+    const outside = { ...freeReceptacle('studio-1', 2), state: 'connected' as const, linkBitsPerSecond: 80e9 };
+    const stranger = { ...outside, peers: [{ ...peer(end('studio-9:1')), model: 'Mac16,9' }] };
+    const seen = (cables: readonly string[]): RackChanges => ({
+      values: {
+        'studio-1': { thunderbolt: receptacles('studio-1', 6, cables).with(1, stranger) },
+      },
+    });
+    const link = 'studio-1:2 <-> studio-2:2';
+    expect(moves([link], [], seen([]))).toEqual([
+      'move the far end of the cable in studio-1 receptacle 2, which is in a Mac that is not in the file (Mac16,9), ' +
+        'to studio-2 receptacle 2',
+    ]);
+    const other = ['studio-1:3 <-> studio-2:2'];
+    const both = [link, 'studio-1:3 <-> studio-3:3'];
+    expect(moves(both, other, seen(other))).toEqual([
+      'move the cable end in studio-2 receptacle 2 to studio-3 receptacle 3',
+      'move the far end of the cable in studio-1 receptacle 2, which is in a Mac that is not in the file (Mac16,9), ' +
+        'to studio-2 receptacle 2',
+    ]);
+    expect(moves([], [], seen([]))).toEqual([]);
+  });
+
+  it('put a cable that comes out where another is missing, and fetch none', () => {
+    const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
+    expect(moves(['studio-1:2 <-> studio-2:2', 'studio-1:5 <-> studio-4:5'], cables).slice(0, 1)).toEqual([
+      'take out the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
+    ]);
+    expect(moves(['studio-1:2 <-> studio-2:2', 'studio-1:5 <-> studio-4:5'], cables).at(-1)).toBe(
+      'put the cable that came out of studio-1 receptacle 2 and studio-3 receptacle 1 ' +
+        'between studio-1 receptacle 5 and studio-4 receptacle 5',
+    );
+  });
+
+  it('replace a slow cable, and never make a link out of one', () => {
+    expect(
+      moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:2'], slow('studio-1:2 <-> studio-2:2')),
+    ).toEqual(['replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 by a Thunderbolt 5 one']);
+    expect(
+      moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:3'], slow('studio-1:2 <-> studio-2:3')),
+    ).toEqual([
+      'take out the cable between studio-1 receptacle 2 and studio-2 receptacle 3',
+      'put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2 receptacle 2',
+    ]);
+  });
+
+  it('leave a slow link alone whose Mac can do no more', () => {
+    const link = 'studio-1:2 <-> studio-2:2';
+    const { values = {} } = slow(link);
+    const mini = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 };
+    const limited = { values: { ...values, 'studio-2': { ...values['studio-2'], hardware: mini } } };
+    expect(moves([link], [link], limited)).toEqual([]);
+    const { nodes } = observedFleet({ ...limited, cables: [link] });
+    expect(judgeCabling(links([link]), names, nodes).links[0]?.judgement).toEqual({
+      kind: 'slow',
+      bitsPerSecond: 40e9,
+      limitedBy: ['studio-2'],
+    });
+  });
+
+  it('do not wait for a link that names a receptacle which does not exist', () => {
+    const declared = ['studio-1:9 <-> studio-2:3', 'studio-1:2 <-> studio-2:2'];
+    expect(moves(declared, ['studio-1:2 <-> studio-2:3'])).toEqual([
+      'move the cable end in studio-2 receptacle 3 to receptacle 2',
+    ]);
+  });
+
+  it('count as acts what the hands put somewhere else, two for a cable that is replaced', () => {
+    const [a, b, c] = ['a:1', 'a:2', 'a:3'].map(end) as [LinkEnd, LinkEnd, LinkEnd];
+    expect(actCount({ kind: 'move-end', from: a, to: b })).toBe(1);
+    expect(actCount({ kind: 'rotate-ends', ends: [a, b, c] })).toBe(3);
+    expect(actCount({ kind: 'replace-cable', ends: [a, b] })).toBe(2);
+    expect(takenEnds({ kind: 'add-cable', ends: [a, b] })).toEqual([]);
+    expect(moveEnds({ kind: 'move-outside-end', at: a, model: 'Mac16,9', to: b })).toEqual([a, b]);
+  });
+});
+
+onOnePage('find-moves');

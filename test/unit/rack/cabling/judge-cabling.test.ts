@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
+import { linkEndText, nodeName } from '../../../../src/model/node.ts';
+import {
+  judgeCabling as judgeCablingItself,
+  undeclaredCables as undeclaredCablesItself,
+} from '../../../../src/rack/cabling/judge-cabling.ts';
+import {
+  cabledReceptacle,
+  end,
+  freeReceptacle,
+  links,
+  observedFleet,
+  peer,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const judgeCabling = onPage(judgeCablingItself);
+const undeclaredCables = onPage(undeclaredCablesItself);
+
+const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+const declared = links(['studio-1:2 <-> studio-2:2']);
+
+function judge(changes: RackChanges): string {
+  const [only] = judgeCabling(declared, names, observedFleet(changes).nodes).links;
+  return only?.judgement.kind ?? 'no link';
+}
+
+/** Receptacles of one node with one of them replaced. */
+const withReceptacle = (name: string, one: ThunderboltReceptacle): readonly ThunderboltReceptacle[] =>
+  receptacles(name, 6, []).map((free) => (free.receptacle === one.receptacle ? one : free));
+
+const thunderbolt = (name: string, one: ThunderboltReceptacle): NonNullable<RackChanges['values']> => ({
+  [name]: { thunderbolt: withReceptacle(name, one) },
+});
+
+describe('judgement of a declared link', () => {
+  it('is as-declared when both ends see each other, whichever end the file names first', () => {
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'] })).toBe('as-declared');
+    expect(judge({ cables: ['studio-2:2 <-> studio-1:2'] })).toBe('as-declared');
+  });
+
+  it('is missing when both receptacles are empty', () => {
+    expect(judge({ cables: [] })).toBe('missing');
+  });
+
+  it('is elsewhere when one end sees another receptacle', () => {
+    expect(judge({ cables: ['studio-1:3 <-> studio-2:2'] })).toBe('elsewhere');
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:3'] })).toBe('elsewhere');
+  });
+
+  it('is elsewhere when a dock sits in one end', () => {
+    const dock = { ...freeReceptacle('studio-1', 2), state: 'connected' as const };
+    const devices = [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }];
+    expect(judge({ cables: [], values: thunderbolt('studio-1', { ...dock, devices }) })).toBe('elsewhere');
+  });
+
+  it('is slow below 80 Gb/s, by the slower of what the two ends say', () => {
+    const slow = { ...cabledReceptacle('studio-2', 2, end('studio-1:2')), linkBitsPerSecond: 40e9 };
+    const values = thunderbolt('studio-2', slow);
+    const [only] = judgeCabling(
+      declared,
+      names,
+      observedFleet({ cables: ['studio-1:2 <-> studio-2:2'], values }).nodes,
+    ).links;
+    expect(only?.judgement).toEqual({ kind: 'slow', bitsPerSecond: 40e9, limitedBy: [] });
+  });
+
+  it('is one-sided when only one end sees the other', () => {
+    const values = thunderbolt('studio-2', freeReceptacle('studio-2', 2));
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('one-sided');
+  });
+
+  it('is through-hub when one end sees the other behind a hub', () => {
+    const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
+    const behind = { ...own, peers: [peer(end('studio-1:2'), { hubsBetween: 1 })] };
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values: thunderbolt('studio-2', behind) })).toBe(
+      'through-hub',
+    );
+  });
+
+  it('is no-receptacle when the Mac has none of that number', () => {
+    expect(judge({ cables: [], receptacleCount: { 'studio-2': 1 } })).toBe('no-receptacle');
+  });
+
+  it('is unknown when an end was not looked at, even if the other end is empty', () => {
+    expect(judge({ cables: [], unreachable: ['studio-2'] })).toBe('unknown');
+    expect(judge({ cables: [], unknown: { 'studio-1': { thunderbolt: 'garbled' } } })).toBe('unknown');
+  });
+
+  it('is unknown when something is plugged in at both ends and nothing answers', () => {
+    const silent = (name: string): ThunderboltReceptacle => ({ ...freeReceptacle(name, 2), state: 'connected' });
+    const values = { ...thunderbolt('studio-1', silent('studio-1')), ...thunderbolt('studio-2', silent('studio-2')) };
+    expect(judge({ cables: [], values })).toBe('unknown');
+  });
+
+  it('is unknown when two nodes answer as the same Mac', () => {
+    const twin = receptacles('studio-2', 6, ['studio-1:2 <-> studio-2:2']);
+    const values = { 'studio-3': { thunderbolt: twin } };
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
+  });
+
+  it('is unknown when the bus of one end cannot be read', () => {
+    const [first, ...others] = receptacles('studio-2', 6, []);
+    const unread = { bus: 'unknown', receptacle: 2, state: 'unknown', peers: [], devices: [] } as const;
+    const rest = [first, ...others].flatMap((one) => (one === undefined || one.receptacle === 2 ? [] : [one]));
+    const values = { 'studio-2': { thunderbolt: [...rest, unread] } };
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
+  });
+
+  it('reads domain UUIDs without regard to case', () => {
+    const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
+    const lower = { ...own, domainUuid: own.domainUuid?.toLowerCase() ?? '' };
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values: thunderbolt('studio-2', lower) })).toBe(
+      'as-declared',
+    );
+  });
+});
+
+describe('peers of a receptacle', () => {
+  const stranger = { ...cabledReceptacle('studio-1', 5, end('other:1')) };
+
+  function peerKind(changes: RackChanges): string | undefined {
+    const { rack } = judgeCabling(declared, names, observedFleet({ cables: [], ...changes }).nodes);
+    return rack.views.find((view) => linkEndText(view.at) === 'studio-1:5')?.peers[0]?.kind;
+  }
+
+  it('are foreign when every node was looked at and none owns the domain UUID', () => {
+    expect(peerKind({ values: thunderbolt('studio-1', stranger) })).toBe('foreign');
+  });
+
+  it('are unidentified while one node of the file was not looked at', () => {
+    expect(peerKind({ values: thunderbolt('studio-1', stranger), unreachable: ['studio-4'] })).toBe('unidentified');
+  });
+});
+
+describe('cables that the file does not declare', () => {
+  it('are those that both ends see and no link joins, each once', () => {
+    const { nodes } = observedFleet({ cables: ['studio-1:2 <-> studio-2:2', 'studio-3:1 <-> studio-4:6'] });
+    const found = undeclaredCables(judgeCabling(declared, names, nodes));
+    expect(found.map(({ ends }) => ends.map(linkEndText))).toEqual([['studio-3:1', 'studio-4:6']]);
+  });
+
+  it('do not include a cable that only one end sees', () => {
+    const values = thunderbolt('studio-1', cabledReceptacle('studio-1', 5, end('studio-4:6')));
+    const { nodes } = observedFleet({ cables: [], values });
+    expect(undeclaredCables(judgeCabling(declared, names, nodes))).toEqual([]);
+  });
+});
+
+onOnePage('judge-cabling');

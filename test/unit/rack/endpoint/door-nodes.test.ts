@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
+import { doorNodes, unaskedDoor } from '../../../../src/rack/endpoint/door-nodes.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { asText } from '../../as-text.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const fleet = meshFleet();
+const serving = threeMembers(['joined', 'joined', 'joined']);
+const doorman = (behind?: readonly string[]): Partial<FactValues> => ({
+  services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind ? { behind } : {}) }],
+});
+const nodesWith = (rack: MeshRack): readonly string[] => doorNodes({ fleet, seen: observeMesh(fleet, rack) }, ['kimi']);
+
+describe('the nodes with doors of a placement', () => {
+  it('are its leader, and each one whose doorman has it behind it', () => {
+    expect(nodesWith({ members: {} })).toEqual(['studio-1']);
+    expect(nodesWith({ members: {}, values: { 'studio-4': doorman(['kimi']) } })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ members: {}, values: { 'studio-4': doorman(['qwen']) } })).toEqual(['studio-1']);
+  });
+
+  it('may be any that nobody could ask, unless its first rank is seen to run elsewhere', () => {
+    expect(nodesWith({ members: {}, unreachable: ['studio-4'] })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ members: serving, unreachable: ['studio-4'] })).toEqual(['studio-1']);
+    const { 'studio-1': _, ...others } = serving;
+    expect(nodesWith({ members: others, unreachable: ['studio-1', 'studio-4'] })).toEqual(['studio-1', 'studio-4']);
+  });
+
+  it('may be one whose doorman does not say whom it has behind it, where the first rank runs', () => {
+    expect(nodesWith({ members: {}, values: { 'studio-4': doorman() } })).toEqual(['studio-1']);
+    const services = { 'studio-4': { services: 'timed-out' } } as const;
+    expect(nodesWith({ members: {}, unknown: services })).toEqual(['studio-1', 'studio-4']);
+    expect(nodesWith({ members: serving, unknown: services })).toEqual(['studio-1']);
+  });
+});
+
+describe('a drain', () => {
+  const drain = { kind: 'drain', placements: ['kimi'], waitMs: 1 } as const;
+  const targets = fleet.nodes.map(({ name }) => name);
+
+  it('tells of no Mac that has nothing to do with it', () => {
+    const refused = (node: string) => ({
+      [node]: [diagnose('ssh/refused', { subject: nodeSubject(node), detail: '-' })],
+    });
+    const told = (members: MeshRack['members']): readonly string[] => {
+      const seen = observeMesh(fleet, { members, unreachable: ['studio-4'] });
+      const observation = { ...seen, failures: refused('studio-4') };
+      return makePlan({ goal: drain, desired: fleet, observation, targets }).diagnostics.map(({ code }) => code);
+    };
+    expect(told(serving)).toEqual([]);
+    expect(told({})).toContain('endpoint/door-not-asked');
+  });
+
+  it('waits for a Mac of which nobody can tell whether a door is left there', () => {
+    const observation = observeMesh(fleet, { members: {}, unknown: { 'studio-4': { services: 'timed-out' } } });
+    const plan = makePlan({ goal: drain, desired: fleet, observation, targets });
+    expect(plan.waiting).toMatchObject([{ node: 'studio-4', resource: 'doorman', isUnknown: true }]);
+    expect(Object.keys(plan.observed)).toEqual(['studio-1', 'studio-4']);
+  });
+
+  it('names what a Mac that is away means, and what to do', () => {
+    const [kimi = expect.fail('the fleet has no placement')] = fleet.placements;
+    const [own, other] = ['studio-1', 'studio-4'].map((name) => asText(unaskedDoor(kimi, nodeName(name))));
+    expect(own?.detail).toContain('whether the door of kimi there is closed, and who is inside');
+    expect(own?.hint).toBe(
+      'Bring studio-1 back, then: meshwright drain kimi. Where it is gone for good, take it out of the nodes of kimi in the file.',
+    );
+    expect(other?.detail).toContain('whether an earlier file has left a door of kimi there');
+    expect(other?.hint).toContain('take it out of the file.');
+  });
+});
+
+onOnePage('door-nodes');

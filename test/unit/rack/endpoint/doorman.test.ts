@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import type { LaunchdService } from '../../../../src/model/facts/daemons.ts';
+import type { KeptFile } from '../../../../src/model/facts/fact-values.ts';
+import { textDigest } from '../../../../src/node/put-file.ts';
+import { planLines, planOf, type ResourceFile } from '../../engine/plan/resource-file.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const sha = 'aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd';
+const label = 'dev.meshwright.doorman.8080';
+
+const placementOf = (name: string, publication: object = {}): object => ({
+  name,
+  model: 'none',
+  runtime: 'none',
+  nodes: ['studio-1'],
+  transport: 'tcp',
+  contextTokens: 4_096,
+  parallel: 1,
+  args: [],
+  env: {},
+  endpointPort: 8_080,
+  firstTokenMs: 30_000,
+  state: 'serving',
+  publication: { servedName: name, ...publication },
+});
+
+const caseOf = (placements: readonly object[], seen: object = {}): ResourceFile => ({
+  title: '',
+  goal: { kind: 'converge', only: ['doorman'] },
+  file: {
+    doorman: {
+      name: 'doorman',
+      archive: '/node.tar.gz',
+      program: 'node/bin/node',
+      extras: [],
+      sha256: sha,
+      digest: sha,
+    },
+    placements,
+  },
+  seen: { 'studio-1': { ...seen } },
+});
+
+/** The files that a plan puts, as an observation sees them afterwards. */
+const filesOf = (plan: Plan): readonly KeptFile[] =>
+  plan.steps.flatMap(({ act }) =>
+    act.kind === 'put' ? [{ path: act.path.path, digest: textDigest(act.content), state: 'intact' } as const] : [],
+  );
+
+const running: LaunchdService = { label, state: 'running', pid: 7 };
+
+describe('a doorman whose files are as wanted', () => {
+  const placements = [placementOf('kimi'), placementOf('qwen')];
+  const files = filesOf(planOf(caseOf(placements)));
+  const seenWith = (service: LaunchdService, kept = files) =>
+    planLines(planOf(caseOf(placements, { services: [service], files: kept })));
+
+  it('is there only when it answers at its port with its own placements', () => {
+    expect(seenWith({ ...running, behind: ['kimi', 'qwen'] })).toMatchObject({ changes: [], waiting: [] });
+    for (const behind of [[], ['kimi']]) {
+      const { changes, steps } = seenWith({ ...running, behind });
+      expect(changes).toEqual([expect.stringMatching(/^studio-1 doorman\/8080: not listening -> version/)]);
+      expect(steps).toEqual([expect.stringContaining('"reload":true,"isTaken":false')]);
+    }
+  });
+
+  it('is loaded again where its process is older than its files, which a run put that ended then', () => {
+    const [change] = planLines(planOf(caseOf(placements))).changes;
+    const own = / -> version ([0-9a-f]{16})/.exec(change ?? '')?.[1];
+    const service = { ...running, behind: ['kimi', 'qwen'] };
+    const saying = (version?: string) => {
+      const doormen = [{ kind: 'answered', port: 8_080, strangers: 0, doors: [], ...(version && { version }) }];
+      return planLines(planOf(caseOf(placements, { services: [service], files, doormen })));
+    };
+    expect(saying(own)).toMatchObject({ changes: [], steps: [] });
+    const withMore = seenWith({ ...service, behind: ['kimi', 'old', 'qwen'] });
+    for (const { changes, steps } of [saying('0123456789abcdef'), saying(), withMore]) {
+      expect(changes).toEqual([expect.stringMatching(/^studio-1 doorman\/8080: not as the file wants it -> version/)]);
+      expect(steps).toContainEqual(expect.stringContaining('"reload":true,"isTaken":false'));
+    }
+  });
+
+  it('is taken away from a port that only a file of an earlier gateway is left of', () => {
+    const path = '/Library/Application Support/meshwright/doorman/9090/config.json';
+    const left: KeptFile = { path, digest: 'ab', state: 'intact' };
+    const changesWith = (state: KeptFile['state']) =>
+      seenWith({ ...running, behind: ['kimi', 'qwen'] }, [...files, { ...left, state }]).changes;
+    expect(changesWith('intact')).toEqual(['studio-1 doorman/9090: left over -> not there']);
+    expect(changesWith('missing')).toEqual([]);
+  });
+
+  it('is unknown while nobody could ask it', () => {
+    const { changes, waiting } = seenWith(running);
+    expect(changes).toEqual([]);
+    expect(waiting).toEqual([expect.stringContaining('whether the doorman listens on port 8080')]);
+  });
+
+  it('interrupts every placement behind it when it is loaded again, and none when it is loaded first', () => {
+    const first = planOf(caseOf(placements));
+    expect(first.effects).toEqual([]);
+    const again = planOf(caseOf(placements, { services: [{ ...running, behind: ['kimi', 'qwen'] }], files: [] }));
+    expect(again.effects).toMatchObject([{ kind: 'interrupt', nodes: ['studio-1'], placements: ['kimi', 'qwen'] }]);
+    const unheard = planOf(caseOf(placements, { services: [{ ...running, behind: [] }], files }));
+    expect(unheard.effects).toEqual([]);
+    const removed = planOf(caseOf([], { services: [{ ...running, behind: ['kimi', 'old'] }], files }));
+    expect(removed.effects).toMatchObject([{ kind: 'interrupt', nodes: ['studio-1'], placements: ['kimi', 'old'] }]);
+  });
+});
+
+describe('the key files of a doorman', () => {
+  const hash = (letter: string) => digest(letter.repeat(64));
+  const known = (...letters: readonly string[]) => ({ kind: 'known', value: letters.map(hash) });
+  const source = { kind: 'env', name: 'A' };
+  const read = { apiKeys: [source], keyHashes: known('e') };
+  const unread = {
+    apiKeys: [source, { kind: 'env', name: 'B' }],
+    keyHashes: { kind: 'unknown', reason: 'not-asked', detail: 'B is not set.' },
+  };
+  const folder = '/Library/Application Support/meshwright/doorman/8080/keys';
+  const keyPuts = (plan: Plan) =>
+    plan.steps.flatMap(({ act }) =>
+      act.kind === 'put' && act.path.path.startsWith(folder)
+        ? [[act.path.path.slice(folder.length + 1), act.content.join('')]]
+        : [],
+    );
+
+  it('wait for the one key that nobody can read alone, whatever the node has', () => {
+    for (const state of ['intact', 'changed', 'missing']) {
+      const files = ['kimi', 'qwen'].map((name) => ({ path: `${folder}/${name}`, digest: 'f'.repeat(64), state }));
+      for (const seen of [{}, { files }]) {
+        const plan = planOf(caseOf([placementOf('kimi', read), placementOf('qwen', unread)], seen));
+        const { changes, waiting } = planLines(plan);
+        expect(changes).toContainEqual(
+          expect.stringMatching(/^studio-1 doorman\/8080\/kimi\/keys: .* -> the keys of the file$/),
+        );
+        expect(waiting).toEqual([expect.stringMatching(/doorman\/8080\/qwen\/keys.*B is not set/)]);
+        expect(keyPuts(plan)).toEqual([['kimi', expect.stringContaining('e'.repeat(64))]]);
+      }
+    }
+  });
+
+  it('have every key of a list, and are the same whatever its order', () => {
+    const put = (...letters: readonly string[]) =>
+      keyPuts(planOf(caseOf([placementOf('kimi', { apiKeys: [source, source], keyHashes: known(...letters) })])));
+    expect(put('e', 'a')).toEqual(put('a', 'e'));
+    expect(put('e', 'a')[0]?.[1]).toContain('a'.repeat(64));
+    expect(put('e', 'a')[0]?.[1]).toContain('e'.repeat(64));
+    expect(put('e')).not.toEqual(put('e', 'a'));
+  });
+
+  it('go with the placements that have left the doorman', () => {
+    const files = [{ path: `${folder}/old`, digest: 'f'.repeat(64), state: 'intact' }];
+    const { steps } = planLines(planOf(caseOf([placementOf('kimi', read)], { files })));
+    expect(steps).toContainEqual(expect.stringContaining('"left":["old"]'));
+  });
+});
+
+onOnePage('doorman');

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { allProbes } from '../../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import type { DoormanSight } from '../../../../src/model/gateway.ts';
+import { known, unknown } from '../../../../src/model/known.ts';
+import { parseFrames } from '../../../../src/node/frames.ts';
+import { observeScript } from '../../../../src/node/observe-script.ts';
+import { doorSight } from '../../../../src/rack/placement/doors/door-sight.ts';
+import { doormenFact } from '../../../../src/rack/records/gateways-fact.ts';
+import { answer, asked } from '../../engine/observe/fact-cases.ts';
+import { makeMacRoot } from '../../engine/scripts/mac-root.ts';
+import { removedAfter, startScript } from '../../engine/scripts/node-root.ts';
+import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
+
+const counts = {
+  sinceEpochSeconds: 1_790_000_000,
+  requests: 3,
+  failed: 1,
+  refused: 0,
+  tokens: 85,
+  firstToken: { count: 2, totalMs: 255.5, lastMs: 127.8 },
+  generating: { tokens: 80, totalMs: 2_000, lastPerSecond: 41.5 },
+};
+const door = { placement: 'chat', running: 1, waiting: 2, lastByteMsAgo: 40, quietMs: 30, streamQuietMs: 20, counts };
+const status = (...placements: readonly unknown[]): string =>
+  `${JSON.stringify({ formatVersion: 1, strangers: 4, version: '0123456789abcdef', placements })}\n`;
+
+const label = 'dev.meshwright.doorman.8080';
+const said = (lines: readonly string[]) =>
+  doormenFact.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
+const saidText = (text: string) => {
+  const seen = said([
+    `answer ${label} 0`,
+    `status ${label}`,
+    `|${Buffer.from(text).toString('base64').slice(0, 76)}`,
+    `|${Buffer.from(text).toString('base64').slice(76)}`,
+    'end',
+  ]);
+  return seen.kind === 'known' ? seen.value[0] : seen.reason;
+};
+
+describe('doormen fact', () => {
+  it('gives what a doorman counts by placement, and nothing else that it may say', () => {
+    expect(saidText(status({ ...door, servedName: 'tiny', prompt: 'never shown' }))).toEqual({
+      kind: 'answered',
+      port: 8_080,
+      version: '0123456789abcdef',
+      strangers: 4,
+      doors: [door],
+    });
+  });
+
+  it('leaves out what an older doorman does not say', () => {
+    const { sinceEpochSeconds: _since, ...older } = counts;
+    const said = saidText(status({ placement: 'chat', running: 0, waiting: 0, counts: older }));
+    expect(said).toMatchObject({ doors: [{ placement: 'chat', running: 0, waiting: 0, counts: older }] });
+    expect(JSON.stringify(said)).not.toMatch(/since|MsAgo|quiet/);
+  });
+
+  it.each([
+    ['no JSON', '{"formatVersion":1,"strangers":'],
+    ['a number that is none', status({ ...door, running: '1' })],
+    ['a number below zero', status({ ...door, counts: { ...counts, tokens: -1 } })],
+    ['a number that nobody can count to', status({ ...door, counts: { ...counts, tokens: 1e300 } })],
+    ['a count that is missing', status({ ...door, counts: { ...counts, generating: {} } })],
+    ['no counts', status({ ...door, counts: undefined })],
+    ['a placement that is no name', status({ ...door, placement: '../chat' })],
+    ['one placement twice', status(door, door)],
+    ['another form', '{"formatVersion":2,"strangers":0,"placements":[]}'],
+  ])('knows nothing of a doorman that says %s, and takes it for no zero', (_, text) => {
+    expect(saidText(text)).toEqual({ kind: 'silent', port: 8_080, reason: 'what it says cannot be read' });
+  });
+
+  it('tells a doorman that does not answer from one that has nobody inside', () => {
+    const silent = (...lines: readonly string[]) => {
+      const seen = said([...lines, 'end']);
+      return seen.kind === 'known' ? seen.value : seen.reason;
+    };
+    expect(silent(`answer ${label} 28`, `status ${label}`)).toMatchObject([
+      { kind: 'silent', reason: 'it did not answer in time' },
+    ]);
+    expect(silent(`answer ${label} 0`, `status ${label}`)).toMatchObject([{ kind: 'silent' }]);
+    expect(silent()).toEqual([]);
+    expect(silent(`status ${label}`)).toBe('garbled');
+    expect(silent(`answer ${label} 7`, `status ${label}`, `status ${label}`)).toBe('garbled');
+  });
+});
+
+describe('the door of a placement', () => {
+  const at = (value: readonly DoormanSight[]) => ({ doormen: known(value) });
+  const silent: DoormanSight = { kind: 'silent', port: 8_081, reason: 'it did not answer in time' };
+  const answered: DoormanSight = { kind: 'answered', port: 8_080, strangers: 0, doors: [door] };
+
+  it('is known where its doorman answers, whatever another one does', () => {
+    expect(doorSight(at([silent, answered]), 'chat', 8_080)).toEqual(known(door));
+    expect(doorSight(at([answered]), 'other', 8_080)).toBeUndefined();
+  });
+
+  it('is that at its port, and the one that it had before while nobody has loaded that', () => {
+    const moved: DoormanSight = { kind: 'answered', port: 8_090, strangers: 0, doors: [{ ...door, running: 7 }] };
+    expect(doorSight(at([answered, moved]), 'chat', 8_090)).toMatchObject({ value: { running: 7 } });
+    expect(doorSight(at([answered]), 'chat', 8_090)).toEqual(known(door));
+    expect(doorSight(at([answered, silent]), 'chat', 8_081)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('is unknown, not missing, where a doorman did not answer or nobody could look', () => {
+    expect(doorSight(at([silent, answered]), 'other', 8_080)).toMatchObject({ kind: 'unknown', reason: 'failed' });
+    expect(doorSight({ doormen: unknown('timed-out', 'late') }, 'chat', 8_080)).toMatchObject({ reason: 'timed-out' });
+  });
+});
+
+const newRoot = removedAfter(makeMacRoot);
+
+async function observed(shell: Shell, curl: string, ports: readonly number[] = [8_080]) {
+  const root = newRoot(shell);
+  for (const port of ports) root.file(`Library/LaunchDaemons/dev.meshwright.doorman.${port}.plist`, '');
+  root.tool('bin/launchctl', 'printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2"');
+  root.tool('usr/bin/curl', curl);
+  const token = 'fedcba9876543210fedcba9876543210';
+  const probes = allProbes().filter(({ name }) => name === 'launchd-services');
+  const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+  const frames = parseFrames((await end).stdout, { probes, token });
+  return parseFacts(frames, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
+}
+
+describe.each(scriptShells)('doormen that are asked under $name', (shell) => {
+  it('are read as they answer', async () => {
+    const { doormen: seen, services } = await observed(shell, `printf '%s' '${status(door)}'`);
+    expect(seen).toMatchObject({ value: [{ kind: 'answered', doors: [door] }] });
+    expect(services).toMatchObject({ value: [{ label, behind: ['chat'] }] });
+  });
+
+  it('are not known to anybody who answers in their place', async () => {
+    const { doormen: seen, services } = await observed(shell, `printf '{"placements":[]}\\n|x\\nend\\n'`);
+    expect(seen).toMatchObject({ value: [{ kind: 'silent' }] });
+    expect(services).toMatchObject({ value: [{ behind: [] }] });
+  });
+
+  it('take no more room together than there is for all, and still say who is behind them', async () => {
+    const long = status({ ...door, closed: 'x'.repeat(60_000) });
+    const curl = `/usr/bin/perl -e 'print q(${long.trimEnd()}), qq(\\n)'`;
+    const { doormen: seen, services } = await observed(shell, curl, [8_080, 8_081]);
+    expect(seen).toMatchObject({ value: [{ kind: 'answered' }, { kind: 'silent', port: 8_081 }] });
+    expect(services).toMatchObject({ value: [{ behind: ['chat'] }, { behind: ['chat'] }] });
+  });
+});

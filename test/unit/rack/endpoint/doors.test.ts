@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
+import { known } from '../../../../src/model/known.ts';
+import type { Step } from '../../../../src/model/step.ts';
+import { placementSubject } from '../../../../src/model/subject.ts';
+import { read } from '../../../../src/rack/fact.ts';
+import type { FleetObservation } from '../../../../src/rack/fleet-observation.ts';
+import { doorFindings } from '../../../../src/rack/placement/check/door-findings.ts';
+import { doormanSights } from '../../../../src/rack/placement/doors/door-sights.ts';
+import { servicesFact } from '../../../../src/rack/records/services-fact.ts';
+import { doorCounts, doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { settledFacts } from '../../../rack/rack.ts';
+import { diagnosticsAsText } from '../../as-text.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const counts = doorCounts({ requests: 3, tokens: 30 });
+
+const trees: FactValues['trees'] = [
+  { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
+  { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
+];
+
+/** All of kimi runs, and its leader also shows a doorman at this port with kimi behind it. */
+function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> = {}): FleetObservation {
+  const values = targetsOf(fleet).map((name) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    return [name, { ...facts, trees }];
+  });
+  const members = threeMembers(['joined', 'joined', 'joined']);
+  const one = observeMesh(fleet, { members, values: Object.fromEntries(values) });
+  const leader = one.nodes['studio-1'] ?? expect.fail('there is no studio-1');
+  const services = read(leader.facts, servicesFact);
+  const doorman = { label: `dev.meshwright.doorman.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;
+  const facts = {
+    ...leader.facts,
+    services: services.kind === 'known' ? known([...services.value, doorman]) : services,
+    ...Object.fromEntries(Object.entries(seen).map(([name, value]) => [name, known(value)])),
+  };
+  return { ...one, nodes: { ...one.nodes, 'studio-1': { ...leader, facts } } };
+}
+
+const targetsOf = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
+
+describe('the door of a placement that serves', () => {
+  const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
+  const closed = '/Library/Application Support/meshwright/doorman/8080/closed/kimi';
+  const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
+  const door = doorSight({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
+  const doormen = [doormanSight([door])];
+  const findings = (of: DesiredFleet, seen: Partial<FactValues>) =>
+    diagnosticsAsText(
+      doorFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) })),
+    );
+
+  it('is told while it is closed, with the reason, who is inside, and what opens it', () => {
+    expect(findings(fleet, { files, doormen })).toMatchObject([
+      {
+        code: 'endpoint/door-closed',
+        severity: 'warning',
+        subject: placementSubject('kimi'),
+        detail:
+          'It serves, and whoever comes to port 8080 of studio-1 gets 503: it was drained by its operator. 2 inside.',
+        hint: expect.stringContaining('meshwright start kimi'),
+      },
+    ]);
+    expect(findings(fleet, { files, doormen: [] })).toMatchObject([
+      { detail: 'It serves, and whoever comes to port 8080 of studio-1 gets 503.' },
+    ]);
+  });
+
+  it('is not told while it is open, nor where the file wants it closed or publishes nothing', () => {
+    expect(findings(fleet, { files: [], doormen })).toEqual([]);
+    const stopped = meshFleet({ placement: { publication: { servedName: 'kimi' }, state: 'stopped' } });
+    for (const of of [stopped, meshFleet()]) expect(findings(of, { files, doormen })).toEqual([]);
+  });
+});
+
+describe('a door that the file does not have any more', () => {
+  const fleet = meshFleet();
+  const stepsFor = (goal: Goal, of = fleet): readonly Step[] =>
+    makePlan({ goal, desired: of, observation: observed(fleet, 9_000), targets: targetsOf(of) }).steps;
+
+  /** Every step that has to have ended before this one begins. */
+  function stepsBefore(steps: readonly Step[], id: string): readonly string[] {
+    const step = steps.find((one) => one.id === id) ?? expect.fail(`there is no ${id}`);
+    return step.needs.flatMap((need) => [need, ...stepsBefore(steps, need)]);
+  }
+
+  it('is shown with who is inside, which a drain waits for', () => {
+    const door = { ...doorSight({ running: 2 }), closed: 'it was drained by its operator.' };
+    const files: FactValues['files'] = [
+      { path: '/Library/Application Support/meshwright/doorman/9000/closed/kimi', digest: '00', state: 'intact' },
+    ];
+    const observation = observed(fleet, 9_000, { files, doormen: [doormanSight([door], 9_000)] });
+    expect(doormanSights(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
+      { node: 'studio-1', address: 'doorman/9000/kimi/inside', observed: known(2) },
+    ]);
+  });
+
+  it('is closed and drained by the stop of its placement, before any rank is stopped', () => {
+    const steps = stepsFor({ kind: 'stop', placements: ['kimi'] });
+    expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual([
+      'studio-1/placement/kimi/close-door-9000',
+      'studio-1/placement/kimi/drain-9000',
+      'studio-1/placement/kimi/close-door-9000',
+    ]);
+  });
+
+  it('is closed, drained and removed by an apply, once and before any rank is stopped', () => {
+    const changed = meshFleet({ placement: { endpointPort: 8_081 } });
+    const steps = stepsFor({ kind: 'converge', only: ['doorman', 'placement'] }, changed);
+    const doors = steps.map(({ id }) => String(id)).filter((id) => /door/.test(id));
+    expect(doors).toEqual([
+      'studio-1/doorman/9000/kimi/door/close',
+      'studio-1/doorman/9000/kimi/door/drain',
+      'studio-1/doorman/9000/remove',
+    ]);
+    expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual(expect.arrayContaining(doors));
+  });
+});
+
+onOnePage('doors');

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { planOf } from '../../engine/plan/resource-file.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const text = readFileSync(new URL('../../../cases/resources/doorman/drain-inside.yaml', import.meta.url), 'utf8');
+
+/** The plan of a drain whose door is closed already, with this many who run inside. */
+const planWith = (running: number): Plan =>
+  planOf(parse(text.replace('running: 2, waiting: 1', `running: ${running}, waiting: 0`)));
+
+it('stays the same plan while those inside leave, and is another one when nobody is left', () => {
+  const [five, four, none] = [planWith(5), planWith(4), planWith(0)];
+  expect(five.changes).toMatchObject([{ from: 'closed, 5 inside' }]);
+  expect(four.changes).toMatchObject([{ from: 'closed, 4 inside' }]);
+  expect(four.observed).toEqual(five.observed);
+  expect(none.observed).not.toEqual(four.observed);
+  expect(none.steps).toEqual([]);
+});
+
+it('closes the door on the leader of a fallback while the own leader is away, of which it knows nothing', () => {
+  const wanted = parse(text);
+  const [kimi] = wanted.file.placements;
+  const plan = planOf({
+    ...wanted,
+    file: { ...wanted.file, placements: [{ ...kimi, fallback: { nodes: ['studio-2'], contextTokens: 2_048 } }] },
+    unreachable: ['studio-1'],
+    seen: { 'studio-2': { services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7 }] } },
+  });
+  expect(plan.changes).toMatchObject([{ node: 'studio-2', from: 'open' }]);
+  expect(plan.steps.map(({ id }) => id)).toEqual([
+    'studio-2/doorman/8080/kimi/door/close',
+    'studio-2/doorman/8080/kimi/inside/wait',
+  ]);
+  expect(Object.keys(plan.observed)).not.toContain('studio-1');
+});
+
+onOnePage('drain');

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { adoptedDaemon as adoptedDaemonItself } from '../../../../src/rack/foreign-daemon/adopted-daemon.ts';
+import { nodesOfOneMac } from '../../../../src/rack/identity/identity.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const adoptedDaemon = onPage(adoptedDaemonItself);
+
+describe('a network daemon that the file adopts', () => {
+  const adopted = (wish: string, isLoaded: boolean, isDisabled: boolean) =>
+    adoptedDaemon(
+      { thunderbolt: { foreignDaemons: wish } } as never,
+      {
+        'foreign-daemons': { kind: 'known', value: [{ label: 'io.exo.networksetup', isLoaded, isDisabled }] },
+      } as never,
+    );
+
+  it('keeps the cables while it is loaded or the next start loads it', () => {
+    expect(adopted('adopt', true, false)).toBe('io.exo.networksetup');
+    expect(adopted('adopt', true, true)).toBe('io.exo.networksetup');
+    expect(adopted('adopt', false, false)).toBe('io.exo.networksetup');
+    expect(adopted('adopt', false, true)).toBeUndefined();
+    expect(adopted('stop', true, false)).toBeUndefined();
+  });
+});
+
+describe('nodes of one Mac', () => {
+  it('are found by their hardware UUID in upper or lower case', () => {
+    const node = (name: string, hardwareUuid: string) => ({
+      name,
+      facts: { identity: { kind: 'known', value: { hardwareUuid } } },
+    });
+    const nodes = [node('a', 'AB-12'), node('b', 'cd-34'), node('c', 'ab-12')];
+    expect(nodesOfOneMac({ nodes } as never).map((same) => same.map(({ name }) => name))).toEqual([['a', 'c']]);
+  });
+});
+
+onOnePage('adopted-daemon');

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { KeeperSight } from '../../../../src/model/facts/fact-values.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import {
+  type Kept,
+  keeperData,
+  keeperDataText,
+  keeperPlist,
+  keeperPlistText,
+  keeperProgram,
+} from '../../../../src/node/paths/keeper-files.ts';
+import { textDigest } from '../../../../src/node/put-file.ts';
+import { keepText } from '../../../../src/rack/keeper/program.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const kept: Kept = {
+  isBridgeRemoved: true,
+  wiredMegabytes: 491_520,
+  addresses: [
+    { receptacle: 2, address: '10.77.0.1', prefixLength: 30 },
+    { receptacle: 3, address: '10.77.0.5', prefixLength: 30 },
+    { receptacle: 4, address: '10.77.0.9', prefixLength: 30 },
+  ],
+};
+
+/** As it lies on studio-1 when it was put there for the whole file. */
+const installed: KeeperSight = {
+  files: [
+    { path: keeperProgram.path, digest: textDigest([keepText]), state: 'intact' },
+    { path: keeperData.path, digest: textDigest(keeperDataText(kept)), state: 'intact' },
+    { path: keeperPlist.path, digest: textDigest(keeperPlistText), state: 'intact' },
+  ],
+  isLoaded: true,
+  isRefused: false,
+};
+
+function planWith(keeper: KeeperSight, changes: Partial<DesiredFleet> = {}): Plan {
+  const fleet = settledFleet();
+  const values = settledValues();
+  const target = nodeName('studio-1');
+  return makePlan({
+    goal: { kind: 'converge', only: ['keeper'] },
+    desired: { ...fleet, system: { ...fleet.system, keeper: 'auto' }, ...changes },
+    observation: observedFleet({ values: { ...values, [target]: { ...values[target], keeper } } }),
+    targets: [target],
+  });
+}
+
+const stepsOf = ({ steps }: Plan): readonly string[] => steps.map(({ id }) => id.replace('studio-1/keeper/', ''));
+
+/** The same keeper with one file in another state. */
+const withFile = (path: string, state: 'changed' | 'missing'): KeeperSight => ({
+  ...installed,
+  files: installed.files.map((file) => (file.path === path ? { ...file, state } : file)),
+});
+
+describe('the keeper of a node', () => {
+  it('is left alone when program, data and property list are as they are to be and launchd has it', () => {
+    expect(planWith(installed)).toMatchObject({ changes: [], steps: [] });
+  });
+
+  it('gets new data alone when the file keeps something else, and is not loaded anew', () => {
+    const { system } = settledFleet();
+    const changed = { system: { ...system, keeper: 'auto', wiredLimit: { kind: 'default' } } } as const;
+    expect(stepsOf(planWith(installed, changed))).toEqual(['put-data']);
+    expect(stepsOf(planWith(withFile(keeperData.path, 'missing')))).toEqual(['put-data']);
+  });
+
+  it('is loaded anew when its property list is another one, since launchd keeps the old one', () => {
+    const { steps } = planWith(withFile(keeperPlist.path, 'changed'));
+    expect(steps.map(({ act }) => act)).toMatchObject([
+      { kind: 'put', path: keeperPlist },
+      { kind: 'script', name: 'load-keeper', args: { reload: true } },
+    ]);
+  });
+
+  it('is only loaded when nothing but that is missing', () => {
+    const { steps } = planWith({ ...installed, isLoaded: false });
+    expect(steps.map(({ act }) => act)).toEqual([{ kind: 'script', name: 'load-keeper', args: { reload: false } }]);
+  });
+
+  it('goes where the file has nothing for it to keep', () => {
+    const { system, thunderbolt } = settledFleet();
+    const { pool: _, ...rest } = thunderbolt;
+    const nothing = {
+      system: { ...system, keeper: 'auto', wiredLimit: { kind: 'default' } },
+      thunderbolt: { ...rest, bridge: 'verify', links: [], networks: {} },
+    } as const;
+    expect(stepsOf(planWith(installed, nothing))).toEqual(['remove']);
+    expect(planWith({ files: [], isLoaded: false, isRefused: false }, nothing).steps).toEqual([]);
+  });
+
+  it('gets receptacles by number, and masks as ifconfig prints them', () => {
+    expect(keeperDataText({ isBridgeRemoved: false, wiredMegabytes: 1, addresses: [] })).toEqual(['wired 1\n']);
+    expect(keeperDataText(kept)).toEqual([
+      'wired 491520\nbridge remove\naddress 2 10.77.0.1 0xfffffffc\naddress 3 10.77.0.5 0xfffffffc\naddress 4 10.77.0.9 0xfffffffc\n',
+    ]);
+  });
+});
+
+onOnePage('keeper');

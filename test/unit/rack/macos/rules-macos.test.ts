@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { MacosUpdate } from '../../../../src/model/facts/mac.ts';
+import type { RackChanges } from '../../../rack/rack.ts';
+import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+
+describe('macOS', () => {
+  const macos = (version: string, extra?: string): Partial<FactValues> => ({
+    'macos-version': { version, build: '25X1', ...(extra === undefined ? {} : { extra }) },
+  });
+
+  it('is an error outside of what the file accepts, told once', () => {
+    expect(told(only(macos('26.3')))).toEqual(['error macos/outside-accept node studio-3']);
+  });
+
+  it('too old for RDMA is not told twice', () => {
+    expect(told(only(macos('26.1')))).toEqual(['error macos/outside-accept node studio-3']);
+  });
+
+  it('differing among cabled nodes is an error about those in the minority', () => {
+    expect(told(only(macos('26.4.1')))).toEqual(['error macos/versions-differ node studio-3']);
+  });
+
+  it('with another background security improvement differs', () => {
+    expect(told(only(macos('26.5', '(a)')))).toEqual(['error macos/versions-differ node studio-3']);
+  });
+
+  it('differing in two halves is about the older one, counted as numbers', () => {
+    const values = {
+      'studio-1': macos('26.10'),
+      'studio-2': macos('26.10'),
+      'studio-3': macos('26.4'),
+      'studio-4': macos('26.4'),
+    };
+    expect(told({ values }, { macos: {} })).toEqual(['error macos/versions-differ nodes studio-3, studio-4']);
+    expect(hintsOf('macos/versions-differ', { values }, { macos: {} })[0]).toContain('to 26.10,');
+  });
+
+  it('differing is about those that are not on the wish, as soon as one node is', () => {
+    const values = { 'studio-1': macos('26.4'), 'studio-2': macos('26.4'), 'studio-3': macos('26.4') };
+    expect(told({ values })).toEqual(['error macos/versions-differ nodes studio-1, studio-2, studio-3']);
+  });
+
+  it('that is the wish itself, and outside of what is accepted, is a mistake of the file', () => {
+    const wishes = { macos: { version: '26.5', accept: '>=27' } };
+    const hints = hintsOf('macos/outside-accept', only(macos('26.5')), wishes);
+    expect(hints).toHaveLength(4);
+    for (const hint of hints) expect(hint).toMatch(/^Bring macOS on studio-\d to 26\.5 .*, or widen macos\.accept\./);
+  });
+
+  it('newer than what the file wants is never brought back by a hint', () => {
+    const newer = only(macos('26.7'));
+    const all = {
+      values: Object.fromEntries(
+        ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [name, macos('26.5.1')]),
+      ),
+    };
+    const hints = [
+      hintsOf('macos/outside-accept', newer),
+      hintsOf('macos/outside-accept', newer, { macos: { accept: '<26.6' } }),
+      hintsOf('macos/not-the-wish', all),
+      hintsOf('macos/versions-differ', only(macos('26.5.1'))),
+    ].flat();
+    expect(hints).toHaveLength(4);
+    for (const hint of hints) {
+      expect(hint).toMatch(/macos\.(?:version|accept)/);
+      expect(hint).toContain('erasing');
+      expect(hint).not.toMatch(/[Bb]ring macOS/);
+    }
+    expect(hints[3]).toContain('bring all cabled nodes to 26.5.1');
+  });
+
+  it('other than the wish, and equal everywhere, is a notice about all nodes together', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const values = Object.fromEntries(names.map((name) => [name, macos('26.5.1')]));
+    expect(told({ values })).toEqual(['notice macos/not-the-wish nodes studio-1, studio-2, studio-3, studio-4']);
+  });
+
+  it('of another build on an equal Mac is a warning', () => {
+    const found = findingsOf(only(macos('26.5')));
+    expect(found.map((one) => one.code)).toEqual(['macos/builds-differ']);
+    expect(found[0]?.detail).toContain('25F71 on studio-1, studio-2, studio-4; 25X1 on studio-3');
+  });
+
+  it('of another build on another model is right', () => {
+    const hardware = { model: 'Mac16,9', chip: 'Apple M4 Max', memoryBytes: 2 ** 39 };
+    expect(told(only({ ...macos('26.5'), hardware }))).toEqual([]);
+  });
+
+  it('that is unknown is neither right nor wrong', () => {
+    expect(told({ unknown: { 'studio-3': { 'macos-version': 'garbled' } } })).toEqual([
+      'warning fact/unknown node studio-3',
+    ]);
+  });
+});
+
+describe('hints about updates of macOS', () => {
+  const pane = 'System Settings > General > Software Update';
+  const update = (version: string, build: string): MacosUpdate => ({
+    label: `macOS ${version}-${build}`,
+    title: `macOS ${version}`,
+    version,
+    build,
+  });
+  const tahoe = update('26.7', '25G229');
+  const golden = update('27.0', '26A428');
+  const mac = (version: string, offers: readonly MacosUpdate[]): Partial<FactValues> => ({
+    'macos-version': { version, build: '25X1' },
+    'software-updates': offers,
+  });
+  const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+  const all = (values: Partial<FactValues>): RackChanges => ({
+    values: Object.fromEntries(names.map((name) => [name, values])),
+  });
+  const outside = (offers: readonly MacosUpdate[], wanted: DesiredFleet['macos']): string | undefined =>
+    hintsOf('macos/outside-accept', only(mac('26.3', offers)), { macos: wanted }).find((hint) =>
+      hint.includes('on studio-3 to'),
+    );
+
+  it('name the offered update that the file wants', () => {
+    expect(outside([tahoe, golden], { version: '26.7', accept: '>=26.4 <28' })).toBe(
+      `Bring macOS on studio-3 to 26.7, or widen macos.accept. studio-3 offers it: macOS 26.7 (25G229), in ${pane}.`,
+    );
+    expect(outside([tahoe, golden], { accept: '>=26.4 <28' })).toBe(
+      'Bring macOS on studio-3 to a version in that range, or widen macos.accept. ' +
+        `studio-3 offers macOS 27.0 (26A428), in ${pane}.`,
+    );
+  });
+
+  it('prefer a release to a beta of the same version, and name a beta as one', () => {
+    const beta = { ...golden, label: 'macOS 27 Beta 7-26A5421a', title: 'macOS 27 Beta 7', build: '26A5421a' };
+    const wanted = { version: '27.0', accept: '>=27' };
+    expect(outside([beta, golden], wanted)).toContain(' studio-3 offers it: macOS 27.0 (26A428), in ');
+    expect(outside([beta], wanted)).toContain(' studio-3 offers it: macOS 27.0 (26A5421a, beta), in ');
+  });
+
+  it('compare versions as numbers, whatever the update is called', () => {
+    const { build: _, ...named } = { ...golden, label: 'macOS Golden Gate', title: 'macOS Golden Gate' };
+    expect(outside([named], { version: '27', accept: '>=27' })).toContain(' studio-3 offers it: macOS 27.0, in ');
+  });
+
+  it('say that a Mac offers only versions that the file does not want', () => {
+    const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
+    expect(outside([golden], wanted)).toBe(
+      `Bring macOS on studio-3 to 26.5 (${pane}), or widen macos.accept. ` +
+        'studio-3 offers only macOS 27.0 (26A428), which the file does not accept.',
+    );
+    expect(outside([tahoe, golden], wanted)).toContain(
+      ' studio-3 offers only macOS 26.7 (25G229) and macOS 27.0 (26A428), which the file does not accept.',
+    );
+    expect(outside([tahoe, golden], { version: '26.5', accept: '>=26.4 <27' })).toContain(
+      ' studio-3 offers only macOS 26.7 (25G229) and macOS 27.0 (26A428), not 26.5.',
+    );
+  });
+
+  it('stay as they are where no newer macOS is known to be offered', () => {
+    const text = `Bring macOS on studio-3 to 26.5 (${pane}), or widen macos.accept.`;
+    const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
+    const unseen = { ...only(mac('26.3', [])), unknown: { 'studio-3': { 'software-updates': 'garbled' } } } as const;
+    expect(outside([], wanted)).toBe(text);
+    expect(outside([update('26.3', '25X9'), update('26.2', '25C56')], wanted)).toBe(text);
+    expect(hintsOf('macos/outside-accept', unseen, { macos: wanted })).toEqual([text]);
+  });
+
+  it('name each Mac that offers the macOS of the file, and no Mac that has it', () => {
+    const [first, ...others] = names;
+    const wanted = { version: '26.7', accept: '>=26.4 <28' };
+    expect(hintsOf('macos/not-the-wish', all(mac('26.5', [tahoe, golden])), { macos: wanted })).toEqual([
+      'Bring macOS to 26.7 when it suits you, on all cabled nodes together. ' +
+        `studio-1, studio-2, studio-3, studio-4 offer it: macOS 26.7 (25G229), in ${pane}.`,
+    ]);
+    const values = Object.fromEntries([
+      [first, mac('26.7', [golden])],
+      ...others.map((name) => [name, mac('26.5', name === 'studio-2' ? [tahoe, golden] : [golden])]),
+    ]);
+    expect(hintsOf('macos/versions-differ', { values }, { macos: wanted })).toEqual([
+      'Bring all cabled nodes to 26.7, with the same background security improvements. ' +
+        `studio-2 offers it: macOS 26.7 (25G229), in ${pane}. ` +
+        'studio-3, studio-4 offer only macOS 27.0 (26A428), not 26.7.',
+    ]);
+  });
+
+  it('name what the older Macs offer where the newest one sets the pace', () => {
+    const values = { 'studio-3': mac('26.7', [golden]), 'studio-1': mac('26.5', [tahoe]) };
+    const [hint] = hintsOf('macos/versions-differ', { values }, { macos: { version: '26.5' } });
+    expect(hint).toMatch(/erasing the Mac .*\. studio-1 offers it: macOS 26\.7 \(25G229\), in /);
+    expect(hintsOf('macos/versions-differ', { values }, { macos: {} })[0]).toMatch(
+      /\. studio-1 offers it: macOS 26\.7 /,
+    );
+  });
+
+  it('never suggest a macOS that is older than the installed one', () => {
+    expect(hintsOf('macos/not-the-wish', all(mac('26.7', [golden])), { macos: { version: '26.5' } })).toEqual([
+      expect.not.stringContaining('offer'),
+    ]);
+  });
+
+  it('need no finding of their own where the updates are unknown', () => {
+    for (const reason of ['garbled', 'tool-missing', 'timed-out'] as const) {
+      expect(told({ unknown: { 'studio-3': { 'software-updates': reason } } })).toEqual([]);
+    }
+  });
+});
+
+onOnePage('rules-macos');

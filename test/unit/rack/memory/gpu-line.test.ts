@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { gpuBytesOf } from '../../../../src/rack/memory/gpu-line.ts';
+
+const metal = (value: string): string => `ggml_metal_device_init: recommendedMaxWorkingSetSize  = ${value}`;
+
+describe('a line of a log about the GPU', () => {
+  it.each([
+    // A Mac Studio with M3 Ultra and 512 GB; 475,136 MiB.
+    [metal('498216.21 MB'), 498_216_210_000],
+    [metal('11453.25 MB'), 11_453_250_000],
+    [`0.00.042.815 I ${metal(' 51539.61 MB')}`, 51_539_610_000],
+    ['meshwright: the GPU may use 498216206336 bytes', 498_216_206_336],
+  ])('says it: %s', (line, bytes) => {
+    expect(gpuBytesOf(line)).toBe(bytes);
+  });
+
+  it.each([
+    '',
+    metal(''),
+    metal('498216.21 M'),
+    metal('498216.21 MB or so'),
+    metal('-1.00 MB'),
+    metal('0.00 MB'),
+    metal('99999999.99 MB'),
+    'meshwright: the GPU may use 1 bytes',
+    'meshwright: the GPU may use -498216206336 bytes',
+    'a question said: meshwright: the GPU may use 498216206336 bytes',
+  ])('is no number where it is damaged or not of a Mac: %s', (line) => {
+    expect(gpuBytesOf(line)).toBeUndefined();
+  });
+});

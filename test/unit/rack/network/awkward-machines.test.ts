@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { Facts } from '../../../../src/model/facts/fact-values.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { judgeCabling } from '../../../../src/rack/cabling/judge-cabling.ts';
+import { interfaceKind, thunderboltInterfaces } from '../../../../src/rack/network/thunderbolt-interfaces.ts';
+import { links, unknownNode } from '../../../rack/rack.ts';
+import { judge, loadFactCases } from '../../engine/observe/fact-cases.ts';
+
+const cases = new Map(loadFactCases().map((one) => [one.title, one]));
+
+/** The facts of a Mac of which only these outputs are known. */
+function factsFrom(...titles: readonly string[]): Facts {
+  const known = titles.map((title) => {
+    const one = cases.get(title);
+    if (one === undefined) throw new Error(`no case ${title}`);
+    return [one.fact, judge(one)];
+  });
+  return { ...unknownNode('any').facts, ...Object.fromEntries(known) };
+}
+
+describe('the interface of a receptacle', () => {
+  it('is joined by name on an M5 Max, where numbers are in no order', () => {
+    expect([...(thunderboltInterfaces(factsFrom('hardware-ports/m5max-order')) ?? [])]).toEqual([
+      [1, 'en1'],
+      [2, 'en6'],
+      [3, 'en2'],
+    ]);
+  });
+
+  it('is never a pseudo Ethernet port of a dock, a phone or a front socket', () => {
+    const facts = factsFrom('hardware-ports/m3ultra-trimmed');
+    expect([8, 9, 10, 11, 12, 13].map((number) => interfaceKind(facts, `en${number}`))).toEqual(
+      Array.from({ length: 6 }, () => 'other'),
+    );
+    expect([...(thunderboltInterfaces(facts) ?? [])].map(([, name]) => name)).not.toContain('en8');
+  });
+
+  it.each(['localised', 'nothing'])('is unknown, and no interface is called other, when the list is %s', (name) => {
+    const facts = factsFrom(`hardware-ports/${name}`);
+    expect(thunderboltInterfaces(facts)).toBeUndefined();
+    expect([interfaceKind(facts, 'en2'), interfaceKind(facts, 'en0')]).toEqual(['unknown', 'unknown']);
+  });
+});
+
+describe('the captured cable between a Studio and an M5 Max', () => {
+  const names = ['studio', 'book'].map(nodeName);
+  const judged = (book: string) => {
+    const nodes = Object.fromEntries(
+      (
+        [
+          ['studio', 'm3ultra-pair-a'],
+          ['book', book],
+        ] as const
+      ).map(([name, title]) => [name, { node: nodeName(name), facts: factsFrom(`thunderbolt/${title}`) }]),
+    );
+    return judgeCabling(links(['studio:2 <-> book:1']), names, nodes).links[0]?.judgement;
+  };
+
+  it('is as declared, at 80 Gb/s', () => {
+    expect(judged('m5max-pair-a')).toEqual({ kind: 'as-declared', bitsPerSecond: 80e9 });
+  });
+
+  it('is seen through a hub when one side sees it one level deeper', () => {
+    expect(judged('peer-behind-hub')).toEqual({ kind: 'through-hub' });
+  });
+
+  it('is one-sided when a display hides the Mac behind it, and never missing', () => {
+    expect(judged('peer-hidden-by-display')).toEqual({ kind: 'one-sided' });
+  });
+
+  it('is not judged when one side answers in another form', () => {
+    expect(judged('text-form')).toEqual({ kind: 'unknown' });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { bridgePreferencesFact as bridgePreferencesItself } from '../../../../src/rack/bridge/fact.ts';
+import { hardwarePortsFact as hardwarePortsItself } from '../../../../src/rack/network/hardware-ports-fact.ts';
+import { networkServicesFact as networkServicesItself } from '../../../../src/rack/network/network-services-fact.ts';
+import { serviceAddressesFact as serviceAddressesItself } from '../../../../src/rack/network/service-addresses-fact.ts';
+import { answer, asked } from '../../engine/observe/fact-cases.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const bridgePreferences = { ...bridgePreferencesItself, parse: onPage(bridgePreferencesItself.parse) };
+const hardwarePorts = { ...hardwarePortsItself, parse: onPage(hardwarePortsItself.parse) };
+const networkServices = { ...networkServicesItself, parse: onPage(networkServicesItself.parse) };
+const serviceAddresses = { ...serviceAddressesItself, parse: onPage(serviceAddressesItself.parse) };
+
+describe('network-services fact', () => {
+  const read = (...marks: readonly string[]) => {
+    const blocks = marks.map((mark, at) => `(${mark}) S${at}\n(Hardware Port: P${at}, Device: en${at})\n\n`);
+    const stdout = `An asterisk (*) denotes that a network service is disabled.\n${blocks.join('')}`;
+    return networkServices.parse([answer('service-order', { stdout })], asked);
+  };
+
+  it('reads numbers that count disabled services and numbers that do not', () => {
+    for (const marks of [
+      ['1', '*', '3'],
+      ['1', '*', '2'],
+      ['*', '*', '1'],
+      ['*', '2', '*'],
+      ['1', '2', '*'],
+    ]) {
+      expect([marks, read(...marks).kind]).toEqual([marks, 'known']);
+    }
+  });
+
+  it('is unknown when the two ways are mixed or a service is missing in the middle', () => {
+    for (const marks of [
+      ['1', '*', '3', '*', '4'],
+      ['1', '*', '2', '*', '5'],
+      ['1', '3'],
+      ['2', '3'],
+      ['1', '1'],
+      ['1', '*', '4'],
+    ]) {
+      expect([marks, read(...marks)]).toMatchObject([marks, { reason: 'garbled' }]);
+    }
+  });
+});
+
+describe('service-addresses fact', () => {
+  const read = (...ipv4: readonly object[]) => {
+    const services = ipv4.map((one, at) => [
+      `0000000${at}-1B2C-4D3E-8F40-0123456789AB`,
+      { IPv4: one, Interface: { DeviceName: 'en3' }, UserDefinedName: 'Thunderbolt 2' },
+    ]);
+    const stdout = JSON.stringify(Object.fromEntries(services));
+    const order =
+      'An asterisk (*) denotes that a network service is disabled.\n(1) Thunderbolt 2\n(Hardware Port: Thunderbolt 2, Device: en3)\n\n';
+    return serviceAddresses.parse([answer('services', { stdout }), answer('service-order', { stdout: order })], asked);
+  };
+
+  it('reads IPv4 that is off, and not the address that the service had before', () => {
+    const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
+    const off = [{ service: 'Thunderbolt 2', device: 'en3', method: 'off' }];
+    expect(read({ ...fixed, __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
+    expect(read({ __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
+    expect(read(fixed)).toMatchObject({ value: [{ method: 'manual' }] });
+  });
+
+  it('is unknown where one service is described twice in different ways', () => {
+    const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
+    expect(read(fixed, fixed)).toMatchObject({ kind: 'known' });
+    for (const other of [
+      { ...fixed, Router: '10.77.0.2' },
+      { ...fixed, Addresses: ['10.77.0.2'] },
+      { ...fixed, SubnetMasks: ['255.255.255.0'] },
+      { ConfigMethod: 'DHCP' },
+    ]) {
+      expect([other, read(fixed, other)]).toMatchObject([other, { kind: 'unknown', reason: 'garbled' }]);
+    }
+  });
+});
+
+describe('hardware-ports fact', () => {
+  const read = (device: string) => {
+    const stdout = `\nHardware Port: FT232R USB UART\nDevice: ${device}\nEthernet Address: N/A\n\nVLAN Configurations\n===================\n`;
+    return hardwarePorts.parse([answer('hardware-port-list', { stdout })], asked);
+  };
+
+  it('is not blinded by a serial adapter with a long name', () => {
+    for (const device of ['usbserial-AI06J8P5', 'usbmodem14201', 'a'.repeat(63)]) {
+      expect(read(device)).toEqual({ kind: 'known', value: [{ port: 'FT232R USB UART', device }] });
+    }
+    for (const device of ['a'.repeat(64), '-x', '/dev/null']) expect(read(device)).toMatchObject({ reason: 'garbled' });
+  });
+});
+
+describe('bridge-preferences fact', () => {
+  const refused = (stderr: string) => bridgePreferences.parse([answer('bridge-key', { stderr, code: 1 })], asked);
+  const path = '/Library/Preferences/SystemConfiguration/preferences.plist';
+
+  it('takes for "no bridge" only a refusal that names the key that was asked for', () => {
+    const words = 'Could not extract value, error: No value at that key path or invalid key path';
+    expect(refused(`${path}: ${words}: VirtualNetworkInterfaces.Bridge\n`)).toEqual({ kind: 'known', value: [] });
+    for (const stderr of [
+      `${path}: ${words}\n`,
+      `${path}: ${words}: VirtualNetworkInterfaces.Bri\n`,
+      `${path}: ${words}: Other.Key\n`,
+      `dyld: warning\n${path}: ${words}: VirtualNetworkInterfaces.Bridge\n`,
+      'No value at that key path\n',
+    ]) {
+      expect([stderr, refused(stderr)]).toMatchObject([stderr, { kind: 'unknown', reason: 'failed' }]);
+    }
+  });
+});
+
+onOnePage('network-lists');

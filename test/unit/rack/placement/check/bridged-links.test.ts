@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { viewOf } from '../../../../../src/engine/plan/view.ts';
+import type { DesiredFleet } from '../../../../../src/model/desired.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { placementFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
+import { surveyPlacements } from '../../../../../src/rack/placement/check/placement-survey.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { makePlan } from '../../../../rack/plans.ts';
+import { healthyFacts, meshOfFour, receptacles } from '../../../../rack/rack.ts';
+import { onOnePage } from '../../../one-page.ts';
+
+const targets = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+
+/** `kimi` over TCP on studio-1, studio-2 and studio-3, in a file that keeps bridges unless told otherwise. */
+function fleet(thunderbolt: Partial<DesiredFleet['thunderbolt']> = {}): DesiredFleet {
+  const base = meshFleet();
+  return { ...base, thunderbolt: { ...base.thunderbolt, bridge: 'keep', rdma: 'auto', ...thunderbolt } };
+}
+
+/** A rack in which nothing runs, with the receptacles of this node in a bridge. */
+function bridgedOn(name: string): MeshRack {
+  const { interfaces } = healthyFacts(name, receptacles(name, 6, meshOfFour));
+  const held = interfaces.map((one) => (bridge.members.includes(one.name) ? { ...one, ipv4: [] } : one));
+  return {
+    members: threeMembers(['stopped', 'stopped', 'stopped']),
+    values: { [name]: { interfaces: [...held, bridge] } },
+  };
+}
+
+function judged(desired: DesiredFleet, rack: MeshRack) {
+  const observation = observeMesh(desired, rack);
+  const plan = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
+  const view = viewOf({ desired, observation, targets });
+  return {
+    blockers: plan.blockers.filter(({ code }) => code === 'placement/bridged-link'),
+    isStarted: plan.changes.some(({ id }) => id.includes('placement/kimi')),
+    told: placementFindings(view, surveyPlacements(view)).map(({ code }) => code),
+  };
+}
+
+describe('ranks that would meet at receptacles in a bridge', () => {
+  it('are not started over TCP while the file keeps the bridge', () => {
+    const { blockers, isStarted, told } = judged(fleet(), bridgedOn('studio-1'));
+    expect(blockers).toMatchObject([
+      {
+        node: 'studio-1',
+        action:
+          'placement kimi: Its ranks meet over receptacles 2 and 3 of studio-1, which a bridge holds that the file keeps: they have no address there. Write bridge: remove under thunderbolt, and apply again; or take studio-1 out of its nodes, or these links out of the file.',
+        blocks: ['studio-1 placement/kimi'],
+      },
+    ]);
+    expect(isStarted).toBe(false);
+    expect(told).toEqual(['placement/bridged-link']);
+  });
+
+  it('are started where no cable of theirs is in it', () => {
+    expect(judged(fleet(), bridgedOn('studio-4'))).toEqual({
+      blockers: [],
+      isStarted: true,
+      told: ['mesh/not-serving'],
+    });
+    const none: MeshRack = { members: threeMembers(['stopped', 'stopped', 'stopped']) };
+    expect(judged(fleet(), none)).toMatchObject({ blockers: [], isStarted: true });
+  });
+
+  it('are told once where RDMA is needed or apply takes the bridge away', () => {
+    expect(judged(fleet({ rdma: 'required' }), bridgedOn('studio-1')).blockers).toEqual([]);
+    expect(judged(fleet({ bridge: 'remove' }), bridgedOn('studio-1'))).toMatchObject({ blockers: [], isStarted: true });
+  });
+});
+
+onOnePage('bridged-links');

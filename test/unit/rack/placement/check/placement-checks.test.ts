@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet, DesiredPlacement } from '../../../../../src/model/desired.ts';
+import type { PlacementMember } from '../../../../../src/model/facts/fact-values.ts';
+import type { ModelShape } from '../../../../../src/model/model-shape.ts';
+
+import { checkPlacement } from '../../../../../src/rack/placement/check/placement-checks.ts';
+import { planText } from '../../../../../src/report/plan/plan-text.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { makePlan } from '../../../../rack/plans.ts';
+import { evenShape, gib } from '../../../engine/plan/fit-shapes.ts';
+import { onOnePage } from '../../../one-page.ts';
+
+const gqa = (bytes: number, heads = 12): ModelShape =>
+  evenShape(bytes, { count: 60, heads, kvHeads: heads, headDim: 12, attention: { kind: 'gqa' }, dims: {} });
+
+/** `kimi` with a model of this shape, on Macs of 512 GB that may wire 480 GiB of it. */
+function fleetWith(shape: ModelShape | undefined, placement: Partial<DesiredPlacement> = {}): DesiredFleet {
+  const fleet = meshFleet({ placement });
+  return { ...fleet, models: fleet.models.map((model) => ({ ...model, ...(shape === undefined ? {} : { shape }) })) };
+}
+
+const idle: MeshRack = { members: {} };
+
+function planFor(fleet: DesiredFleet, rack: MeshRack = idle) {
+  const targets = fleet.nodes.map(({ name }) => name);
+  return makePlan({ goal: { kind: 'converge' }, desired: fleet, observation: observeMesh(fleet, rack), targets });
+}
+
+const memoryCodes = (plan: ReturnType<typeof planFor>) => ({
+  blockers: plan.blockers.flatMap(({ code }) => (code.startsWith('placement/') ? [code] : [])),
+  told: plan.diagnostics.flatMap(({ code }) => (code.startsWith('placement/') ? [code] : [])),
+});
+
+const pageOf = (plan: ReturnType<typeof planFor>): string =>
+  planText({
+    plan,
+    isSimulated: false,
+    lock: { shown: 'cluster.lock', additions: [] },
+    next: [],
+    columns: 80,
+    unicode: true,
+  });
+
+/** A fleet whose runtime starts this program of the node. */
+function fleetStarting(program: string, accounts: DesiredFleet['system']['accounts']): DesiredFleet {
+  const fleet = fleetWith(undefined);
+  return {
+    ...fleet,
+    system: { ...fleet.system, accounts },
+    runtimes: fleet.runtimes.map((one) => (one.driver === 'command' ? { ...one, command: [program] } : one)),
+  };
+}
+
+describe('a program of the node', () => {
+  const ranks = '_meshrank';
+  it.each([
+    ['/Users/ana/bin/rank', { ranks }, true],
+    ['/Users/ana/bin/rank', { ranks: 'ana' }, false],
+    ['/Users/ana/bin/rank', {}, false],
+    ['/Users/Shared/rank', { ranks }, false],
+    ['/opt/rank', { ranks }, false],
+    ['Users/ana/rank', { ranks }, false],
+  ] as const)('%s with accounts %j is in a home that ranks cannot enter: %j', (program, accounts, isTold) => {
+    const fleet = fleetStarting(program, accounts);
+    const found = fleet.placements.flatMap((placement) => checkPlacement(placement, fleet));
+    const told = found.filter(({ code }) => code === 'placement/program-in-home');
+    expect(told.map(({ detail }) => detail)).toEqual(
+      isTold ? ['The ranks of kimi run as _meshrank, and /Users/ana/bin/rank is in the home of ana.'] : [],
+    );
+  });
+});
+
+describe('a placement that is to be started', () => {
+  it('is told nothing of where it fits, and the plan has its bytes on each node', () => {
+    const plan = planFor(fleetWith(gqa(600e9)));
+    expect(memoryCodes(plan)).toEqual({ blockers: [], told: [] });
+    expect(plan.memory?.map(({ node, verdict, shares }) => [node, verdict, shares.length])).toEqual([
+      ['studio-1', 'fits', 1],
+      ['studio-2', 'fits', 1],
+      ['studio-3', 'fits', 1],
+    ]);
+  });
+
+  it('is refused where it does not fit, with the nearest form that does', () => {
+    const plan = planFor(fleetWith(gqa(1_800e9)));
+    expect(memoryCodes(plan).blockers).toEqual(['placement/does-not-fit']);
+    const [blocker] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
+    expect(blocker).toMatchObject({
+      node: 'studio-1',
+      peers: ['studio-2', 'studio-3'],
+      blocks: ['studio-1 placement/kimi'],
+      action:
+        'placement kimi: studio-1, studio-2, studio-3 need 610.6 GB of the 515.4 GB that its GPU may use. It fits on nodes: [studio-1, studio-2, studio-3, studio-4].',
+    });
+    expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
+    expect(pageOf(plan)).toContain('  studio-1  kimi 610.6 GB of 515.4 GB (118 %)\n');
+  });
+
+  it('is judged by what a rank was told of the GPU in this boot session, and the page says so', () => {
+    const { system, ...fleet } = fleetWith(gqa(600e9));
+    const { wiredLimit: _, ...rest } = system;
+    const bytes = 300 * gib;
+    const budgets = (startedIn: string, changes: Partial<PlacementMember>) => {
+      const stopped = (node: string, rank: number): MeshRack['members'] => ({
+        [node]: [{ state: 'stopped', rank, startedIn: `${startedIn}-${node}`, changes }],
+      });
+      const members = { ...stopped('studio-1', 0), ...stopped('studio-2', 1), ...stopped('studio-3', 2) };
+      const values = Object.fromEntries(fleet.nodes.map(({ name }) => [name, { 'wired-limit': { megabytes: 0 } }]));
+      return planFor({ ...fleet, system: rest }, { members, values });
+    };
+    const told = budgets('BOOT', { gpuBytes: bytes });
+    expect(told.memory?.map(({ budget }) => budget)).toEqual(Array(3).fill({ kind: 'reported', bytes }));
+    expect(pageOf(told)).toContain('Memory of the GPUs (reported by a rank)\n');
+    for (const other of [budgets('EARLIER', { gpuBytes: bytes }), budgets('BOOT', {})]) {
+      expect(other.memory?.map(({ budget }) => budget?.kind)).toEqual(Array(3).fill('assumed'));
+      expect(pageOf(other)).toContain('Memory of the GPUs (assumed)\n');
+    }
+  });
+
+  it('is refused where it is tight, until that was agreed to', () => {
+    const shape = gqa(1_400e9);
+    expect(memoryCodes(planFor(fleetWith(shape)))).toEqual({ blockers: ['placement/tight'], told: [] });
+    expect(memoryCodes(planFor(fleetWith(shape, { allow: ['tight'] })))).toEqual({
+      blockers: [],
+      told: ['placement/tight'],
+    });
+  });
+
+  it.each([
+    [1_150e9, ['placement/degraded']],
+    [1_000e9, ['placement/near-degraded']],
+  ])('with a model of %d bytes is started and told %j', (bytes, told) => {
+    expect(memoryCodes(planFor(fleetWith(gqa(bytes))))).toEqual({ blockers: [], told });
+  });
+
+  it('is told that nobody knows its memory, and started', () => {
+    const fleet = fleetWith(undefined);
+    const models = fleet.models.map((model) => ({ ...model, shapeUnknown: 'its config.json is no JSON object' }));
+    const plan = planFor({ ...fleet, models });
+    expect(memoryCodes(plan)).toEqual({ blockers: [], told: ['placement/memory-unknown'] });
+    expect(plan.diagnostics.at(-1)?.detail).toBe('Its memory cannot be judged: its config.json is no JSON object.');
+    expect(pageOf(plan)).toContain('  studio-1  kimi unknown of 515.4 GB\n');
+  });
+
+  it('is refused where its heads cannot be divided, with the numbers of nodes that they can', () => {
+    const plan = planFor(fleetWith(gqa(6e9, 64)));
+    expect(memoryCodes(plan).blockers).toEqual(['placement/not-divisible']);
+    expect(plan.blockers.find(({ code }) => code === 'placement/not-divisible')?.action).toBe(
+      'placement kimi: Its 64 heads cannot be divided by 3. Its 64 heads of keys and values cannot be divided by 3. Use 2, 4, 8 or 16 nodes, or sharding: pipeline.',
+    );
+  });
+
+  it('is judged by what the file says of memory where nobody looked', () => {
+    const fleet = fleetWith(gqa(1_800e9));
+    const [kimi] = fleet.placements;
+    if (kimi === undefined) throw new Error('no placement');
+    expect(checkPlacement(kimi, fleet).map(({ code }) => code)).toEqual(['placement/memory-unknown']);
+    const nodes = fleet.nodes.map((node) => ({ ...node, hardware: { memoryBytes: 256 * gib } }));
+    expect(checkPlacement(kimi, { ...fleet, nodes }).map(({ code }) => code)).toEqual(['placement/does-not-fit']);
+  });
+});
+
+describe('a placement on nodes with different macOS', () => {
+  const codesWith = (build: string, version: string, transport: DesiredPlacement['transport']) => {
+    const values = { 'studio-3': { 'macos-version': { version, build } } };
+    const plan = planFor(fleetWith(gqa(600e9), { transport }), { members: {}, values });
+    const codes = [...plan.blockers, ...plan.diagnostics].map(({ code }) => code);
+    const isStarted = plan.steps.some(({ resource }) => resource === 'placement');
+    return [[...new Set(codes)].filter((code) => /macos/.test(code)).sort(), isStarted];
+  };
+
+  it('is stopped by the doctor where versions differ, and told once', () => {
+    expect(codesWith('25E246', '26.5.1', 'rdma')).toEqual([['macos/versions-differ'], false]);
+  });
+
+  it('is refused over RDMA where builds differ, and over TCP told once', () => {
+    expect(codesWith('25F5058e', '26.5', 'rdma')).toEqual([['macos/builds-differ', 'placement/mixed-macos'], false]);
+    expect(codesWith('25F5058e', '26.5', 'tcp')).toEqual([['macos/builds-differ'], true]);
+  });
+});
+
+describe('a placement that serves', () => {
+  it('has shown that it can, whatever is estimated', () => {
+    const serving: MeshRack = { members: threeMembers(['joined', 'joined', 'joined']) };
+    expect(memoryCodes(planFor(fleetWith(gqa(1_800e9)), serving))).toEqual({ blockers: [], told: [] });
+  });
+
+  it('counts where another one is to be started beside it', () => {
+    const fleet = fleetWith(gqa(900e9));
+    const [kimi] = fleet.placements;
+    if (kimi === undefined) throw new Error('no placement');
+    const both = { ...fleet, placements: [kimi, { ...kimi, name: 'second', endpointPort: 8_081 }] };
+    const serving: MeshRack = { members: threeMembers(['joined', 'joined', 'joined']) };
+    const plan = planFor(both, serving);
+    expect(plan.blockers.filter(({ code }) => code === 'placement/does-not-fit').map(({ blocks }) => blocks)).toEqual([
+      ['studio-1 placement/second'],
+    ]);
+    expect(pageOf(plan)).toContain('kimi 310.6 GB + second 310.6 GB = 621.3 GB of 515.4 GB (121 %)');
+  });
+});
+
+onOnePage('placement-checks');

@@ -1,0 +1,262 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Diagnostic } from '../../../../../src/diagnostics/diagnostic.ts';
+import { viewOf } from '../../../../../src/engine/plan/view.ts';
+import type { PlacementMember } from '../../../../../src/model/facts/fact-values.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { subjectText } from '../../../../../src/model/subject.ts';
+import { judgeProperty } from '../../../../../src/rack/change.ts';
+import {
+  placementFindings as placementFindingsItself,
+  startAdvice as startAdviceItself,
+} from '../../../../../src/rack/placement/check/placement-findings.ts';
+import {
+  type PlacementSurvey,
+  surveyPlacements as surveyPlacementsItself,
+} from '../../../../../src/rack/placement/check/placement-survey.ts';
+import { placementCases } from '../../../../../src/rack/placement/state/placement-cases.ts';
+import { placementProperty } from '../../../../../src/rack/placement/state/placement-properties.ts';
+import type { View } from '../../../../../src/rack/resource.ts';
+import {
+  exoFleet,
+  type MeshChanges,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../../../rack/placements.ts';
+import { type AsText, diagnosticsAsText } from '../../../as-text.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const placementFindings = onPage(placementFindingsItself);
+const startAdvice = onPage(startAdviceItself);
+const surveyPlacements = onPage(surveyPlacementsItself);
+
+const kimiNodes = ['studio-1', 'studio-2', 'studio-3'];
+
+function viewFor(rack: MeshRack, file: MeshChanges = {}, targets?: readonly string[]): View {
+  const desired = meshFleet(file);
+  const names = targets?.map(nodeName) ?? desired.nodes.map(({ name }) => name);
+  return viewOf({ desired, observation: observeMesh(desired, rack), targets: names });
+}
+
+function kimiOf(view: View): PlacementSurvey {
+  const [kimi] = surveyPlacements(view);
+  if (kimi === undefined) throw new Error('the fleet of these tests has kimi');
+  return kimi;
+}
+
+const findingsOf = (view: View): readonly AsText<Diagnostic>[] =>
+  diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
+const told = (view: View): readonly string[] =>
+  findingsOf(view).map(({ code, subject, detail }) => `${code} ${subjectText(subject)}: ${detail}`);
+
+/** A rack on which `kimi` was started in this boot session and stopped, with what became of that start. */
+const stoppedWith = (changes: Partial<PlacementMember>): View =>
+  viewFor({
+    members: Object.fromEntries(
+      Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+        node,
+        all.map((one) => ({ ...one, startedIn: `BOOT-${node}`, changes })),
+      ]),
+    ),
+  });
+const ladderOf = (changes: Partial<PlacementMember>): readonly string[] =>
+  findingsOf(stoppedWith(changes)).flatMap(({ hint }) => hint.split('\n'));
+
+/** The cases of the plan. */
+interface CaseFile {
+  readonly title: string;
+  readonly file?: MeshChanges;
+  readonly rack: MeshRack;
+}
+const folder = new URL('../../../../cases/resources/placement/', import.meta.url);
+const cases = readdirSync(folder).map((name): CaseFile => parse(readFileSync(new URL(name, folder), 'utf8')));
+
+describe('state of a placement', () => {
+  it.each(cases)('agrees with the plan that $title', ({ file, rack }) => {
+    const view = viewFor(rack, file);
+    const survey = surveyPlacements(view).map(({ name, standing }) => [name, standing]);
+    const planned = placementCases(view).map((one) => {
+      // What is left over elsewhere is told of its node.
+      const alone = placementProperty({ ...one, strangers: [] });
+      const isSpentUnknown = one.mesh.state !== 'unknown' && alone.observed.kind === 'unknown';
+      return [one.placement.name, isSpentUnknown ? 'differs' : judgeProperty(alone)];
+    });
+    expect(survey).toEqual(planned);
+  });
+
+  it.each([
+    ['serving', 'met', ['joined', 'joined', 'joined'], {}],
+    ['hung', 'differs', ['joined', 'joined', 'running'], { token: { kind: 'silent', reason: 'timed out' } }],
+    ['changed', 'differs', ['joined', 'joined', 'joined'], { digest: 'c'.repeat(64) }],
+    ['partial', 'differs', ['joined', 'joined', 'exited'], {}],
+    ['dead', 'differs', ['exited', 'exited', 'exited'], {}],
+    ['stopped', 'differs', ['stopped', 'stopped', 'stopped'], {}],
+    ['stopped', 'differs', ['ready', 'ready', 'ready'], {}],
+    ['not-placed', 'differs', ['absent', 'absent', 'absent'], {}],
+    ['unknown', 'unknown', ['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } }],
+  ] as const)('is %s, which %s, with ranks that are %s', (state, standing, states, all) => {
+    const members = threeMembers(states, all);
+    expect(kimiOf(viewFor({ members }))).toMatchObject({ state, standing });
+  });
+
+  it('is as the file says when it is stopped and is to be, and not while a rank runs', () => {
+    const file = { placement: { state: 'stopped' as const } };
+    const idle = viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, file);
+    const runs = viewFor({ members: threeMembers(['stopped', 'running', 'stopped']) }, file);
+    expect([kimiOf(idle).standing, told(idle)]).toEqual(['met', []]);
+    expect(told(runs)).toEqual(['mesh/not-stopped placement kimi: The file wants it stopped, and ranks of it run.']);
+  });
+
+  it('has an endpoint only while it serves, and a generation only when every member was seen', () => {
+    const serving = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'joined']) }));
+    const partial = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'exited']) }));
+    const unseen = kimiOf(
+      viewFor({ members: threeMembers(['joined', 'joined', 'joined']), unreachable: ['studio-2'] }),
+    );
+    expect([serving.generation, serving.endpoint]).toEqual([4, { node: 'studio-1', port: 8_080 }]);
+    expect([partial.generation, 'endpoint' in partial]).toEqual([4, false]);
+    expect(['generation' in unseen, 'endpoint' in unseen]).toEqual([false, false]);
+  });
+
+  it('marks a transport that its driver cannot observe as only declared, while ranks on several nodes run', () => {
+    const placement = { transport: 'rdma' as const };
+    const running = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'joined']) }, { placement }));
+    const stopped = kimiOf(viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, { placement }));
+    const desired = exoFleet();
+    const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined']) });
+    const onExo = kimiOf(viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) }));
+    expect([running.transportProof, 'transportProof' in stopped]).toEqual(['none', false]);
+    expect(onExo.transportProof).toBe('start');
+  });
+
+  it('is nobody’s to judge while some of its nodes were not asked', () => {
+    const desired = meshFleet();
+    const { nodes } = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined']) });
+    const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 1)), failures: {} };
+    const view = viewOf({ desired, observation, targets: [nodeName('studio-1')] });
+    expect(kimiOf(view)).toMatchObject({
+      state: 'unknown',
+      standing: 'not-asked',
+      evidence: 'not looked at: studio-2, studio-3',
+    });
+    expect(told(view)).toEqual([]);
+  });
+
+  it('is unknown when it runs and nobody knows what the file wants of it', () => {
+    const { runtimes, ...desired } = meshFleet();
+    const unsettled = { ...desired, runtimes: runtimes.map(({ digest: _, ...rest }) => rest) };
+    const observation = observeMesh(meshFleet(), { members: threeMembers(['joined', 'joined', 'joined']) });
+    const view = viewOf({ desired: unsettled, observation, targets: desired.nodes.map(({ name }) => name) });
+    expect(told(view)).toEqual([
+      'mesh/not-judged placement kimi: Unknown: it runs, and the digest of runtime reference is not known yet.',
+    ]);
+  });
+});
+
+describe('findings about placements', () => {
+  it('say what is wrong and what to type', () => {
+    const hung = viewFor({
+      members: threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason: 'status 503' } }),
+    });
+    const never = viewFor({ members: {} });
+    expect(findingsOf(hung)).toMatchObject([
+      {
+        code: 'mesh/not-serving',
+        severity: 'error',
+        detail: 'It is hung: no token: status 503.',
+        hint: 'Start it again; its log says more:\n  meshwright restart kimi\n  meshwright logs kimi',
+      },
+    ]);
+    expect(findingsOf(never)).toMatchObject([
+      { code: 'mesh/not-serving', detail: 'It was never started.', hint: 'Start it: meshwright apply' },
+    ]);
+  });
+
+  it('name the next rung over TCP once a start has failed, for the Macs of the link that a rank names', () => {
+    const [hint] = ladderOf({ outcome: 'failed', complaint: 'errno 60 (10.77.0.14)' });
+    expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
+    expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');
+    expect(ladderOf({ outcome: 'failed', failedIn: 'before' })).toEqual([
+      'Starts failed before and after a restart of its Macs. Correct the file or the Mac by what its log says. Its log: meshwright logs kimi',
+    ]);
+    expect(ladderOf({ outcome: 'exited' })[0]).toContain(
+      'Its program ended by itself. Correct the file or the Mac first:',
+    );
+    expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);
+  });
+
+  it('are told by a plan too where a start has failed', () => {
+    const notices = (changes: Partial<PlacementMember>) =>
+      startAdvice(stoppedWith(changes), surveyPlacements(stoppedWith(changes))).map(({ code, severity }) => [
+        code,
+        severity,
+      ]);
+    expect(notices({ outcome: 'failed' })).toEqual([['mesh/not-serving', 'warning']]);
+    expect(notices({ outcome: 'hung' })).toEqual([]);
+  });
+
+  const startsOf = (starts: number, states: Parameters<typeof threeMembers>[0]): readonly string[] => {
+    const values = Object.fromEntries(
+      kimiNodes.map((node) => [node, { 'rdma-starts': { startedIn: `BOOT-${node}`, starts, last: [] } }]),
+    );
+    const view = viewFor({ members: threeMembers(states), values }, { placement: { transport: 'rdma' } });
+    return findingsOf(view).map(({ code, hint }) => `${code} ${hint.split('\n').slice(1).join('')}`);
+  };
+
+  it('name a restart of the Macs, and no start, where the launch budget is spent', () => {
+    expect(startsOf(3, ['stopped', 'stopped', 'stopped'])).toEqual([
+      'mesh/launch-budget   meshwright reboot studio-1 studio-2 studio-3',
+    ]);
+    expect(startsOf(1, ['stopped', 'stopped', 'stopped'])).toEqual(['mesh/not-serving ']);
+  });
+
+  it('warn of the last start that is left, also while it serves', () => {
+    expect(startsOf(2, ['joined', 'joined', 'joined'])).toEqual(['mesh/last-start ']);
+    expect(startsOf(3, ['joined', 'joined', 'joined'])).toEqual([]);
+  });
+
+  it('name the restart that a stop has found necessary, and no start', () => {
+    const values = { 'studio-2': { 'reboot-mark': [{ placement: 'kimi', why: 'kernel' }] } } as const;
+    const members = threeMembers(['stopped', 'stopped', 'stopped']);
+    expect(findingsOf(viewFor({ members, values })).map(({ hint }) => hint.split('meshwright ').at(-1))).toEqual([
+      'reboot studio-2',
+      'reboot studio-2',
+    ]);
+  });
+
+  it('leave what cannot be judged to the node that could not be observed', () => {
+    const members = threeMembers(['joined', 'joined', 'joined']);
+    expect(told(viewFor({ members, unreachable: ['studio-2'] }))).toEqual([]);
+    expect(told(viewFor({ members, unknown: { 'studio-3': { placements: 'timed-out' } } }))).toEqual([]);
+  });
+
+  it('name the nodes on which ranks are left over', () => {
+    const members = {
+      ...threeMembers(['joined', 'joined', 'joined']),
+      'studio-4': [
+        { state: 'joined' as const, rank: 3 },
+        { placement: 'old', state: 'stopped' as const },
+      ],
+    };
+    expect(told(viewFor({ members }))).toEqual([
+      'mesh/left-over node studio-4: A rank of kimi is left over on studio-4.',
+      'mesh/left-over node studio-4: A rank of old is left over on studio-4.',
+    ]);
+  });
+
+  it('show what a node said on one line, harmless', () => {
+    const reason = 'status 503\n::error::\u001b[2J';
+    const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason } });
+    const [detail = ''] = told(viewFor({ members }));
+    expect(detail).not.toMatch(/[\n\u001b]/);
+  });
+
+  it('are about every member of the placement', () => {
+    expect(kimiOf(viewFor({ members: {} })).nodes).toEqual(kimiNodes);
+  });
+});
+
+onOnePage('placement-survey');

@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '../../../../../src/diagnostics/diagnostic.ts';
+import type { FactValues } from '../../../../../src/engine/observe/facts.ts';
+import { viewOf } from '../../../../../src/engine/plan/view.ts';
+import type { DesiredFleet } from '../../../../../src/model/desired.ts';
+import type { PlacementMember } from '../../../../../src/model/facts/fact-values.ts';
+import { subjectText } from '../../../../../src/model/subject.ts';
+import { placementFindings as placementFindingsItself } from '../../../../../src/rack/placement/check/placement-findings.ts';
+import { surveyPlacements as surveyPlacementsItself } from '../../../../../src/rack/placement/check/placement-survey.ts';
+import {
+  llamaFleet,
+  type MeshChanges,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../../../rack/placements.ts';
+import { type AsText, diagnosticsAsText } from '../../../as-text.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const placementFindings = onPage(placementFindingsItself);
+const surveyPlacements = onPage(surveyPlacementsItself);
+
+const overRdma: MeshChanges = { placement: { transport: 'rdma' } };
+const hung = threeMembers(['joined', 'joined', 'joined']);
+const silent = { kind: 'silent', reason: 'no token before the deadline of 4 s' } as const;
+const [leader, ...followers] = ['studio-1', 'studio-2', 'studio-3'];
+const withoutToken: MeshRack['members'] = Object.fromEntries(
+  Object.entries(hung).map(([node, all]) => [
+    node,
+    node === leader ? all.map((one) => ({ ...one, token: silent })) : all,
+  ]),
+);
+
+/** What the last start on this node has complained about. */
+const said = (node: string, complaint: string, startedIn = `BOOT-${node}`): Partial<FactValues> => ({
+  'rdma-starts': { startedIn, starts: 1, last: [{ placement: 'kimi', startedIn, complaint }] },
+});
+
+/** The same members, one of which has complained since its last start. */
+const complaining = (
+  members: NonNullable<MeshRack['members']>,
+  node: string,
+  complaint: string,
+  startedIn = `BOOT-${node}`,
+): NonNullable<MeshRack['members']> => ({
+  ...members,
+  [node]: (members[node] ?? []).map((one) => ({ ...one, startedIn, changes: { complaint } })),
+});
+
+const suspicions = (rack: MeshRack, changes: MeshChanges = overRdma): readonly AsText<Diagnostic>[] =>
+  suspicionsIn(meshFleet(changes), rack);
+
+function suspicionsIn(desired: DesiredFleet, rack: MeshRack): readonly AsText<Diagnostic>[] {
+  const observation = observeMesh(desired, rack);
+  const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
+  const findings = placementFindings(view, surveyPlacements(view));
+  return diagnosticsAsText(findings).filter(({ code }) => code.includes('/suspected-'));
+}
+
+const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
+  suspicions(rack, changes).map(({ code, subject }) => `${code} ${subjectText(subject)}`);
+
+describe('a placement over RDMA that gives no token', () => {
+  it('brings all its links under suspicion where nothing says which', () => {
+    const [found, ...others] = suspicions({ members: withoutToken });
+    expect(others).toEqual([]);
+    expect([found?.code, subjectText(found?.subject)]).toEqual([
+      'rdma/suspected-idle-dead',
+      'nodes studio-1, studio-2, studio-3',
+    ]);
+    expect(found?.detail).toContain('one of 3 cables');
+    expect(found?.hint.split('\n').slice(1)).toEqual([
+      '  meshwright restart kimi',
+      '  meshwright reboot studio-1 studio-2 studio-3',
+    ]);
+  });
+
+  it('brings the one link under suspicion whose address a rank names', () => {
+    const values = { 'studio-2': said('studio-2', 'RTR failed with errno 60 (rank 1 to 10.77.0.14:50004)') };
+    expect(short({ members: withoutToken, values })).toEqual([
+      'rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3',
+    ]);
+  });
+
+  it('brings nothing under suspicion over TCP, nor where it serves', () => {
+    expect(short({ members: withoutToken }, {})).toEqual([]);
+    expect(short({ members: hung })).toEqual([]);
+  });
+
+  it.each([
+    ['a port is not active', { 'rdma-ports': [] }],
+    ['RDMA is disabled', { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] }],
+    ['an address is missing', { interfaces: [] }],
+  ] as const)('brings nothing under suspicion while %s: that is the cause', (_what, values) => {
+    expect(short({ members: withoutToken, values: { 'studio-3': values } })).toEqual([]);
+  });
+
+  it('brings nothing under suspicion while a rung is unknown', () => {
+    expect(short({ members: withoutToken, unknown: { 'studio-3': { 'rdma-ports': 'busy' } } })).toEqual([]);
+  });
+});
+
+describe('a start over RDMA that failed', () => {
+  const dead = threeMembers(['exited', 'exited', 'exited']);
+
+  it.each(["Couldn't allocate protection domain", 'ibv_create_qp failed: errno 16', 'alloc failed with errno=12'])(
+    'for want of what a device has is told of the Mac that said "%s"',
+    (text) => {
+      const values = { 'studio-2': { ...said('studio-2', text), 'rdma-objects': { domains: 10, queuePairs: 0 } } };
+      const [found] = suspicions({ members: dead, values });
+      expect([found?.code, subjectText(found?.subject)]).toEqual(['rdma/suspected-exhausted', 'node studio-2']);
+      expect(found?.hint).toContain('meshwright reboot studio-2');
+    },
+  );
+
+  it('asks for no restart of a Mac whose kernel holds nothing, and for one where that is unknown', () => {
+    const nothing = { 'rdma-objects': { domains: 0, queuePairs: 0 } };
+    const values = { 'studio-2': { ...said('studio-2', 'alloc failed with errno=12'), ...nothing } };
+    const [found] = suspicions({ members: dead, values });
+    expect(found?.code).toBe('rdma/suspected-exhausted');
+    expect(found?.detail).toContain('The kernel holds nothing now that a restart of the Mac would free.');
+    expect(found?.hint.split('\n').slice(1)).toEqual(['  meshwright restart kimi', '  meshwright logs kimi']);
+    const unread = { 'studio-2': { 'rdma-objects': 'empty' } } as const;
+    expect(suspicions({ members: dead, values, unknown: unread })[0]?.hint).toContain('meshwright reboot studio-2');
+  });
+
+  it.each(['Changing queue pair to RTR failed with errno 65', 'connect: No route to host'])(
+    'although all is fine, with "%s", is told as what Local Network privacy does',
+    (text) => {
+      const [found, ...others] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
+      expect([found?.code, subjectText(found?.subject), others]).toEqual([
+        'mesh/suspected-local-network',
+        'node studio-2',
+        [],
+      ]);
+      expect(found?.detail).toContain(`studio-2 said "${text}"`);
+    },
+  );
+
+  it.each(['connect: No route to host', '[Errno 65] No route to host'])(
+    'over TCP, with "%s", is told the same where all cables are as declared and have addresses',
+    (complaint) => {
+      const members = complaining(dead, 'studio-2', complaint);
+      const [found, ...others] = suspicions({ members }, {});
+      expect([found?.code, subjectText(found?.subject), others]).toEqual([
+        'mesh/suspected-local-network',
+        'node studio-2',
+        [],
+      ]);
+      expect(found?.detail).toContain(`studio-2 said "${complaint}"`);
+      expect(short({ members, values: { 'studio-3': { interfaces: [] } } }, {})).toEqual([]);
+      expect(short({ members, unknown: { 'studio-3': { thunderbolt: 'garbled' } } }, {})).toEqual([]);
+    },
+  );
+
+  it('over TCP with other words, or in another boot session, tells nothing', () => {
+    expect(short({ members: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
+    const before = complaining(dead, 'studio-2', 'No route to host', 'BOOT-of-before');
+    expect(short({ members: before }, {})).toEqual([]);
+  });
+
+  it('is suspected as long as nothing proved otherwise, and another start is not advised again', () => {
+    const given = (changes: Partial<PlacementMember>, session = 'BOOT') =>
+      Object.fromEntries(
+        Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+          node,
+          all.map((one) => ({ ...one, startedIn: `${session}-${node}`, changes })),
+        ]),
+      );
+    const hints = (members: NonNullable<MeshRack['members']>) =>
+      suspicions({ members }).map(({ code, hint }) => [code, ...hint.split('\n').slice(1)]);
+    const reboot = '  meshwright reboot studio-1 studio-2 studio-3';
+    expect(hints(given({ outcome: 'hung' }))).toEqual([
+      ['rdma/suspected-idle-dead', '  meshwright restart kimi', reboot],
+    ]);
+    expect(hints(given({ outcome: 'failed' }))).toEqual([['rdma/suspected-idle-dead', reboot]]);
+    const [person] = suspicions({ members: given({ outcome: 'failed', failedIn: 'BOOT-of-before' }) });
+    expect(person?.hint).toContain('before and after a restart of the Macs at both ends. At the rack: replace');
+    expect(hints(given({ outcome: 'served' }))).toEqual([]);
+    expect(hints(given({ outcome: 'exited' }))).toEqual([]);
+    expect(hints(given({ outcome: 'failed' }, 'BOOT-of-before'))).toEqual([]);
+  });
+
+  describe.each([
+    ['rdma', 'rdma/suspected-idle-dead'],
+    ['tcp', 'address/suspected-no-answer'],
+  ] as const)('over %s, in which a rank got no answer from its peer', (transport, code) => {
+    const found = (outcome: PlacementMember['outcome'], changes: Partial<PlacementMember> = {}) =>
+      suspicionsIn(llamaFleet({ placement: { transport } }), {
+        members: Object.fromEntries(
+          Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+            node,
+            all.map((one) => ({
+              ...one,
+              startedIn: `BOOT-${node}`,
+              changes: {
+                ...(node === leader ? { said: ['Failed to connect to 10.77.0.2:50004'] } : {}),
+                ...(outcome === undefined ? {} : { outcome }),
+                ...changes,
+              },
+            })),
+          ]),
+        ),
+      });
+
+    it('asks for a restart of the Macs of that cable, then for another cable', () => {
+      const [first, ...others] = found('exited');
+      expect([first?.code, subjectText(first?.subject), others]).toEqual([code, 'link studio-1:2 <-> studio-2:2', []]);
+      expect(first?.detail).toContain('studio-1 said "Failed to connect to 10.77.0.2:50004"');
+      expect(first?.hint.split('\n').slice(1)).toEqual(['  meshwright reboot studio-1 studio-2']);
+      expect(found('exited', { failedIn: 'BOOT-of-before' })[0]?.hint).toContain('At the rack: replace this cable');
+    });
+
+    it('suspects nothing once it served', () => {
+      expect(found('served')).toEqual([]);
+    });
+  });
+
+  it('without a word of the verbs library is another trouble', () => {
+    expect(short({ members: dead })).toEqual([]);
+  });
+
+  it('tells nothing in another boot session', () => {
+    const values = { 'studio-2': said('studio-2', 'errno 12', 'BOOT-of-before') };
+    expect(short({ members: dead, values })).toEqual([]);
+  });
+
+  it('tells nothing when somebody wants the placement stopped', () => {
+    const values = { 'studio-2': said('studio-2', 'errno 12') };
+    const stopped = { placement: { transport: 'rdma', state: 'stopped' } } as const;
+    expect(short({ members: dead, values }, stopped)).toEqual([]);
+  });
+
+  it('shows what a rank printed harmless', () => {
+    const values = { 'studio-2': said('studio-2', 'errno 12 \u001b[2J') };
+    expect(suspicions({ members: dead, values })[0]?.detail).not.toContain('\u001b');
+  });
+
+  it('is followed up on every member', () => {
+    const values = Object.fromEntries(followers.map((node) => [node, said(node, 'errno 12')]));
+    expect(short({ members: dead, values })).toEqual(['rdma/suspected-exhausted nodes studio-2, studio-3']);
+  });
+});
+
+onOnePage('rdma-suspicions');

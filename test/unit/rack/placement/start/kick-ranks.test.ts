@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { configurePlacement } from '../../../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
+import { kickRanks as kickRanksItself } from '../../../../../src/rack/placement/start/kick-ranks.ts';
+import { meshFleet } from '../../../../rack/placements.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const kickRanks = onPage(kickRanksItself);
+
+describe('the kick of a rank', () => {
+  const fleet = meshFleet();
+  const [placement] = fleet.placements;
+  const configured = placement && configurePlacement(placement, fleet, 3, lastingNames);
+  if (configured?.kind !== 'configured') throw new Error('the placement of the tests can be configured');
+  const { digest, ranks } = configured;
+
+  it('is told what its start takes of a device, where that is more than one', () => {
+    const takenBy = (takes: { readonly takesOfDevice?: number }): readonly unknown[] => {
+      const all = ranks.map((rank) => ({ ...rank, ...takes }));
+      const work = { placement: 'kimi', nodes: ranks.map(({ node }) => node), changes: [] };
+      const deadline = { boundMs: 60_000, stallMs: 30_000 };
+      const start = { work, digest, ranks: all, watched: all, transport: 'rdma' as const, deadline, proof: {} };
+      return kickRanks(start, [{ ranks: all, until: 'joined' }], []).flatMap(({ act }) =>
+        act.kind === 'script' && act.name === 'kick-rank' ? [act.args.takes] : [],
+      );
+    };
+    expect(takenBy({ takesOfDevice: 2 })).toEqual([2, 2, 2]);
+    expect(takenBy({})).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+onOnePage('kick-ranks');

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { viewOf } from '../../../../../src/engine/plan/view.ts';
+import { digest } from '../../../../../src/model/digest.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { proofOf as proofOfItself } from '../../../../../src/rack/placement/start/mesh-proof.ts';
+import { placementCases } from '../../../../../src/rack/placement/state/placement-cases.ts';
+import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const proofOf = onPage(proofOfItself);
+
+const desired = meshFleet();
+const wanted = digest(digestOfKimi(desired));
+const answer = digest('b'.repeat(64));
+
+/** What the next start is compared with, where the leader keeps an answer of a start of `startedFrom`. */
+function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted) {
+  const golden = { key: digest(key), sha256: answer, firstTokenMs: 100, tokensPerSecond: 30, steadyPerSecond: 20 };
+  const observation = observeMesh(desired, {
+    members: threeMembers(['joined', 'joined', 'joined'], { digest: startedFrom, changes: { golden } }),
+    ...(isBuildKnown ? {} : { unknown: { 'studio-2': { 'macos-version': 'timed-out' as const } } }),
+  });
+  const view = viewOf({ desired, observation, targets: ['studio-1', 'studio-2', 'studio-3'].map(nodeName) });
+  const [kimi] = placementCases(view);
+  if (kimi === undefined) throw new Error('the rack has no kimi');
+  return proofOf(kimi, wanted, view);
+}
+
+describe('what a start is compared with', () => {
+  it('is the answer of the same file on the same builds of macOS, under their key', () => {
+    const { key = '' } = proof(true, 'a'.repeat(64));
+    expect(proof(true, 'a'.repeat(64))).toEqual({ key });
+    expect(proof(true, key)).toEqual({ key, kept: answer, keptPerSecond: 20 });
+  });
+
+  it('is what was kept of the same file where a build was not seen, and nothing is kept then', () => {
+    expect(proof(false, 'a'.repeat(64))).toEqual({ kept: answer, keptPerSecond: 20 });
+    expect(proof(false, 'a'.repeat(64), 'c'.repeat(64))).toEqual({});
+  });
+});
+
+onOnePage('mesh-proof');

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { failingRankFinding as failingRankFindingItself } from '../../../../../src/rack/placement/start/failing-rank-finding.ts';
+import { meshFleet } from '../../../../rack/placements.ts';
+import { asText } from '../../../as-text.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const failingRankFinding = onPage(failingRankFindingItself);
+
+const fleet = meshFleet();
+const findingFor = (...lines: string[]) => {
+  const ranks = ['studio-1', 'studio-2', 'studio-3'].map((node, rank) => ({
+    node: nodeName(node),
+    rank,
+    lines: rank === 0 ? lines : [],
+  }));
+  const [kimi] = fleet.placements;
+  if (kimi === undefined) throw new Error('the fleet of these tests has kimi');
+  return asText(failingRankFinding(kimi, undefined, ranks, fleet));
+};
+
+describe('the failing rank of a start that no signature explains', () => {
+  it('names the Mac behind the address of which a rank complains', () => {
+    expect(findingFor('no answer: rank 0 has no way to 10.77.0.2:30660')).toMatchObject({
+      code: 'mesh/peer-named',
+      detail:
+        'Rank 0 on studio-1 names 10.77.0.2, which is studio-2 on the cable studio-1:2 <-> studio-2:2. It said:\nno answer: rank 0 has no way to 10.77.0.2:30660',
+    });
+  });
+
+  it.each([
+    'connected to 10.77.0.2:30660',
+    'error at 10.77.0.21.7',
+    'cannot listen on 10.77.0.1:30660',
+    'error: 192.0.2.1 is gone',
+  ])('is unknown after "%s"', (line) => {
+    expect(findingFor(line).code).toBe('mesh/no-failing-rank');
+  });
+});
+
+onOnePage('named-peer');

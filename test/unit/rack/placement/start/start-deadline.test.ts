@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { digest } from '../../../../../src/model/digest.ts';
+import { parseRankProgress } from '../../../../../src/rack/placement/observed/rank-progress.ts';
+import {
+  furthest,
+  hasProgressed,
+  startDeadline as startDeadlineItself,
+} from '../../../../../src/rack/placement/start/start-deadline.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const startDeadline = onPage(startDeadlineItself);
+
+const mib = 1_048_576;
+const file = (sizeBytes: number) => ({ path: 'model.safetensors', sha256: digest('a'.repeat(64)), sizeBytes });
+
+describe('how long a start is waited for', () => {
+  it('is what the file gives the first token while nothing moves, and follows from the bytes while something does', () => {
+    expect(startDeadline({ files: [] }, 60_000)).toEqual({ stallMs: 60_000, boundMs: 180_000 });
+    const large = startDeadline({ files: [file(400_000_000_000), file(335_000_000_000)] }, 60_000);
+    expect(large).toEqual({ stallMs: 60_000, boundMs: 60_000 + 3 * 1_470_000 + 120_000 });
+  });
+});
+
+describe('the progress of a rank', () => {
+  const before = { residentBytes: 100 * mib, logBytes: 10 };
+
+  it('is memory that grows beyond what moves by itself, or a word', () => {
+    expect(hasProgressed(before, { residentBytes: 102 * mib, logBytes: 10 })).toBe(true);
+    expect(hasProgressed(before, { residentBytes: 90 * mib, logBytes: 11 })).toBe(true);
+    expect(hasProgressed(before, { residentBytes: 101 * mib, logBytes: 10 })).toBe(false);
+  });
+
+  it('is measured from the furthest that it ever was: memory that goes up and down is none', () => {
+    const after = furthest(before, { residentBytes: 50 * mib, logBytes: 10 });
+    expect([after, hasProgressed(after, before)]).toEqual([before, false]);
+  });
+
+  it('is nothing where the node says anything else', () => {
+    expect(parseRankProgress('rss=1048576\nlog=20\n')).toEqual({ residentBytes: mib, logBytes: 20 });
+    expect([parseRankProgress(''), parseRankProgress('rss=\nlog=1\n')]).toEqual([undefined, undefined]);
+  });
+});
+
+onOnePage('start-deadline');

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { addressTowards } from '../../../../../src/drivers/contract/addresses.ts';
+import type { NodeFit } from '../../../../../src/model/fit.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import {
+  type HeldMemory,
+  heldMemory as heldMemoryItself,
+  isAsPredicted,
+} from '../../../../../src/rack/placement/state/held-memory.ts';
+import { meshFleet } from '../../../../rack/placements.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const heldMemory = onPage(heldMemoryItself);
+
+const fleet = meshFleet({});
+const leader = nodeName('studio-1');
+const worker = nodeName('studio-2');
+const placement = { name: 'kimi', nodes: [leader, worker] };
+const address = addressTowards(fleet.thunderbolt, worker, leader) ?? '';
+const bytes = (weights: number) => ({ weights, cache: 1_000, compute: 5 });
+
+function fitOf(node: typeof leader, rank: number, weights: number): NodeFit {
+  const need = { weights, cache: 1_000, compute: 9, promptCache: 0, loading: 0, process: 0, total: weights };
+  return { node, shares: [{ placement: 'kimi', rank, need }], unknown: [], needBytes: weights };
+}
+
+describe('what nodes hold of a model', () => {
+  it('is told in rank order by the address of each worker towards the leader, beside what was predicted', () => {
+    const held = [{ address, ...bytes(7) }, bytes(3), { address: '192.0.2.1', ...bytes(8) }];
+    expect(heldMemory({ placement, held }, fleet, [fitOf(worker, 1, 6)])).toEqual([
+      { node: leader, held: bytes(3) },
+      { node: worker, held: bytes(7), predicted: { weights: 6, cache: 1_000 } },
+    ]);
+  });
+
+  it('is nothing of a worker whose address nobody knows', () => {
+    const unaddressed = { thunderbolt: { ...fleet.thunderbolt, networks: {} } };
+    expect(heldMemory({ placement, held: [bytes(3)] }, unaddressed, [])).toEqual([{ node: leader, held: bytes(3) }]);
+  });
+
+  it('is as predicted where a log could not say it better', () => {
+    const one = (weights: number): HeldMemory => ({
+      node: nodeName('studio-1'),
+      held: bytes(weights),
+      predicted: { weights: 7_000_000, cache: 1_000 },
+    });
+    expect([7_000_000, 7_060_000, 7_070_000, 6_930_000].map((weights) => isAsPredicted(one(weights)))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const { predicted: _, ...blind } = one(7_000_000);
+    expect(isAsPredicted(blind)).toBe(false);
+  });
+});
+
+onOnePage('held-memory');

@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+import { configurePlacement } from '../../../../../src/drivers/configure-placement.ts';
+import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { rankSight } from '../../../../../src/rack/placement/members/member.ts';
+import type { Mesh } from '../../../../../src/rack/placement/state/judge-mesh.ts';
+import {
+  digestOfKimi,
+  type MemberCase,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../../../rack/placements.ts';
+import { onOnePage } from '../../../one-page.ts';
+import { judgeMesh } from '../judged-mesh.ts';
+
+function judged(rack: MeshRack, digest?: string): Mesh {
+  const fleet = meshFleet();
+  const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+  const expected = { placement: 'kimi', nodes, digest: digest ?? digestOfKimi(fleet) };
+  return judgeMesh(expected, observeMesh(fleet, rack).nodes);
+}
+
+const verdict = (rack: MeshRack, digest?: string): readonly string[] => {
+  const { state, evidence } = judged(rack, digest);
+  return [state, evidence];
+};
+
+describe('a mesh that was started with other settings', () => {
+  const declared = (settings: Readonly<Record<string, string>>): string =>
+    JSON.stringify({ context: '16k', model: 'tiny abc', ...settings });
+  const evidence = (kept: string | undefined): string => {
+    const changes = kept === undefined ? {} : { declared: kept };
+    const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old', changes });
+    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+    const expected = { placement: 'kimi', nodes, digest: 'of now', declared: declared({}) };
+    const mesh = judgeMesh(expected, observeMesh(meshFleet(), { members }).nodes);
+    return mesh.state === 'changed' ? mesh.evidence : mesh.state;
+  };
+
+  it('names each of them, from and to', () => {
+    expect(evidence(declared({ context: '8k' }))).toBe('context 8k (the file: 16k)');
+    // A record without an account is of a start as the ssh user.
+    expect(evidence(declared({ account: '_meshrank' }))).toBe('account _meshrank (the file: login)');
+    expect(evidence(declared({ context: '8k', backend: 'ring' }))).toBe(
+      'context 8k (the file: 16k), backend ring (the file: not set)',
+    );
+  });
+
+  it('says what it cannot name: other settings, or an older record', () => {
+    expect(evidence(declared({}))).toBe('settings other than account, context, model');
+    const unknown = 'which settings is not known, its record does not keep them';
+    expect([evidence(undefined), evidence('{"context":8}'), evidence('[cut')]).toEqual([unknown, unknown, unknown]);
+  });
+
+  it('keeps its settings beside the digest, and not in it', () => {
+    const fleet = meshFleet();
+    const [first] = fleet.placements;
+    if (first === undefined) throw new Error('it has a placement');
+    const started = configurePlacement(first, fleet, 4, lastingNames);
+    const kept = started.kind === 'configured' ? started.ranks.map(({ record }) => record.declared) : [];
+    expect(new Set(kept).size).toBe(1);
+    expect(JSON.parse(kept[0] ?? '')).toMatchObject({ context: '4k', nodes: 'studio-1, studio-2, studio-3' });
+  });
+});
+
+describe('judgement of a mesh', () => {
+  it('is serving when all ranks run as the file says and the endpoint gave a token', () => {
+    const mesh = judged({ members: threeMembers(['joined', 'joined', 'joined']) });
+    expect(mesh).toMatchObject({ state: 'serving', generation: 4, isAnswering: true });
+    expect(mesh.unknownReason).toBeUndefined();
+  });
+
+  it('takes a token for the truth where a rank listens nowhere any more', () => {
+    expect(verdict({ members: threeMembers(['joined', 'running', 'joined']) })[0]).toBe('serving');
+  });
+
+  it('is not as the file says when one of its ranks talks over TCP instead of RDMA', () => {
+    const fleet = meshFleet();
+    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+    const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) }).nodes;
+    const judgedOver = (transport: 'rdma' | 'tcp', seen: 'rdma' | 'tcp' | undefined) => {
+      const driver = { observe: () => (seen === undefined ? {} : { transport: seen }) };
+      const talk = { transport, driver };
+      const { state, evidence } = judgeMesh({ placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk }, observed);
+      return [state, evidence];
+    };
+    expect(judgedOver('rdma', 'tcp')).toEqual(['changed', 'its ranks talk over tcp, the file says rdma']);
+    const serving = ['serving', 'its endpoint gave a token'];
+    expect([judgedOver('rdma', 'rdma'), judgedOver('rdma', undefined), judgedOver('tcp', 'tcp')]).toEqual([
+      serving,
+      serving,
+      serving,
+    ]);
+  });
+
+  it('stays on TCP where the start before its last one did so too, of this file and in this boot session', () => {
+    const fleet = meshFleet({ placement: { transport: 'rdma' } });
+    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+    const talk = { transport: 'rdma', driver: { observe: () => ({ transport: 'tcp' as const }) } } as const;
+    const judgedWith = (states: Parameters<typeof threeMembers>[0], more: Parameters<typeof threeMembers>[1]) => {
+      const members = Object.fromEntries(
+        Object.entries(threeMembers(states, more)).map(([node, all]) => [
+          node,
+          all.map((one) => ({ startedIn: `BOOT-${node}`, starts: 1, ...one })),
+        ]),
+      );
+      const { talked, staysOn } = judgeMesh(
+        { placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk },
+        observeMesh(fleet, { members }).nodes,
+      );
+      return [talked, staysOn];
+    };
+    const running = ['joined', 'joined', 'joined'] as const;
+    const again = { changes: { lastTalked: 'tcp' } } as const;
+    expect(judgedWith([...running], {})).toEqual(['tcp', undefined]);
+    expect(judgedWith([...running], again)).toEqual(['tcp', 'tcp']);
+    expect(judgedWith(['stopped', 'stopped', 'stopped'], again)).toEqual(['tcp', undefined]);
+    expect(judgedWith([...running], { ...again, digest: 'of old' })).toEqual([undefined, undefined]);
+    expect(judgedWith([...running], { ...again, startedIn: 'BOOT-before' })).toEqual([undefined, undefined]);
+  });
+
+  it('is absent where no node has ever heard of it', () => {
+    expect(judged({ members: {} })).toMatchObject({ state: 'absent', generation: 0, isAnswering: false });
+  });
+
+  it.each([
+    ['stopped', threeMembers(['stopped', 'stopped', 'stopped']), 'no rank runs'],
+    ['stopped', threeMembers(['stopped', 'ready', 'stopped']), 'no rank runs'],
+    ['stopped', threeMembers(['stopped', 'absent', 'stopped']), 'no rank runs'],
+    ['ready', threeMembers(['ready', 'ready', 'ready']), 'no rank runs'],
+    [
+      'ready',
+      threeMembers(['ready', 'ready', 'ready'], { startedIn: 'BOOT-before', starts: 1 }),
+      'no rank runs since a restart of studio-1, studio-2, studio-3',
+    ],
+    [
+      'dead',
+      threeMembers(['exited', 'exited', 'exited']),
+      'studio-1 exited (1), studio-2 exited (1), studio-3 exited (1)',
+    ],
+    [
+      'dead',
+      threeMembers(['ready', 'exited', 'absent'], { lastExit: '78: EX_CONFIG' }),
+      'studio-2 exited (78: EX_CONFIG)',
+    ],
+    [
+      'partial',
+      threeMembers(['joined', 'exited', 'joined'], { lastExit: '(never exited)' }),
+      'rank 1 on studio-2 exited',
+    ],
+    ['partial', threeMembers(['joined', 'exited', 'joined']), 'rank 1 on studio-2 exited (1)'],
+    [
+      'partial',
+      threeMembers(['joined', 'exited', 'joined'], { lastExit: 'Killed: 9' }),
+      'rank 1 on studio-2 was ended by a signal (Killed: 9)',
+    ],
+    [
+      'partial',
+      threeMembers(['joined', 'ready', 'ready']),
+      'rank 1 on studio-2 was not started, rank 2 on studio-3 was not started',
+    ],
+    ['partial', threeMembers(['stopped', 'joined', 'joined']), 'rank 0 on studio-1 is stopped'],
+    ['partial', threeMembers(['joined', 'joined', 'absent']), 'rank 2 on studio-3 is not there'],
+  ])('is %s: %j', (state, members, evidence) => {
+    expect(verdict({ members })).toEqual([state, evidence]);
+  });
+
+  it('is hung when all ranks run and no token comes, and says who has not joined', () => {
+    const silent = { token: { kind: 'silent', reason: 'timed out after 30 s' } } as const;
+    const members = threeMembers(['joined', 'joined', 'running'], silent);
+    expect(verdict({ members })).toEqual([
+      'silent',
+      'no token: timed out after 30 s; rank 2 on studio-3 has not joined',
+    ]);
+    expect(judged({ members }).isAnswering).toBe(false);
+  });
+
+  it('answers nobody with a request in flight once a rank of the same start has ended', () => {
+    const token = { kind: 'in-flight', reason: 'a request is in flight; it was not asked' } as const;
+    const isAnswering = (second: Partial<MemberCase>): boolean => {
+      const members = {
+        'studio-1': [{ state: 'joined', rank: 0, token }],
+        'studio-2': [{ state: 'joined', rank: 1, ...second }],
+        'studio-3': [{ state: 'joined', rank: 2 }],
+      } as const;
+      return judged({ members }).isAnswering;
+    };
+    expect(isAnswering({})).toBe(true);
+    expect(isAnswering({ state: 'exited' })).toBe(false);
+    expect(isAnswering({ state: 'ready' })).toBe(false);
+    // What launchd does not have may have left a process, and another start says nothing of this one.
+    expect(isAnswering({ state: 'stopped' })).toBe(true);
+    expect(isAnswering({ state: 'exited', generation: 9 })).toBe(true);
+    expect(isAnswering({ state: 'ready', digest: 'of another file' })).toBe(true);
+  });
+
+  it('may answer somebody else while it only gave no token in time and every rank has joined', () => {
+    const late = {
+      token: { kind: 'silent', reason: 'no token before the deadline of 20 s', isTimeout: true },
+    } as const;
+    const joined = judged({ members: threeMembers(['joined', 'joined', 'joined'], late) });
+    expect(joined).toMatchObject({ state: 'silent', isAnswering: true });
+    expect(joined.evidence).toBe('no token: no token before the deadline of 20 s; it is hung or busy');
+    const loading = judged({ members: threeMembers(['joined', 'joined', 'running'], late) });
+    expect([loading.isAnswering, loading.evidence.includes('busy')]).toEqual([false, false]);
+    expect(judged({ members: threeMembers(['joined', 'joined', 'exited'], late) }).isAnswering).toBe(false);
+    const refused = { token: { kind: 'silent', reason: 'it refuses connections' } } as const;
+    expect(judged({ members: threeMembers(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
+  });
+
+  it('is changed when what runs was started from another file, though it answers', () => {
+    const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
+    expect(judged({ members })).toMatchObject({ state: 'changed', isAnswering: true });
+  });
+
+  it('is changed when ranks of two starts run beside each other', () => {
+    const members = {
+      ...threeMembers(['joined', 'joined', 'joined']),
+      'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] as const,
+    };
+    expect(verdict({ members })).toEqual(['changed', 'the ranks on studio-3 are of another start than the leader']);
+  });
+
+  it('is changed when a rank runs whose record is gone', () => {
+    const members = {
+      ...threeMembers(['joined', 'joined', 'joined']),
+      'studio-2': [{ state: 'running', lacks: 'record' }] as const,
+    };
+    expect(verdict({ members })).toEqual(['changed', 'a rank without a record runs on studio-2']);
+  });
+
+  it('never takes unknown for dead', () => {
+    const members = threeMembers(['joined', 'exited', 'joined']);
+    expect(judged({ members, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
+      state: 'unknown',
+      evidence: 'studio-3: a test',
+      unknownReason: 'timed-out',
+    });
+    expect(judged({ members, unknown: { 'studio-2': { placements: 'garbled' } } }).state).toBe('unknown');
+    expect(judged({ members, unreachable: ['studio-1'] })).toMatchObject({
+      state: 'unknown',
+      unknownReason: 'unreachable',
+    });
+  });
+
+  it('is unknown while nobody asked a leader that runs', () => {
+    const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } });
+    expect(judged({ members })).toMatchObject({ state: 'unknown', unknownReason: 'not-asked' });
+  });
+
+  it('is unknown when launchd does not say whether an idle rank ever ran', () => {
+    const label = 'dev.meshwright.rank.kimi';
+    const values = { 'studio-2': { services: [{ label, state: 'waiting' as const }] } };
+    expect(judged({ members: threeMembers(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
+  });
+
+  it('counts the generations of nodes that are no members any more', () => {
+    const members = {
+      ...threeMembers(['stopped', 'stopped', 'stopped']),
+      'studio-4': [{ state: 'stopped', rank: 3, generation: 9 }] as const,
+    };
+    expect(judged({ members }).generation).toBe(9);
+  });
+});
+
+describe('sight of a member', () => {
+  const sightOf = (rack: MeshRack): unknown => {
+    const [member] = judged(rack).members;
+    return member?.seen.kind === 'known' ? rankSight(member.seen.value) : member?.seen.reason;
+  };
+
+  it.each(['stopped', 'ready', 'running', 'joined', 'exited'] as const)('tells generation and state: %s', (state) => {
+    expect(sightOf({ members: threeMembers([state, 'ready', 'ready']) })).toEqual({ generation: 4, state });
+  });
+
+  it('of a member that is not there is generation 0', () => {
+    expect(sightOf({ members: {} })).toEqual({ generation: 0, state: 'absent' });
+  });
+
+  it('sees a process whose service file was deleted by its port', () => {
+    const joined = { 'studio-1': [{ state: 'joined', lacks: 'service' }] as const };
+    expect(sightOf({ members: joined })).toEqual({ generation: 4, state: 'joined' });
+    const stopped = { 'studio-1': [{ state: 'stopped', lacks: 'service' }] as const };
+    expect(sightOf({ members: stopped })).toEqual({ generation: 4, state: 'stopped' });
+  });
+
+  it('takes a follower that could only join at the port of the endpoint as joined when it runs', () => {
+    const changes = { port: 8_080 };
+    const follower = { 'studio-1': [{ state: 'running', rank: 1, changes }] as const };
+    expect(sightOf({ members: follower })).toEqual({ generation: 4, state: 'joined' });
+    const leader = { 'studio-1': [{ state: 'running', rank: 0, changes }] as const };
+    expect(sightOf({ members: leader })).toEqual({ generation: 4, state: 'running' });
+  });
+});
+
+onOnePage('judge-mesh');

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { known } from '../../../../../src/model/known.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { read } from '../../../../../src/rack/fact.ts';
+import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
+import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { onOnePage } from '../../../one-page.ts';
+import { judgeMesh, meshFailure } from '../judged-mesh.ts';
+
+const fleet = meshFleet();
+const signatures = [
+  { id: 'gid', pattern: /errno 22/, meaning: 'No GID.', action: 'apply' as const, cure: 'Set the addresses.' },
+];
+
+/** The mesh as it is judged when the rank of a node has said this. */
+function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joined') {
+  const { nodes } = observeMesh(fleet, { members: threeMembers(['exited', state, 'exited']) });
+  const told = Object.fromEntries(
+    Object.entries(nodes).map(([name, one]) => {
+      const placements = read(one.facts, placementsFact);
+      const members = placements.kind === 'known' ? placements.value : [];
+      const facts = { ...one.facts, placements: known(members.map((member) => ({ ...member, said }))) };
+      return [name, name === node ? { ...one, facts } : one];
+    }),
+  );
+  const expected = { placement: 'kimi', nodes: ['studio-1', 'studio-2', 'studio-3'].map(nodeName) };
+  return judgeMesh({ ...expected, digest: digestOfKimi(fleet) }, told);
+}
+
+describe('why a mesh does not serve', () => {
+  it('is what the rank that failed first says of itself, with its meaning and what to do', () => {
+    expect(meshFailure(meshWhere('studio-2', ['RTR failed with errno 22'], 'exited'), { signatures })).toEqual({
+      node: 'studio-2',
+      rank: 'rank 1 on studio-2 exited (1)',
+      line: 'RTR failed with errno 22',
+      meaning: 'No GID.',
+      action: 'apply',
+      cure: 'Set the addresses.',
+    });
+    expect(meshFailure(meshWhere('studio-2', ['errno 22'], 'joined'), { signatures })?.rank).toBe('rank 1 on studio-2');
+  });
+
+  it('is nothing where no log says anything that is known', () => {
+    expect(meshFailure(meshWhere('studio-2', ['hello'], 'exited'), { signatures })).toBeUndefined();
+  });
+});
+
+onOnePage('mesh-failure');

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { plainText } from '../../../../../src/diagnostics/prose-text.ts';
+import { viewOf } from '../../../../../src/engine/plan/view.ts';
+import { changeOf, judgeProperty } from '../../../../../src/rack/change.ts';
+import { placement } from '../../../../../src/rack/placement/resource.ts';
+import { propertyKey } from '../../../../../src/rack/property-key.ts';
+import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../../../../rack/placements.ts';
+import { stepLine } from './step-lines.ts';
+
+const folder = new URL('../../../../cases/resources/placement/', import.meta.url);
+
+interface PlacementFile {
+  readonly title: string;
+  /** What the file has otherwise than the fleet of these tests. */
+  readonly file?: MeshChanges;
+  readonly rack: MeshRack;
+  readonly changes: readonly string[];
+  readonly unknown?: readonly string[];
+  readonly steps: readonly string[];
+  readonly rescue?: readonly string[];
+  readonly blockers?: readonly string[];
+}
+
+function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title' | 'file' | 'rack'> {
+  const desired = asLogin(meshFleet(file));
+  const targets = desired.nodes.map(({ name }) => name);
+  const view = viewOf({ desired, observation: observeMesh(desired, rack), targets });
+  const properties = placement.properties(view);
+  const withFiles = properties.filter(({ address }) => !address.endsWith('/service-file'));
+  const changes = withFiles.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
+  const { steps, rescues } = placement.steps(changes, view);
+  return {
+    changes: changes.map(({ id, from, to }) => `${id}: ${from} -> ${to}`),
+    unknown: withFiles
+      .filter((one) => judgeProperty(one) === 'unknown')
+      .map((one) => `${propertyKey(one)}: ${one.from}`),
+    steps: steps.map((step) => stepLine(step, 'kimi')),
+    rescue: rescues.flatMap((rescue) => rescue.steps.map((step) => stepLine(step, 'kimi'))),
+    blockers: placement.blockers(view).map(({ code, node, action }) => `${code} on ${node}: ${plainText(action)}`),
+  };
+}
+
+describe('placement resource', () => {
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(new URL(name, folder), 'utf8');
+    const { title, file, rack, ...wanted }: PlacementFile = parse(text);
+    it(`${title} (${name})`, () => {
+      const found = planned({ title, rack, ...(file === undefined ? {} : { file }), changes: [], steps: [] });
+      expect(found).toEqual({ unknown: [], rescue: [], blockers: [], ...wanted });
+    });
+  }
+});

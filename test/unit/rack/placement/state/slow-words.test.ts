@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { NodeObservation } from '../../../../../src/model/facts/fact-values.ts';
+import { known } from '../../../../../src/model/known.ts';
+import { thunderboltFact } from '../../../../../src/rack/cables/fact.ts';
+import { read } from '../../../../../src/rack/fact.ts';
+import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
+import { slowWords as slowWordsItself } from '../../../../../src/rack/placement/state/slow-words.ts';
+import { meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const slowWords = onPage(slowWordsItself);
+
+const fleet = meshFleet();
+const [placement] = fleet.placements;
+if (placement === undefined) throw new Error('the rack has a placement');
+const driver = {
+  observe: ([first]: readonly string[]) => (first === 'tcp' || first === 'rdma' ? ({ transport: first } as const) : {}),
+};
+const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) }).nodes;
+const words = (nodes: Readonly<Record<string, NodeObservation>>, transport: 'rdma' | 'tcp' = 'rdma') =>
+  slowWords({ ...placement, transport }, fleet, nodes, driver);
+
+/** The same rack with what each rank has said. */
+const saying = (line: string): Readonly<Record<string, NodeObservation>> =>
+  Object.fromEntries(
+    Object.entries(observed).map(([node, one]) => {
+      const placements = read(one.facts, placementsFact);
+      const members =
+        placements.kind === 'known' ? placements.value.map((member) => ({ ...member, said: [line] })) : [];
+      return [node, { ...one, facts: { ...one.facts, placements: known(members) } }];
+    }),
+  );
+
+describe('what could make a mesh slow', () => {
+  it('is the wrong network, as the logs tell it', () => {
+    expect(words(saying('tcp'))[0]).toBe('Its ranks talk over tcp, and the file says rdma.');
+    expect(words(saying('rdma'))[0]).toBe('Its ranks talk over rdma.');
+    expect([words(observed)[0], words(observed, 'tcp')[0]]).toEqual([
+      'No log says whether its ranks talk over rdma.',
+      undefined,
+    ]);
+  });
+
+  it('is a slow cable between two of its nodes', () => {
+    const slow = Object.fromEntries(
+      Object.entries(observed).map(([node, one]) => {
+        const thunderbolt = read(one.facts, thunderboltFact);
+        const value = thunderbolt.kind === 'known' ? thunderbolt.value : [];
+        const cables = value.map((cable) => ({ ...cable, linkBitsPerSecond: 40_000_000_000 }));
+        return [node, { ...one, facts: { ...one.facts, thunderbolt: known(cables) } }];
+      }),
+    );
+    expect(words(slow).slice(1)).toContain('The cable at studio-1:2 runs at 40 Gb/s.');
+  });
+});
+
+onOnePage('slow-words');

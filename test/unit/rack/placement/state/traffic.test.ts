@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import type { TokenSight } from '../../../../../src/model/facts/fact-values.ts';
+import type { DoormanSight, FlowSight } from '../../../../../src/model/gateway.ts';
+import { type Known, known, unknown } from '../../../../../src/model/known.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import type { Mesh } from '../../../../../src/rack/placement/state/judge-mesh.ts';
+import { meshWords } from '../../../../../src/rack/placement/state/mesh-words.ts';
+import {
+  digestOfKimi,
+  doormanSight,
+  doorSight,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../../../rack/placements.ts';
+import { onOnePage } from '../../../one-page.ts';
+import { judgeMesh } from '../judged-mesh.ts';
+
+const late: TokenSight = { kind: 'silent', reason: 'no token before the deadline of 20 s', isTimeout: true };
+
+/** Its doors, the old one first where there are two, as they stand while its endpoint moves. */
+const seenAs = (...flows: readonly FlowSight[]): Known<readonly DoormanSight[]> =>
+  known(flows.map((flow, at) => doormanSight([doorSight(flow)], 8_080 + 10 * at)));
+
+/** A mesh with a doorman that gave no token in time, unless told otherwise. */
+function judged(
+  doormen: Known<readonly DoormanSight[]>,
+  token: TokenSight = late,
+  { state = 'joined', firstTokenMs }: { readonly state?: 'joined' | 'running'; readonly firstTokenMs?: number } = {},
+): Mesh {
+  const fleet = meshFleet();
+  const { nodes } = observeMesh(fleet, { members: threeMembers(['joined', 'joined', state], { token }) });
+  const leader = nodes['studio-1'];
+  if (leader === undefined) throw new Error('the leader was not observed');
+  const expected = {
+    placement: 'kimi',
+    nodes: ['studio-1', 'studio-2', 'studio-3'].map(nodeName),
+    digest: digestOfKimi(fleet),
+    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+  };
+  return judgeMesh(expected, { ...nodes, 'studio-1': { ...leader, facts: { ...leader.facts, doormen } } });
+}
+
+const notInTime = 'no token: no token before the deadline of 20 s';
+
+describe('a mesh that was not asked, since a request is in flight', () => {
+  const busy: TokenSight = { kind: 'in-flight', reason: 'a request is in flight; it was not asked' };
+  const nobody = seenAs({ running: 0, waiting: 0 });
+
+  it('serves where a client got a token, and where answers flow through its door', () => {
+    expect(judged(nobody, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
+      state: 'serving',
+      proof: 'traffic',
+      evidence: 'busy: a client got a token 0.4 s ago',
+      isAnswering: true,
+    });
+    const flowing = seenAs({ running: 1, waiting: 0, lastByteMsAgo: 840, quietMs: 840 });
+    expect(judged(flowing, busy)).toMatchObject({ state: 'serving', proof: 'traffic' });
+  });
+
+  it('is unknown, never hung, where nothing shows what becomes of that request', () => {
+    for (const doormen of [nobody, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
+      expect(judged(doormen, busy)).toMatchObject({
+        state: 'unknown',
+        unknownReason: 'not-asked',
+        evidence: 'a request is in flight; it was not asked',
+        isAnswering: true,
+      });
+    }
+  });
+
+  it('hangs where its door shows that no answer comes any more', () => {
+    const stuck = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
+    expect(judged(stuck, busy)).toMatchObject({ state: 'silent', isAnswering: false });
+  });
+
+  it('is not known to serve while a rank has not joined', () => {
+    const proven = { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 } as const;
+    expect(judged(nobody, proven, { state: 'running' }).state).toBe('unknown');
+  });
+});
+
+describe('a mesh that gave no token in time, by what its doorman sees', () => {
+  it('is busy and serves while answers flow through its door', () => {
+    const mesh = judged(seenAs({ running: 2, waiting: 1, lastByteMsAgo: 840, quietMs: 840 }));
+    expect(mesh).toMatchObject({ state: 'serving', proof: 'traffic', isAnswering: true });
+    expect(meshWords(mesh)).toBe(
+      'serving, busy: 3 requests are inside its door, and something of an answer came 0.8 s ago',
+    );
+  });
+
+  it('hangs where nothing came for longer than any prompt is read, so that its stop interrupts nobody', () => {
+    const mesh = judged(
+      seenAs({ running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000, streamQuietMs: 660_000 }),
+    );
+    expect(mesh).toMatchObject({ state: 'silent', isAnswering: false });
+    expect(mesh.evidence).toBe(`${notInTime}; 1 request is inside its door, and nothing of an answer came for 11 min`);
+  });
+
+  it('serves while answers flow through one of its doors, and hangs only where all of them say so', () => {
+    const stuck = { running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 };
+    const flowing = { running: 1, waiting: 0, lastByteMsAgo: 840, quietMs: 840 };
+    expect(judged(seenAs(stuck, flowing))).toMatchObject({ state: 'serving', isAnswering: true });
+    const others: readonly FlowSight[] = [
+      { running: 0, waiting: 0 },
+      { running: 1, waiting: 0, quietMs: 45_000 },
+    ];
+    for (const other of others) {
+      const mesh = judged(seenAs(stuck, other));
+      expect(mesh).toMatchObject({ state: 'silent', isAnswering: true });
+      expect(mesh.evidence).toContain('1 request is inside its door, and nothing of an answer came for 11 min');
+    }
+    expect(judged(seenAs(stuck, stuck)).isAnswering).toBe(false);
+    const silent: DoormanSight = { kind: 'silent', port: 8_090, reason: 'it did not answer in time' };
+    const half = seenAs(stuck);
+    expect(judged(known([...(half.kind === 'known' ? half.value : []), silent])).isAnswering).toBe(true);
+  });
+
+  it('is given as long as the file gives it for a first token', () => {
+    const quiet = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
+    expect(judged(quiet, late, { firstTokenMs: 900_000 })).toMatchObject({ state: 'silent', isAnswering: true });
+    expect(judged(quiet, late, { firstTokenMs: 30_000 }).isAnswering).toBe(false);
+  });
+
+  it.each([
+    [
+      'a long prompt may be read',
+      { running: 1, waiting: 0, quietMs: 45_000 },
+      '1 request is inside its door, and nothing of an answer came for 45 s',
+    ],
+    [
+      'all that came was for somebody before',
+      { running: 1, waiting: 0, lastByteMsAgo: 900, quietMs: 300 },
+      '1 request is inside its door, and nothing of an answer came for 0.3 s',
+    ],
+    [
+      'a long answer is to come in one piece, or an older doorman does not say',
+      { running: 1, waiting: 0, lastByteMsAgo: 700_000, quietMs: 660_000 },
+      '1 request is inside its door, and nothing of an answer came for 11 min',
+    ],
+    [
+      'a stream waits beside such an answer only for a while',
+      { running: 2, waiting: 0, quietMs: 660_000, streamQuietMs: 30_000 },
+      '2 requests are inside its door, and nothing of an answer came for 11 min',
+    ],
+    ['a client reads slowly', { running: 1, waiting: 0, lastByteMsAgo: 30_000 }, '1 request is inside its door'],
+    ['nobody is inside, and others may ask it on its node', { running: 0, waiting: 0 }, 'nobody is inside its door'],
+    ['the last answer came before', { running: 0, waiting: 0, lastByteMsAgo: 10 }, 'nobody is inside its door'],
+  ])('is not said to hang while %s', (_case, flow, words) => {
+    const mesh = judged(seenAs(flow));
+    expect(mesh).toMatchObject({ state: 'silent', isAnswering: true });
+    expect(mesh.evidence).toBe(`${notInTime}; ${words}; it is hung or busy`);
+  });
+
+  it.each<[string, Known<readonly DoormanSight[]>]>([
+    ['has no doorman', known([])],
+    ['has a doorman that does not say', known([{ kind: 'silent', port: 8_080, reason: 'it refuses connections' }])],
+    ['has one that nobody could ask', unknown('failed', 'curl ended with 2.')],
+  ])('is not said to hang while it %s', (_case, doormen) => {
+    const mesh = judged(doormen);
+    expect([mesh.state, mesh.evidence, mesh.isAnswering]).toEqual(['silent', `${notInTime}; it is hung or busy`, true]);
+  });
+
+  it('serves by no traffic where it refused the token, or where a rank has not joined', () => {
+    const flowing = seenAs({ running: 2, waiting: 0, lastByteMsAgo: 1, quietMs: 1 });
+    expect(judged(flowing, { kind: 'silent', reason: 'status 500' }).state).toBe('silent');
+    expect(judged(flowing, late, { state: 'running' }).state).toBe('silent');
+  });
+});
+
+onOnePage('traffic');

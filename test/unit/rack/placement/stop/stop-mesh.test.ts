@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { known } from '../../../../../src/model/known.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import type { Step } from '../../../../../src/model/step.ts';
+import type { SeenMember } from '../../../../../src/rack/placement/members/member.ts';
+import {
+  rescueMesh as rescueMeshItself,
+  stopRanks as stopRanksItself,
+} from '../../../../../src/rack/placement/stop/stop-mesh.ts';
+import { onOnePage, onPage } from '../../../one-page.ts';
+
+const rescueMesh = onPage(rescueMeshItself);
+const stopRanks = onPage(stopRanksItself);
+
+const node = nodeName('studio-1');
+const seen: SeenMember = {
+  state: 'joined',
+  mayRun: true,
+  starts: known(1),
+  budget: known({ taken: 0, limit: 3, isAssumed: true, isCounted: true }),
+};
+const work = { placement: 'kimi', nodes: [node], changes: ['x'] };
+const argsOf = (steps: readonly Step[]) =>
+  steps.map(({ act }) => (act.kind === 'script' && act.name === 'stop-rank' ? act.args : undefined));
+
+describe('the ladder that a driver wants', () => {
+  it('begins with TERM unless the driver says that INT comes first', () => {
+    const terms = { isAnswering: true, seconds: 0, needs: [] };
+    expect(argsOf(stopRanks(() => work, [{ node, seen }], terms))).toEqual([{ placement: 'kimi', graceMs: 10_000 }]);
+    const polite = { ...work, interruptMs: 10_000 };
+    expect(argsOf(stopRanks(() => polite, [{ node, seen }], terms))).toEqual([
+      { placement: 'kimi', graceMs: 10_000, interruptMs: 10_000 },
+    ]);
+  });
+
+  it('waits no longer for what serves nobody than it does after TERM', () => {
+    const polite = { ...work, interruptMs: 10_000 };
+    const terms = { isAnswering: false, seconds: 0, needs: [] };
+    const short = { placement: 'kimi', graceMs: 2_000, interruptMs: 2_000 };
+    expect(argsOf(stopRanks(() => polite, [{ node, seen }], terms))).toEqual([short]);
+    expect(argsOf(rescueMesh(polite))).toEqual([{ ...short, outcome: 'failed' }]);
+  });
+});
+
+onOnePage('stop-mesh');

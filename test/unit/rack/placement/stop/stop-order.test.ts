@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { executeSteps } from '../../../../../src/apply/execute.ts';
+import { driverOf } from '../../../../../src/drivers/registry.ts';
+import type { Goal } from '../../../../../src/engine/goals/goal.ts';
+import { planJson } from '../../../../../src/engine/plan/plan-json.ts';
+import type { DesiredFleet } from '../../../../../src/model/desired.ts';
+import { known } from '../../../../../src/model/known.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import type { Step } from '../../../../../src/model/step.ts';
+import type { SeenMember } from '../../../../../src/rack/placement/members/member.ts';
+import type { MeshWork } from '../../../../../src/rack/placement/members/mesh-step.ts';
+import { stopRanks } from '../../../../../src/rack/placement/stop/stop-mesh.ts';
+import { fleetOfDriver, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { makePlan } from '../../../../rack/plans.ts';
+import { onOnePage } from '../../../one-page.ts';
+
+function planOf(desired: DesiredFleet, goal: Goal = { kind: 'stop', placements: ['kimi'] }) {
+  const driver = desired.placements.length === 0 ? undefined : desired.runtimes[0]?.driver;
+  const changes = driver === undefined ? {} : { driver };
+  const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined'], { changes }) });
+  return makePlan({ goal, desired, observation, targets: desired.nodes.map(({ name }) => name) });
+}
+
+const orderOf = (steps: readonly Step[]): readonly unknown[] =>
+  steps
+    .filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank')
+    .map(({ id, needs, after }) => [id, needs, after]);
+
+const stopOn = (node: string): string => `${node}/placement/kimi/stop`;
+
+describe('the order in which ranks are stopped', () => {
+  it.each(['command', 'llamacpp-rpc'])(
+    'is the leader first with %s, and the others whatever came of that',
+    (driver) => {
+      expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual([
+        [stopOn('studio-1'), [], undefined],
+        [stopOn('studio-2'), [], [stopOn('studio-1')]],
+        [stopOn('studio-3'), [], [stopOn('studio-1')]],
+      ]);
+    },
+  );
+
+  it.each([
+    ['mlx', undefined],
+    ['exo', ['studio-1/placement/kimi/farewell']],
+  ])('is all at once with %s, whose ranks wait for a lost peer in the kernel', (driver, after) => {
+    expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual(
+      ['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], after]),
+    );
+  });
+
+  it('begins with a farewell where the driver knows one, at the port at which the leader listens', () => {
+    const [farewell] = planOf(fleetOfDriver('exo')).steps;
+    expect(farewell).toMatchObject({
+      id: 'studio-1/placement/kimi/farewell',
+      act: { kind: 'dialogue', name: 'exo-farewell', args: { node: 'studio-1', port: 8_080 } },
+      effect: { kind: 'interrupt', placement: 'kimi' },
+    });
+  });
+
+  it.each(['exited', 'running'] as const)('has no farewell to a leader that is %s and does not listen', (leader) => {
+    const desired = fleetOfDriver('exo');
+    const observation = observeMesh(desired, { members: threeMembers([leader, 'joined', 'joined']) });
+    const targets = desired.nodes.map(({ name }) => name);
+    const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
+    expect(steps.filter(({ act }) => act.kind === 'dialogue')).toEqual([]);
+    expect(orderOf(steps)).toHaveLength(leader === 'exited' ? 2 : 3);
+  });
+
+  it('is the leader first where nobody knows the driver any more', () => {
+    const fleet = meshFleet();
+    const steps = orderOf(planOf({ ...fleet, placements: [] }, { kind: 'converge' }).steps);
+    expect(steps).toContainEqual([stopOn('studio-3'), expect.anything(), [stopOn('studio-1')]]);
+  });
+
+  it.each([
+    ['exo', ['studio-1/placement/kimi/farewell'], { graceMs: 15_000 }],
+    ['mlx', undefined, { graceMs: 10_000, interruptMs: 10_000 }],
+  ] as const)('is that of %s where only its records tell', (name, after, ladder) => {
+    const { logPattern } = driverOf({ driver: name });
+    const desired = { ...fleetOfDriver(name), placements: [] };
+    const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
+    const observation = observeMesh(desired, { members });
+    const targets = desired.nodes.map((node) => node.name);
+    const { steps } = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
+    expect(orderOf(steps)).toEqual(['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], after]));
+    const stops = steps.flatMap(({ act }) => (act.kind === 'script' && act.name === 'stop-rank' ? [act.args] : []));
+    expect(stops).toEqual(Array.from({ length: 3 }, () => ({ placement: 'kimi', outcome: 'served', ...ladder })));
+  });
+
+  it('is that of the driver by which they were started, where the file has another one by now', () => {
+    const { logPattern } = driverOf({ driver: 'exo' });
+    const desired = fleetOfDriver('mlx');
+    const members = threeMembers(['joined', 'joined', 'joined'], { changes: { logPattern } });
+    const targets = desired.nodes.map(({ name }) => name);
+    const goal = { kind: 'stop', placements: ['kimi'] } as const;
+    const { steps } = makePlan({ goal, desired, observation: observeMesh(desired, { members }), targets });
+    const told = ['studio-1/placement/kimi/farewell'];
+    expect(orderOf(steps)).toEqual(['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], told]));
+  });
+
+  it.each([
+    ['of a program without lines to know', { driver: 'command' }, [stopOn('studio-1')]],
+    ['whose driver nobody wrote down', {}, undefined],
+  ] as const)('has neither farewell nor INT for ranks %s', (_case, changes, after) => {
+    for (const driver of ['exo', 'mlx']) {
+      const desired = fleetOfDriver(driver);
+      const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined'], { changes }) });
+      const targets = desired.nodes.map(({ name }) => name);
+      const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
+      expect(steps.filter(({ act }) => act.kind === 'dialogue')).toEqual([]);
+      expect(JSON.stringify(steps)).not.toContain('interruptMs');
+      expect(orderOf(steps)).toContainEqual([stopOn('studio-2'), [], after]);
+    }
+  });
+
+  it('stands in the plan as programs read it, and the look at all of them needs every one', () => {
+    const plan = planOf(meshFleet());
+    expect(planJson(plan, { isSimulated: false })).toMatchObject({
+      steps: expect.arrayContaining([expect.objectContaining({ id: stopOn('studio-2'), after: [stopOn('studio-1')] })]),
+    });
+    const gate = plan.steps.find(({ act }) => act.kind === 'gate');
+    expect(gate?.needs.toSorted()).toEqual(['studio-1', 'studio-2', 'studio-3'].map(stopOn));
+  });
+});
+
+describe('a leader that cannot be stopped', () => {
+  it('leaves nobody else running, and nothing is taken for stopped', async () => {
+    const never = new AbortController().signal;
+    const reports = await executeSteps(planOf(meshFleet()), {
+      run: ({ id }) => Promise.resolve({ outcome: id === stopOn('studio-1') ? 'failed' : 'changed', diagnostics: [] }),
+      parallel: 16,
+      forbidden: never,
+      halted: never,
+      interruptMs: 50,
+      onEnd: () => undefined,
+      onRescue: () => undefined,
+    });
+    expect(Object.fromEntries(reports.map(({ step, outcome }) => [step.id, outcome]))).toEqual({
+      [stopOn('studio-1')]: 'failed',
+      [stopOn('studio-2')]: 'changed',
+      [stopOn('studio-3')]: 'changed',
+      'studio-1/placement/kimi/stopped': 'skipped',
+    });
+  });
+});
+
+describe('what comes before a stop', () => {
+  it('comes before that of every rank', () => {
+    const nodes = ['studio-1', 'studio-2'].map(nodeName);
+    const work: MeshWork = { placement: 'kimi', nodes, changes: [] };
+    const seen: SeenMember = {
+      state: 'joined',
+      mayRun: true,
+      starts: known(1),
+      budget: known({ taken: 0, limit: 3, isAssumed: true, isCounted: true }),
+    };
+    const [door] = stopRanks(() => work, [{ node: nodeName('studio-4'), seen }], {
+      isAnswering: false,
+      seconds: 0,
+      needs: [],
+    });
+    if (door === undefined) throw new Error('nothing is stopped');
+    const stops = stopRanks(
+      () => work,
+      nodes.map((node) => ({ node, seen })),
+      { isAnswering: true, seconds: 1, needs: [door] },
+    );
+    expect(stops.map(({ needs }) => needs)).toEqual([[door.id], [door.id]]);
+  });
+});
+
+onOnePage('stop-order');

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { FactName, FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { Facts } from '../../../../src/model/facts/fact-values.ts';
+import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../../src/model/facts/rdma.ts';
+import type { UnknownReason } from '../../../../src/model/known.ts';
+import { rankServiceLabel } from '../../../../src/node/paths/own-paths.ts';
+import { hasOneLeft, isSpent, launchBudget } from '../../../../src/rack/rdma/launch-budget.ts';
+import { observedFleet } from '../../../rack/rack.ts';
+
+const session = 'BOOT-studio-1';
+
+function factsOf(values: Partial<FactValues>, unknown: Partial<Record<FactName, UnknownReason>> = {}): Facts {
+  const { nodes } = observedFleet({ values: { 'studio-1': values }, unknown: { 'studio-1': unknown } });
+  const facts = nodes['studio-1']?.facts;
+  if (facts === undefined) throw new Error('the rack has no studio-1');
+  return facts;
+}
+
+const starts = (count: number, startedIn = session): Partial<FactValues> => ({
+  'rdma-starts': { startedIn, starts: count, last: [] },
+});
+const port = (maxQueuePairs: number, maxProtectionDomains: number): RdmaPort => ({
+  device: 'rdma_en3',
+  state: 'active',
+  gids: [],
+  maxQueuePairs,
+  maxProtectionDomains,
+});
+
+const held: RdmaProcess = {
+  pid: 4_711,
+  program: 'python3.12',
+  state: 'runs',
+  isVerbsTool: false,
+  devices: ['rdma_en3'],
+};
+
+describe('the budget of launches', () => {
+  it('is three where the devices say no limits', () => {
+    expect(launchBudget(factsOf(starts(2)))).toEqual({
+      kind: 'known',
+      value: { taken: 2, limit: 3, isAssumed: true, isCounted: true },
+    });
+  });
+
+  it.each([
+    [11, 11, 10],
+    [11, 3, 2],
+    [3, 11, 2],
+    [1, 1, 1],
+  ])('of a device with %s queue pairs and %s protection domains is %s starts', (pairs, domains, limit) => {
+    expect(launchBudget(factsOf({ ...starts(1), 'rdma-ports': [port(pairs, domains)] }))).toEqual({
+      kind: 'known',
+      value: { taken: 1, limit, isAssumed: false, isCounted: true },
+    });
+  });
+
+  it('is that of the scarcest device', () => {
+    const ports = [port(11, 11), { ...port(11, 3), device: 'rdma_en4' }];
+    expect(launchBudget(factsOf({ ...starts(0), 'rdma-ports': ports }))).toMatchObject({ value: { limit: 2 } });
+  });
+
+  it('begins anew with every boot session', () => {
+    expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')))).toMatchObject({ value: { taken: 0 } });
+  });
+
+  it('counts what a member knows of, should the count of the node be lost', () => {
+    expect(launchBudget(factsOf(starts(0, '')), 2)).toMatchObject({ value: { taken: 2 } });
+    expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')), 2)).toMatchObject({ value: { taken: 2 } });
+  });
+
+  it('is what the node has counted, where starts that served were given back', () => {
+    expect(launchBudget(factsOf(starts(1)), 4)).toMatchObject({ value: { taken: 1 } });
+  });
+
+  it.each([
+    [8, 1, false],
+    [9, 1, true],
+    [10, 1, false],
+    [7, 2, true],
+    [0, 10, false],
+  ])('has %s of 10 starts taken, each of %s: one left is %s', (taken, takes, isLeft) => {
+    expect(hasOneLeft({ taken, limit: 10, isAssumed: false, isCounted: true }, takes)).toBe(isLeft);
+  });
+
+  it('is not judged where it may be spent and nobody knows', () => {
+    expect(launchBudget(factsOf(starts(3), { 'rdma-ports': 'busy' }))).toMatchObject({
+      kind: 'unknown',
+      reason: 'busy',
+    });
+    expect(launchBudget(factsOf(starts(2), { 'rdma-ports': 'busy' }))).toMatchObject({ value: { taken: 2 } });
+    expect(launchBudget(factsOf(starts(3), { 'boot-session': 'failed' }))).toMatchObject({ reason: 'failed' });
+    expect(launchBudget(factsOf(starts(0), { 'rdma-starts': 'garbled' }))).toMatchObject({ reason: 'garbled' });
+  });
+
+  it('is spent for a start that takes two of each device one sooner, unless its limit is one of jobs', () => {
+    const spent = (taken: number, isAssumed: boolean): boolean =>
+      isSpent({ taken, limit: 10, isAssumed, isCounted: isAssumed }, 2);
+    expect([8, 9, 10].map((taken) => spent(taken, false))).toEqual([false, true, true]);
+    expect([8, 9, 10].map((taken) => spent(taken, true))).toEqual([false, false, true]);
+  });
+
+  it('is spent at its limit', () => {
+    expect([2, 3, 4].map((count) => isSpent({ taken: count, limit: 3, isAssumed: true, isCounted: true }))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  describe('by what the kernel lists', () => {
+    const object = (kind: RdmaObject['kind']): RdmaObject => ({ kind, isActive: false, busy: 1 });
+    const listed = (...devices: readonly (readonly RdmaObject[])[]): Partial<FactValues> => {
+      const all = devices.flat();
+      const domains = all.filter(({ kind }) => kind === 'domain').length;
+      return {
+        ...starts(99),
+        'rdma-ports': [port(11, 11)],
+        'rdma-objects': { domains, queuePairs: all.length - domains },
+        'rdma-holders': {
+          devices: devices.map((objects, at) => ({ device: `rdma_en${at + 3}`, objects })),
+          processes: [],
+        },
+      };
+    };
+
+    it('is full where one device is, in spite of another count', () => {
+      const most = [object('domain'), object('domain'), object('queue-pair')];
+      const budget = launchBudget(factsOf(listed([object('domain'), object('queue-pair')], most)));
+      expect(budget).toEqual({ kind: 'known', value: { taken: 2, limit: 10, isAssumed: false, isCounted: false } });
+    });
+
+    it('is full while a rank runs for which no process is listed, too', () => {
+      const full = listed(Array.from({ length: 10 }, () => object('domain')));
+      const services = [{ label: rankServiceLabel('kimi'), state: 'running' as const, pid: 4_711, runs: 1 }];
+      expect(launchBudget(factsOf({ ...full, services }))).toMatchObject({ value: { taken: 10, isCounted: false } });
+    });
+
+    it('is empty where the kernel has nothing, in spite of another count', () => {
+      expect(launchBudget(factsOf(listed([])))).toMatchObject({ value: { taken: 0, isCounted: false } });
+    });
+
+    it('is the count where the kernel lists other objects than it counts', () => {
+      const wrong = { ...listed([object('domain')]), 'rdma-holders': { devices: [], processes: [held] } };
+      expect(launchBudget(factsOf(wrong))).toMatchObject({ value: { taken: 99, isCounted: true } });
+    });
+
+    it('needs no boot session', () => {
+      const full = listed(Array.from({ length: 10 }, () => object('domain')));
+      const budget = launchBudget(factsOf(full, { 'boot-session': 'failed' }));
+      expect(budget).toMatchObject({ value: { taken: 10 } });
+    });
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { scopeOf } from '../../../../src/engine/goals/scope.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { LaunchdService } from '../../../../src/model/facts/daemons.ts';
+import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../../src/model/facts/rdma.ts';
+import { kernelObjects } from '../../../../src/rack/rdma/kernel-objects.ts';
+import { meshFleet } from '../../../rack/placements.ts';
+import { observedFleet, type RackChanges } from '../../../rack/rack.ts';
+import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const active: readonly RdmaObject[] = [
+  { kind: 'domain', isActive: true, busy: 0 },
+  { kind: 'queue-pair', isActive: true, busy: 0 },
+];
+const inactive = active.map((one): RdmaObject => ({ ...one, isActive: false, busy: 1 }));
+const python: RdmaProcess = {
+  pid: 4711,
+  program: 'python3.12',
+  group: 4690,
+  state: 'runs',
+  isVerbsTool: false,
+  devices: ['rdma_en3'],
+};
+const devinfo: RdmaProcess = { ...python, pid: 55_143, program: 'ibv_devinfo', group: 55_143, devices: [] };
+
+interface Kernel {
+  readonly objects?: readonly RdmaObject[];
+  readonly processes?: readonly RdmaProcess[];
+  readonly services?: readonly LaunchdService[];
+  /** What the kernel counts more than it lists. */
+  readonly surplus?: number;
+}
+
+/** A Mac whose second receptacle has these objects, and a third one without any. */
+function withKernel({ objects = active, processes = [], services = [], surplus = 0 }: Kernel): RackChanges {
+  const countOf = (kind: RdmaObject['kind']): number => objects.filter((one) => one.kind === kind).length;
+  const holders: RdmaHolders = {
+    devices: [
+      { device: 'rdma_en3', powerState: 2, objects },
+      { device: 'rdma_en4', powerState: 0, objects: [] },
+    ],
+    processes,
+  };
+  return {
+    values: {
+      'studio-3': {
+        'rdma-objects': { domains: countOf('domain') + surplus, queuePairs: countOf('queue-pair') },
+        'rdma-holders': holders,
+        services,
+      },
+    },
+  };
+}
+
+const rank = (placement: string, pid = 4690): LaunchdService => ({
+  label: `dev.meshwright.rank.${placement}`,
+  state: 'running',
+  pid,
+});
+
+const objectsOf = (changes: RackChanges) => {
+  const facts = observedFleet(changes).nodes['studio-3']?.facts;
+  if (facts === undefined) throw new Error('no such node');
+  return kernelObjects(facts);
+};
+
+const pair = { domains: 1, queuePairs: 1 };
+const none = { domains: 0, queuePairs: 0 };
+
+describe('kernelObjects', () => {
+  it('gives active objects to the process that has their device open', () => {
+    expect(objectsOf(withKernel({ processes: [python] }))).toMatchObject({
+      value: { ...pair, held: pair, withoutProcess: none },
+    });
+  });
+
+  it.each([
+    ['nothing has their device open', { processes: [] }],
+    ['the process that had it open is gone', { processes: [{ ...python, state: 'gone' }] }],
+    ['they are inactive, whoever has it open', { objects: inactive, processes: [python] }],
+  ] as const)('gives objects to no process when %s', (_when, kernel) => {
+    expect(objectsOf(withKernel(kernel))).toMatchObject({ value: { ...pair, held: none, withoutProcess: pair } });
+  });
+
+  it('counts what the registry no longer lists where no process holds anything', () => {
+    expect(objectsOf(withKernel({ surplus: 2 }))).toMatchObject({ value: { withoutProcess: { domains: 3 } } });
+  });
+
+  it.each([
+    ['count and list differ while a process holds some', withKernel({ processes: [python], surplus: 1 })],
+    ['a rank runs and no process is listed', withKernel({ services: [rank('chat')] })],
+    [
+      'nothing is known of the services, and no process is listed',
+      { ...withKernel({}), unknown: { 'studio-3': { services: 'failed' } } },
+    ],
+    ['the holders are unknown', { ...withKernel({}), unknown: { 'studio-3': { 'rdma-holders': 'garbled' } } }],
+    ['the driver is not loaded', { unknown: { 'studio-3': { 'rdma-objects': 'empty' } } }],
+  ] as const)('is unknown when %s', (_when, changes) => {
+    expect(objectsOf(changes).kind).toBe('unknown');
+  });
+
+  it('is nothing at all where the kernel counts none', () => {
+    const unread: RackChanges = { unknown: { 'studio-3': { 'rdma-holders': 'garbled' } } };
+    expect(objectsOf(unread)).toEqual({ kind: 'known', value: { ...none, held: none, withoutProcess: none } });
+  });
+});
+
+describe('holders of RDMA objects', () => {
+  const fleet = meshFleet({ placement: { nodes: ['studio-1', 'studio-3'], transport: 'rdma' } as never });
+  const kimi = { placements: fleet.placements };
+
+  it.each([
+    ['the rank itself', 4711],
+    ['a child of the rank', 4690],
+  ])('are no finding when one is %s of a placement that the file has serve here', (_what, pid) => {
+    const changes = withKernel({ processes: [python], services: [rank('kimi', pid)] });
+    expect(told(changes, kimi).filter((one) => one.includes('rdma/'))).toEqual([]);
+  });
+
+  it('are no finding when one is a rank that the plan itself stops', () => {
+    const { desired } = scopeOf({ kind: 'stop', placements: ['kimi'] }, fleet);
+    const changes = withKernel({ processes: [python], services: [rank('kimi')] });
+    const heldOf = (placements: DesiredFleet['placements']) =>
+      told(changes, { placements }).filter((one) => one.includes('rdma/held'));
+    expect(heldOf(desired.placements)).toEqual([]);
+    const declared = fleet.placements.map((one) => ({ ...one, state: 'stopped' as const }));
+    expect(heldOf(declared)).toEqual(['warning rdma/held node studio-3']);
+    expect(
+      heldOf(scopeOf({ kind: 'stop', placements: ['kimi'] }, { ...fleet, placements: declared }).desired.placements),
+    ).toEqual(['warning rdma/held node studio-3']);
+  });
+
+  it('are named with the command that ends a program of somebody else', () => {
+    const changes = withKernel({ processes: [python] });
+    expect(told(changes)).toEqual(['warning rdma/held node studio-3']);
+    expect(findingsOf(changes)[0]?.detail).toBe('python3.12 (pid 4711) has rdma_en3 open.');
+    expect(hintsOf('rdma/held', changes)).toEqual([
+      'If it is not needed, end it:\n  meshwright exec studio-3 -- env kill 4711',
+    ]);
+  });
+
+  it('are left to apply when one is a rank that the file does not have here', () => {
+    const changes = withKernel({ processes: [python], services: [rank('old')] });
+    expect(hintsOf('rdma/held', changes)).toEqual([
+      'The file does not have it run here; apply stops it:\n  meshwright apply',
+    ]);
+  });
+
+  it('need a restart of their own Mac only when no process has them', () => {
+    const changes = withKernel({ objects: inactive });
+    expect(told(changes)).toEqual(['warning rdma/left-in-kernel node studio-3']);
+    expect(findingsOf(changes)[0]?.detail).toBe(
+      'The kernel holds 1 protection domain and 1 queue pair for no process.',
+    );
+    expect(hintsOf('rdma/left-in-kernel', changes)).toEqual([
+      'Restart studio-3: only that frees them.\n  meshwright reboot studio-3',
+    ]);
+  });
+
+  it('hang when no signal reaches them and an object of theirs is inactive, and the Mac needs a restart', () => {
+    const waiting = { ...python, state: 'uninterruptible' } as const;
+    const changes = withKernel({ objects: inactive, processes: [waiting] });
+    expect(told(changes)).toEqual(['error rdma/process-stuck node studio-3']);
+    expect(hintsOf('rdma/process-stuck', changes)).toEqual([
+      'Restart studio-3: only that ends python3.12 (pid 4711).\n  meshwright reboot studio-3',
+    ]);
+    // A rank that loads its model waits for the disk, too.
+    expect(told(withKernel({ processes: [waiting], services: [rank('kimi')] }), kimi)).not.toContain(
+      'error rdma/process-stuck node studio-3',
+    );
+  });
+
+  it('are verbs tools that have not returned: one that hangs needs a restart, one that runs can be ended', () => {
+    const hung = { ...devinfo, isVerbsTool: true, state: 'uninterruptible' } as const;
+    expect(told(withKernel({ objects: [], processes: [hung] }))).toEqual(['error rdma/process-stuck node studio-3']);
+    const running = { ...hung, state: 'runs', program: 'ibv_uc_pingpong' } as const;
+    expect(findingsOf(withKernel({ objects: [], processes: [running] }))[0]?.detail).toBe(
+      'ibv_uc_pingpong (pid 55143) runs, so no other verbs tool is started.',
+    );
+  });
+
+  it('are not the verbs tools of an observation that runs at the same moment', () => {
+    const passing = { ...devinfo, devices: ['rdma_en4'] };
+    expect(told(withKernel({ processes: [passing] })).filter((one) => one.includes('rdma/held'))).toEqual([]);
+  });
+});
+
+onOnePage('rules-rdma-kernel');

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { RdmaPort } from '../../../../src/model/facts/rdma.ts';
+import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from '../../../rack/rack.ts';
+import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const own = receptacles('studio-3', 6, meshOfFour);
+const healthy = healthyFacts('studio-3', own);
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+const thunderbolt = (changes: Partial<DesiredFleet['thunderbolt']>): Partial<DesiredFleet> => ({
+  thunderbolt: { ...desiredFleet().thunderbolt, ...changes },
+});
+const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
+
+/** The RDMA ports of studio-3 with the one of an interface changed. */
+const ports = (device: string, change: (port: RdmaPort) => RdmaPort): readonly RdmaPort[] =>
+  healthy['rdma-ports'].map((port) => (port.device === device ? change(port) : port));
+
+describe('RDMA ladder', () => {
+  it('stops at hardware without Thunderbolt 5, whatever rdma_ctl says, and sends nobody to Recovery', () => {
+    const hardware = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 39 };
+    expect(told(only({ hardware, 'rdma-devices': [] }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
+    expect(told(only({ hardware, ...disabled }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
+  });
+
+  it('has three states on macOS 27: off, on and waiting for a restart, on with devices', () => {
+    const macos = { 'macos-version': { version: '27.0', build: '26A428' } } as const;
+    const accept = { macos: {} };
+    const found = (values: Partial<FactValues>, unknown: RackChanges['unknown'] = {}) =>
+      told({ ...only({ ...macos, ...values }), unknown }, accept).filter((one) => one.includes(' rdma/'));
+    expect(found({ ...disabled, 'rdma-switch': 'off' })).toEqual(['error rdma/disabled node studio-3']);
+    expect(found({ ...disabled, 'rdma-switch': 'on' })).toEqual(['error rdma/restart-pending node studio-3']);
+    expect(found({ 'rdma-devices': [], 'rdma-ports': [] })).toEqual(['error rdma/restart-pending node studio-3']);
+    expect(found({})).toEqual([]);
+    // Switched off since the last start: it works until the next one.
+    expect(found({ 'rdma-switch': 'off' })).toEqual(['warning rdma/off-after-restart node studio-3']);
+    // The switch is a second source where rdma_ctl gives no answer; without either nothing is known.
+    const silent = { 'studio-3': { 'rdma-state': 'timed-out' } } as const;
+    expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, silent)).toEqual([
+      'error rdma/restart-pending node studio-3',
+    ]);
+    // What rdma_ctl prints before the restart is not published: alone it decides nothing.
+    const unread = { 'studio-3': { 'rdma-switch': 'timed-out' } } as const;
+    expect(found(disabled, unread)).toEqual([]);
+    const both = { 'studio-3': { 'rdma-state': 'timed-out', 'rdma-switch': 'timed-out' } } as const;
+    expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, both)).toEqual([]);
+    const [hint] = hintsOf('rdma/disabled', only({ ...macos, ...disabled, 'rdma-switch': 'off' }), accept);
+    expect(hint).toBe(
+      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch RDMA over Thunderbolt on. Then restart it:\n  meshwright reboot studio-3',
+    );
+  });
+
+  it('says that a device of a Mac with Thunderbolt 4 comes from a modified driver', () => {
+    const hardware = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 39 };
+    const devices = [{ name: 'rdma_en2', guid: 'c03b3b8fe481ac05' }];
+    const [finding] = findingsOf(only({ hardware, 'rdma-devices': devices }), thunderbolt({ rdma: 'auto' })).filter(
+      ({ code }) => code === 'rdma/no-thunderbolt-5',
+    );
+    expect(finding?.severity).toBe('warning');
+    expect(finding?.detail).toContain('lists rdma_en2. That device comes from a modified driver');
+  });
+
+  it('knows Thunderbolt 4 by what the free receptacles could do', () => {
+    const old = own.map((one) =>
+      one.state === 'empty' ? { ...one, maxBitsPerSecond: 40e9 } : { ...one, linkBitsPerSecond: 40e9 },
+    );
+    const codes = findingsOf(only({ thunderbolt: old, ...disabled })).map((one) => one.code);
+    expect(codes).toContain('rdma/no-thunderbolt-5');
+    expect(codes).not.toContain('rdma/disabled');
+  });
+
+  it('stops at a macOS before 26.2 that the file accepts, and does not list its missing tools as unknown', () => {
+    const macos = { version: '26.5', accept: '>=26.1' };
+    const values = Object.fromEntries(
+      ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [
+        name,
+        { 'macos-version': { version: '26.1', build: '25B78' } },
+      ]),
+    );
+    const missing = {
+      'rdma-state': 'tool-missing',
+      'rdma-devices': 'tool-missing',
+      'rdma-ports': 'tool-missing',
+    } as const;
+    const changes: RackChanges = { values, unknown: { 'studio-3': missing } };
+    expect(told(changes, { macos }).filter((one) => one.includes('studio-3') && !one.startsWith('notice'))).toEqual([
+      'error rdma/macos-too-old node studio-3',
+    ]);
+  });
+
+  it('stops at disabled and gives the steps in Recovery', () => {
+    expect(told(only(disabled))).toEqual(['error rdma/disabled node studio-3']);
+    expect(hintsOf('rdma/disabled', only(disabled))[0]).toContain('rdma_ctl enable');
+  });
+
+  it('does not blame the neighbours whose ports are down because of a disabled node', () => {
+    const neighbour = healthyFacts('studio-1', receptacles('studio-1', 6, meshOfFour))['rdma-ports'];
+    const down = neighbour.map((port) => (port.device === 'rdma_en4' ? { ...port, state: 'down' as const } : port));
+    const changes = { values: { 'studio-3': disabled, 'studio-1': { 'rdma-ports': down } } };
+    expect(told(changes)).toEqual(['error rdma/disabled node studio-3']);
+  });
+
+  it('tells enabled without any device from disabled', () => {
+    expect(told(only({ 'rdma-devices': [], 'rdma-ports': [] }))).toEqual(['error rdma/no-device node studio-3']);
+  });
+
+  it('tells the receptacle whose device is missing', () => {
+    const devices = healthy['rdma-devices'].filter(({ name }) => name !== 'rdma_en4');
+    const found = findingsOf(only({ 'rdma-devices': devices })).map(({ code, detail }) => [code, detail]);
+    expect(found).toEqual([['rdma/no-device', 'Receptacle 3 (en4): no RDMA device, although RDMA is enabled.']]);
+  });
+
+  it('tells a port that is down although both ends are enabled', () => {
+    const changes = only({ 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) });
+    expect(told(changes)).toEqual(['error rdma/port-down node studio-3']);
+    expect(hintsOf('rdma/port-down', changes)).toEqual([
+      'Restart both Macs, this one and studio-2:\n  meshwright reboot studio-3 studio-2',
+    ]);
+  });
+
+  it('does not blame a port whose far end cannot be seen', () => {
+    const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
+    expect(told({ values, unreachable: ['studio-2'] })).toEqual([]);
+  });
+
+  it('looks at the far end first while its RDMA state is unknown', () => {
+    const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
+    const changes = { values, unknown: { 'studio-2': { 'rdma-state': 'timed-out' as const } } };
+    expect(hintsOf('rdma/port-down', changes)).toEqual(['Look at the far end first. On studio-2:\n  rdma_ctl status']);
+  });
+
+  it('tells receptacles without address together, and not their missing GID', () => {
+    const interfaces = healthy.interfaces.map((one) =>
+      ['en3', 'en5'].includes(one.name) ? { ...one, ipv4: [] } : one,
+    );
+    const found = findingsOf(only({ interfaces, 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: [] })) }));
+    expect(found.map((one) => `${one.code} ${one.detail}`)).toEqual([
+      'rdma/no-address Receptacles 2 (en3), 4 (en5): no IPv4 address, so the RDMA device has no GID that MLX can use.',
+    ]);
+  });
+
+  it('gives each receptacle its address by the name of its own service, one line each', () => {
+    const interfaces = healthy.interfaces.map((one) =>
+      ['en3', 'en4', 'en5'].includes(one.name) ? { ...one, ipv4: [] } : one,
+    );
+    const services = [
+      { name: 'Kabel links', port: 'Thunderbolt 2', device: 'en3', isEnabled: true },
+      { name: 'x"; reboot; "', port: 'Thunderbolt 3', device: 'en4', isEnabled: true },
+    ];
+    const changes = only({ interfaces, 'network-services': services });
+    const { pool: _pool, ...withoutPool } = desiredFleet().thunderbolt;
+    const linesOf = (wishes: Partial<DesiredFleet>) =>
+      hintsOf('rdma/no-address', changes, wishes).flatMap((hint) => hint.split('\n'));
+    const networks = { 1: { address: '10.77.0.4', prefixLength: 30 } };
+    expect(linesOf(thunderbolt({ networks }))).toEqual([
+      'Have it set:',
+      '  meshwright apply studio-3',
+      'Or by hand, on studio-3:',
+      '  sudo networksetup -setmanual "Kabel links" 10.77.0.6 255.255.255.252',
+    ]);
+    expect(linesOf({})).toEqual(['Have it set:', '  meshwright apply studio-3']);
+    expect(linesOf({ thunderbolt: withoutPool })).toEqual([
+      'On studio-3, with the address of each link for ADDRESS:',
+      '  sudo networksetup -setmanual "Kabel links" ADDRESS 255.255.255.252',
+      '  sudo networksetup -createnetworkservice "Thunderbolt 4" "Thunderbolt 4"',
+      '  sudo networksetup -setmanual "Thunderbolt 4" ADDRESS 255.255.255.252',
+      'For Thunderbolt 3 (en4), set it in System Settings > Network.',
+    ]);
+  });
+
+  it('tells a mapped GID that is missing or belongs to an address of the past', () => {
+    const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
+    expect(told(without)).toEqual(['error rdma/no-gid node studio-3']);
+    const stale = { index: 1, gid: '::ffff:169.254.1.1', ipv4: '169.254.1.1' };
+    expect(told(only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: [stale] })) }))).toEqual([
+      'error rdma/no-gid node studio-3',
+    ]);
+  });
+
+  it('cures a missing GID by waiting, then by a restart, and never by taking interfaces down', () => {
+    const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
+    expect(hintsOf('rdma/no-gid', without)).toEqual([
+      'Look again in a minute; if it stays so, restart studio-3:\n  meshwright reboot studio-3',
+    ]);
+  });
+
+  it('takes active as the only good state of a port', () => {
+    const changes = only({ 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'other' })) });
+    expect(told(changes)).toEqual(['error rdma/port-not-active node studio-3']);
+  });
+
+  it('tells an interface that is down, and not its missing address', () => {
+    const interfaces = healthy.interfaces.map((one) => (one.name === 'en4' ? { ...one, isUp: false, ipv4: [] } : one));
+    expect(told(only({ interfaces }))).toEqual(['error rdma/interface-down node studio-3']);
+  });
+
+  it('says nothing about receptacles whose cable is not as declared: the cable is the cause', () => {
+    const found = told({ cables: meshOfFour.slice(1) });
+    expect(found).toEqual(['error cabling/missing link studio-1:2 <-> studio-2:2']);
+  });
+
+  it('is only a notice while nothing in the file needs RDMA', () => {
+    expect(told(only(disabled), thunderbolt({ rdma: 'auto' }))).toEqual(['notice rdma/disabled node studio-3']);
+  });
+
+  it('is not climbed for a node without links', () => {
+    expect(
+      told(only(disabled), thunderbolt({ links: links(['studio-1:2 <-> studio-2:2']) })).filter((one) =>
+        one.includes('rdma/'),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('address pool', () => {
+  const withAddress = (name: string, address: string, prefixLength: number): RackChanges =>
+    only({
+      interfaces: healthy.interfaces.map((one) =>
+        one.name === name ? { ...one, ipv4: [{ address, prefixLength }] } : one,
+      ),
+    });
+
+  const thunderbolt = {
+    ...desiredFleet().thunderbolt,
+    networks: { 0: { address: '10.77.0.0', prefixLength: 30 }, 1: { address: '10.77.0.4', prefixLength: 30 } },
+  };
+
+  it('that overlaps the office network is an error where nothing is left for the links', () => {
+    expect(told(withAddress('en0', '10.77.3.4', 16))).toEqual(['error address/pool-overlap node studio-3']);
+    expect(told(withAddress('en0', '10.77.0.77', 30))).toEqual([]);
+    expect(told(withAddress('en0', '10.77.1.1', 24))).toEqual([]);
+  });
+
+  it('that overlaps a route of any node is an error, but not one that a VPN has to everything', () => {
+    const route = (address: string, prefixLength: number, device = 'utun3'): RackChanges =>
+      only({ routes: [{ destination: { address, prefixLength }, gateway: '10.8.0.1', flags: 'UGSc', device }] });
+    const where = findingsOf(route('10.0.0.0', 8)).map(({ code, detail }) => `${code}: ${detail}`);
+    expect(where).toEqual([
+      'address/pool-overlap: The pool 10.77.0.0/24 overlaps the route to 10.0.0.0/8 through utun3, and has no network left for every link.',
+    ]);
+    expect(told(route('10.77.0.128', 25, 'en0'))).toEqual([]);
+    for (const other of [
+      route('0.0.0.0', 1),
+      route('0.0.0.0', 0),
+      route('10.78.0.0', 16),
+      route('10.77.0.0', 30, 'lo0'),
+    ]) {
+      expect(told(other)).toEqual([]);
+    }
+    expect(told(route('10.77.0.0', 30, 'en3'))).toEqual([]);
+  });
+
+  it('is in the way of what was given out where that is hit, and of nothing else', () => {
+    const [finding] = findingsOf(withAddress('en0', '10.77.0.6', 30), { thunderbolt });
+    expect(finding).toMatchObject({ code: 'address/pool-overlap', severity: 'error' });
+    expect(finding?.detail).toMatch(/^10\.77\.0\.4\/30 of .+ overlaps 10\.77\.0\.4\/30 of en0\.$/);
+    expect(finding?.hint).toContain('never moves by itself');
+    expect(told(withAddress('en0', '10.77.0.9', 30), { thunderbolt })).toEqual([]);
+  });
+
+  it('that overlaps the network of an address is told once, not again for the route that comes with it', () => {
+    const changes = withAddress('en0', '10.77.3.4', 16);
+    const routes = [
+      { destination: { address: '10.77.0.0', prefixLength: 16 }, gateway: 'link#4', flags: 'UCS', device: 'en0' },
+    ];
+    const both = { values: { 'studio-3': { ...changes.values?.['studio-3'], routes } } };
+    expect(told(both)).toEqual(['error address/pool-overlap node studio-3']);
+  });
+
+  it('may of course be on the receptacles themselves', () => {
+    expect(told(withAddress('en7', '10.77.0.1', 30))).toEqual([]);
+  });
+
+  it('is not judged while nobody knows which interfaces are receptacles', () => {
+    const changes = {
+      ...withAddress('en0', '10.77.3.4', 16),
+      unknown: { 'studio-3': { 'hardware-ports': 'empty' as const } },
+    };
+    expect(told(changes)).toEqual(['warning fact/unknown node studio-3']);
+  });
+});
+
+onOnePage('rules-rdma');

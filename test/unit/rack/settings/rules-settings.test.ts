@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { evidenceFor } from '../../../../src/engine/diagnose/evidence.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { examine } from '../../../../src/rack/examination.ts';
+import { placed } from '../../../rack/placements.ts';
+import { desiredFleet, observedFleet, type RackChanges } from '../../../rack/rack.ts';
+import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
+  system: { ...desiredFleet().system, ...wishes },
+});
+
+describe('settings that the file leaves alone', () => {
+  it('are nobody’s business, whatever they are', () => {
+    const seen = only({
+      'automatic-updates': 'on',
+      'automatic-login': { user: 'ana' },
+      names: {},
+      'screen-sharing': { isLoaded: true, isLoadedAtBoot: true },
+      firewall: 'on',
+      spotlight: [{ volume: '/', state: 'on' }],
+      'time-machine': 'on',
+      'photos-analysis': [{ agent: 'com.apple.photoanalysisd', state: 'on' }],
+    });
+    expect(told(seen)).toEqual([]);
+  });
+});
+
+describe('automatic updates', () => {
+  const wishes: Partial<DesiredFleet> = { macos: { automaticUpdates: 'disabled' } };
+
+  it('are told where the file wants none, and not where nobody could see', () => {
+    expect(told(only({ 'automatic-updates': 'on' }), wishes)).toEqual(['error updates/automatic node studio-3']);
+    const unknown: RackChanges = { unknown: { 'studio-3': { 'automatic-updates': 'garbled' } } };
+    expect(told(unknown, wishes)).toEqual(['warning fact/unknown node studio-3']);
+  });
+});
+
+describe('names', () => {
+  const wishes = system({ computerName: 'node' });
+  const own = { computerName: 'studio-3', localHostName: 'studio-3', hostName: 'studio-3' };
+
+  it('have as evidence the command that was run, and no other tool', () => {
+    const changes = only({ names: { computerName: 'x' } });
+    const [finding] = findingsOf(changes, wishes);
+    if (finding === undefined) throw new Error('no finding');
+    const [evidence] = evidenceFor(examine(desiredFleet(wishes), observedFleet(changes)), finding);
+    expect(evidence?.source).toMatch(/^plutil -extract System json /);
+  });
+
+  it('that differ are one finding with all of them', () => {
+    const seen = only({ names: { computerName: "Ana's", localHostName: 'Anas' } });
+    expect(told(seen, wishes)).toEqual(['error names/differ node studio-3']);
+    expect(findingsOf(seen, wishes)[0]?.detail).toBe(
+      'Not "studio-3": its computer name is "Ana\'s"; its Bonjour name is "Anas"; its host name is not set.',
+    );
+  });
+
+  it('that macOS changed since another computer has them say so', () => {
+    const seen = only({ names: { ...own, localHostName: 'studio-3-2' } });
+    expect(told(seen, wishes)).toEqual(['error names/renamed node studio-3']);
+    expect(told(only({ names: { ...own, localHostName: 'studio-3-old' } }), wishes)).toEqual([
+      'error names/differ node studio-3',
+    ]);
+  });
+});
+
+describe('automatic login', () => {
+  it('is for hands, in either direction', () => {
+    const seen: RackChanges = {
+      values: {
+        'studio-1': { 'automatic-login': { user: 'ana' } },
+        'studio-2': { 'automatic-login': { user: 'ana' } },
+        'studio-4': { 'automatic-login': { user: 'ana' } },
+      },
+    };
+    expect(told(seen, system({ automaticLogin: 'required' }))).toEqual(['error login/differs node studio-3']);
+    expect(told(seen, system({ automaticLogin: 'disabled' }))).toEqual([
+      'error login/differs node studio-1',
+      'error login/differs node studio-2',
+      'error login/differs node studio-4',
+    ]);
+    expect(hintsOf('login/differs', seen, system({ automaticLogin: 'disabled' }))[0]).toBe(
+      'On studio-1: System Settings > Users & Groups > Automatically log in as: Off.',
+    );
+  });
+
+  it('is impossible beside FileVault, whatever else is seen', () => {
+    const values = Object.fromEntries(
+      ['studio-1', 'studio-2', 'studio-4'].map((name) => [name, { 'automatic-login': { user: 'ana' } }]),
+    );
+    const seen: RackChanges = { values: { ...values, 'studio-3': { filevault: 'on' } } };
+    expect(told(seen, system({ automaticLogin: 'required' }))).toEqual([
+      'error login/needs-filevault-off node studio-3',
+    ]);
+  });
+});
+
+describe('Screen Sharing', () => {
+  it('is told in what differs, now or after the next start', () => {
+    const seen = only({ 'screen-sharing': { isLoaded: false, isLoadedAtBoot: true } });
+    expect(told(seen, system({ screenSharing: 'disabled' }))).toEqual(['error sharing/screen node studio-3']);
+    expect(findingsOf(seen, system({ screenSharing: 'disabled' }))[0]?.detail).toBe(
+      'Screen Sharing is off until the next start; the file says disabled.',
+    );
+  });
+});
+
+describe('Remote Login', () => {
+  it('is told of a Mac that was reached and would not start another sshd', () => {
+    expect(told(only({ 'remote-login': 'off' }))).toEqual(['warning sharing/remote-login-off node studio-3']);
+    expect(told({ unknown: { 'studio-3': { 'remote-login': 'garbled' } } })).not.toContain(
+      'warning sharing/remote-login-off node studio-3',
+    );
+  });
+});
+
+describe('services in the background', () => {
+  it('are told of together where the file wants them stopped', () => {
+    const stop = system({ backgroundServices: 'stop' });
+    const both = only({ spotlight: [{ volume: '/', state: 'on' }], 'time-machine': 'on' });
+    expect(told(both, stop)).toEqual(['error background/on node studio-3']);
+    expect(findingsOf(both, stop)[0]?.detail).toBe(
+      'Spotlight indexes the disk, and Time Machine makes backups by itself.',
+    );
+    const photos = only({ 'photos-analysis': [{ agent: 'com.apple.photoanalysisd', state: 'on' }] });
+    expect(told(photos)).toEqual([]);
+    expect(findingsOf(photos, stop).map(({ code, detail }) => [code, detail])).toEqual([
+      ['background/on', 'launchd may look through photos while the ssh user is logged in at the screen.'],
+    ]);
+    const unknown: RackChanges = { unknown: { 'studio-3': { 'time-machine': 'no-privilege' } } };
+    expect(told(unknown, stop).filter((one) => one.includes('background'))).toEqual([]);
+  });
+});
+
+describe('the application firewall', () => {
+  const placement = placed('chat', ['studio-1', 'studio-3']);
+  const seen = only({ firewall: 'blocks-all' });
+
+  it('is told where the file wants it off', () => {
+    expect(told(seen, { ...system({ firewall: 'disabled' }), placements: [placement] })).toEqual([
+      'error firewall/on node studio-3',
+    ]);
+  });
+
+  it('is told where a placement listens behind it', () => {
+    expect(told(seen, { placements: [placement] })).toEqual(['warning firewall/in-the-way node studio-3']);
+    expect(told(seen, { placements: [{ ...placement, state: 'stopped' }] })).toEqual([]);
+  });
+});
+
+describe('the clock', () => {
+  it('is set by apply where the file lets it', () => {
+    const ahead = only({ clock: { offsetMs: 420_000, uncertaintyMs: 500 } });
+    expect(hintsOf('clock/offset', ahead)[0]).toMatch(/^On studio-3:/);
+    expect(hintsOf('clock/offset', ahead, system({ clock: 'set' }))[0]).toMatch(/^Set it with meshwright apply/);
+  });
+});
+
+onOnePage('rules-settings');

@@ -1,0 +1,171 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { fingerprint, parseHostKey } from '../../../../src/remote/keys/host-key.ts';
+import { trustFor } from '../../../../src/remote/keys/host-key-trust.ts';
+
+function field(bytes: Buffer | string): Buffer {
+  const body = Buffer.from(bytes);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+  return Buffer.concat([length, body]);
+}
+
+function makeKey(): { readonly blob: Buffer; readonly line: string; readonly base64: string } {
+  const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  const blob = Buffer.concat([field('ssh-ed25519'), field(Buffer.from(jwk.x ?? '', 'base64url'))]);
+  return { blob, line: `ssh-ed25519 ${blob.toString('base64')}`, base64: blob.toString('base64') };
+}
+
+const here = makeKey();
+const other = makeKey();
+const target = { host: 'studio-1.lan', port: 22 };
+const file = (...lines: readonly string[]) => ({
+  knownHosts: [{ file: 'known_hosts', text: `${lines.join('\n')}\n` }],
+});
+const verdict = (sources: Parameters<typeof trustFor>[1], at = target) => trustFor(at, sources).judge(here.blob);
+
+describe('the verdict on a host key', () => {
+  it('is accepted with the line that knows the key', () => {
+    expect(verdict(file('# mine', `studio-1.lan,10.0.0.7 ${here.line} comment`))).toMatchObject({
+      kind: 'accepted',
+      known: { file: 'known_hosts', line: 2 },
+    });
+  });
+
+  it('is unknown when no line speaks of the node', () => {
+    expect(verdict(file(`studio-2.lan ${here.line}`)).kind).toBe('unknown');
+    expect(verdict({ knownHosts: [] }).kind).toBe('unknown');
+  });
+
+  it('is changed when another key is known, with its line', () => {
+    expect(verdict(file('', `studio-1.lan ${other.line}`))).toMatchObject({
+      kind: 'changed',
+      known: { line: 2, base64: other.base64 },
+    });
+  });
+
+  it('is revoked wherever the line stands, even beside a good one or a pin', () => {
+    const lines = [`studio-1.lan ${here.line}`, `@revoked * ${here.line}`];
+    const lock = {
+      file: 'cluster.lock',
+      hostKeys: { 'studio-1.lan': [{ type: 'ssh-ed25519', base64: here.base64, line: 3 }] },
+    };
+    expect(verdict(file(...lines))).toMatchObject({ kind: 'revoked', known: { line: 2 } });
+    expect(verdict({ ...file(...lines), lock }).kind).toBe('revoked');
+    expect(verdict(file(`studio-1.lan ${here.line}`, `@revoked studio-2.lan ${here.line}`)).kind).toBe('accepted');
+  });
+
+  it('names a certificate authority only when no plain key decides', () => {
+    const authority = `@cert-authority *.lan ${other.line}`;
+    expect(verdict(file(authority))).toMatchObject({ kind: 'certificate-authority', known: { line: 1 } });
+    expect(verdict(file(authority, `studio-1.lan ${here.line}`)).kind).toBe('accepted');
+    expect(verdict(file(authority, `studio-1.lan ${other.line}`)).kind).toBe('changed');
+  });
+
+  it('follows the pins of cluster.lock for the address and nothing else', () => {
+    const pin = (name: string, key: typeof here) => ({
+      file: 'cluster.lock',
+      hostKeys: { [name]: [{ type: 'ssh-ed25519', base64: key.base64, line: 9 }] },
+    });
+    const sources = file(`studio-1.lan ${other.line}`);
+    expect(verdict({ ...sources, lock: pin('studio-1.lan', here) }).kind).toBe('accepted');
+    expect(verdict({ ...file(`studio-1.lan ${here.line}`), lock: pin('studio-1.lan', other) })).toMatchObject({
+      kind: 'changed',
+      known: { file: 'cluster.lock', line: 9 },
+    });
+    expect(verdict({ ...sources, lock: pin('[studio-1.lan]:2222', here) }).kind).toBe('changed');
+    expect(verdict({ knownHosts: [], lock: pin('toString', here) }, { host: 'constructor', port: 22 }).kind).toBe(
+      'unknown',
+    );
+  });
+
+  it('finds hashed names, by the name with its port', () => {
+    const salt = Buffer.alloc(20, 7);
+    const hashed = `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update('[studio-1.lan]:2222').digest('base64')}`;
+    expect(verdict(file(`${hashed} ${here.line}`), { host: 'STUDIO-1.lan', port: 2222 }).kind).toBe('accepted');
+    expect(verdict(file(`${hashed} ${here.line}`)).kind).toBe('unknown');
+  });
+
+  it('does not take the key of an authority under the bare host for the key of the node', () => {
+    const authority = file(`@cert-authority studio-1.lan ${here.line}`);
+    expect(verdict(authority, { host: 'studio-1.lan', port: 2_222 }).kind).not.toBe('accepted');
+  });
+
+  it('looks under the bare host only while the name with its port is unknown, as OpenSSH does', () => {
+    const at = { host: 'studio-1.lan', port: 2222 };
+    expect(verdict(file(`studio-1.lan ${here.line}`), at).kind).toBe('accepted');
+    expect(verdict(file(`studio-1.lan ${here.line}`, `[studio-1.lan]:2222 ${other.line}`), at).kind).toBe('changed');
+    expect(verdict(file(`studio-1.lan ${other.line}`), at).kind).toBe('unknown');
+  });
+
+  it('goes by HostKeyAlias when there is one', () => {
+    const trust = trustFor(
+      { ...target, port: 2222, hostKeyAlias: 'rack' },
+      file(`rack ${here.line}`, `[studio-1.lan]:2222 ${other.line}`),
+    );
+    expect(trust).toMatchObject({ name: 'rack' });
+    expect(trust.judge(here.blob).kind).toBe('accepted');
+  });
+
+  it('is unreadable for rubbish', () => {
+    for (const blob of [
+      Buffer.alloc(0),
+      Buffer.from('hello'),
+      here.blob.subarray(0, 40),
+      Buffer.concat([here.blob, Buffer.from([0])]),
+    ]) {
+      expect(trustFor(target, file(`studio-1.lan ${here.line}`)).judge(blob)).toEqual({ kind: 'unreadable' });
+    }
+  });
+
+  it('stays quick on a hostile pattern', () => {
+    const pattern = `${'*a'.repeat(400)}b`;
+    const trust = trustFor(
+      { host: `${'a'.repeat(60)}.lan`, port: 22 },
+      file(...Array.from({ length: 200 }, () => `${pattern} ${here.line}`)),
+    );
+    expect(trust.judge(here.blob).kind).toBe('unknown');
+  });
+});
+
+describe('the order of host-key algorithms', () => {
+  const ecdsa = 'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABB';
+  const p256 = (): string => {
+    const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+    const point = Buffer.concat([
+      Buffer.from([4]),
+      Buffer.from(jwk.x ?? '', 'base64url'),
+      Buffer.from(jwk.y ?? '', 'base64url'),
+    ]);
+    return `ecdsa-sha2-nistp256 ${Buffer.concat([field('ecdsa-sha2-nistp256'), field('nistp256'), field(point)]).toString('base64')}`;
+  };
+
+  it('begins with the known types (case 25)', () => {
+    expect(trustFor(target, file(`studio-1.lan ${p256()}`)).algorithms[0]).toBe('ecdsa-sha2-nistp256');
+    expect(trustFor(target, file(`studio-1.lan ${here.line}`)).algorithms[0]).toBe('ssh-ed25519');
+    expect(trustFor(target, { knownHosts: [] }).algorithms[0]).toBe('ssh-ed25519');
+  });
+
+  it('asks for SHA-2 signatures only of RSA keys', () => {
+    const jwk = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+    const modulus = Buffer.concat([Buffer.from([0]), Buffer.from(jwk.n ?? '', 'base64url')]);
+    const blob = Buffer.concat([field('ssh-rsa'), field(Buffer.from(jwk.e ?? '', 'base64url')), field(modulus)]);
+    const trust = trustFor(target, file(`studio-1.lan ssh-rsa ${blob.toString('base64')}`));
+    expect(trust.algorithms.slice(0, 2)).toEqual(['rsa-sha2-512', 'rsa-sha2-256']);
+    expect(trust.algorithms).not.toContain('ssh-rsa');
+    expect(trust.judge(blob).kind).toBe('accepted');
+  });
+
+  it('leaves out types whose line is broken', () => {
+    expect(trustFor(target, file(`studio-1.lan ${ecdsa}`, 'studio-1.lan')).algorithms[0]).toBe('ssh-ed25519');
+  });
+});
+
+describe('a fingerprint', () => {
+  it('is the one that ssh-keygen -l prints', () => {
+    // ssh-keygen -lf of this very key, OpenSSH 9.2.
+    const base64 = 'AAAAC3NzaC1lZDI1NTE5AAAAIF3iYH1njxwXrlcltokMInyFXfM9UiQhdOID7dzPnmJ3';
+    expect(fingerprint({ type: 'ssh-ed25519', base64 })).toBe('SHA256:UqWrXDeHpKt5mMGLDyu+ypmADk50Z5O+l4Zn7UG3XsU');
+    expect(parseHostKey(Buffer.from(base64, 'base64'))).toEqual({ type: 'ssh-ed25519', base64 });
+  });
+});

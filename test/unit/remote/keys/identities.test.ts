@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ssh2 from 'ssh2';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fingerprint } from '../../../../src/remote/keys/host-key.ts';
+import { authorizedKeysLines, collectIdentities, firstKey } from '../../../../src/remote/keys/identities.ts';
+import type { Target } from '../../../../src/remote/remote.ts';
+import { edKey, field, fields } from '../wire.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'meshwright-ids-'));
+const agents: Server[] = [];
+afterAll(() => {
+  for (const agent of agents) agent.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const lineOf = (blob: Buffer): string => `ssh-ed25519 ${blob.toString('base64')}`;
+const labelOf = (source: string, blob: Buffer): string =>
+  `${source} (ssh-ed25519 ${fingerprint({ type: 'ssh-ed25519', base64: blob.toString('base64') })})`;
+
+function put(name: string, text: string): string {
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+  return join(folder, name);
+}
+
+/** So many files with keys of their own, made once. */
+const plain = [0, 1, 2, 3, 4, 5].map((at) => {
+  const pair = ssh2.utils.generateKeyPairSync('ed25519', {
+    comment: at === 0 ? 'mesh at desk' : at === 1 ? 'Jörg' : '',
+  });
+  return { file: put(`plain-${at}`, pair.private), blob: Buffer.from(pair.public.split(' ')[1] ?? '', 'base64') };
+});
+const files = plain.map(({ file }) => file);
+const offeredFiles = plain.map(({ file, blob }) => [labelOf(file, blob), 'file']);
+
+/** Starts an agent that holds these keys, and gives its socket. */
+async function agentWith(...blobs: readonly Buffer[]): Promise<string> {
+  const count = Buffer.from([12, 0, 0, 0, blobs.length]);
+  const answer = field(Buffer.concat([count, ...blobs.map((blob) => fields(blob, `key of ${blob.at(-1)}`))]));
+  const agent = createServer((socket) => void socket.on('data', () => socket.end(answer)));
+  const path = join(folder, `agent-${agents.push(agent)}`);
+  await new Promise<void>((resolve) => agent.listen(path, resolve));
+  return path;
+}
+
+const held = [1, 2, 3, 4, 5, 6].map(edKey);
+const target: Target = { label: 'n', host: 'n', port: 22, user: 'mesh', rootPrefix: '', identityFiles: [] };
+const socket = await agentWith(...held);
+
+/** What is offered, how many are left out, and what is said of the rest. */
+async function collected(more: Partial<Target>) {
+  const { offers, leftOut, problems } = await collectIdentities({ ...target, ...more });
+  const said = problems.map(({ code, detail, hint }) => [code, detail, hint]);
+  return { offers: offers.map(({ label, signer }) => [label, signer.kind]), leftOut, said };
+}
+const ofAgent = (byte: number) => [labelOf(`agent: key of ${byte}`, edKey(byte)), 'agent'];
+
+describe('the keys that are offered to a node', () => {
+  it('are five of files, or four with one of an agent among the first five (case 47)', async () => {
+    expect(await collected({ identityFiles: files.slice(0, 5) })).toEqual({
+      offers: offeredFiles.slice(0, 5),
+      leftOut: 0,
+      said: [],
+    });
+    expect(await collected({ identityFiles: files })).toMatchObject({ offers: offeredFiles.slice(0, 5), leftOut: 1 });
+    const onlyOne = await collected({ identityFiles: files.slice(0, 1), agentSocket: socket });
+    expect(onlyOne).toEqual({
+      offers: [...offeredFiles.slice(0, 1), ...[1, 2, 3].map(ofAgent)],
+      leftOut: 3,
+      said: [],
+    });
+    const five = await collected({ identityFiles: files.slice(0, 5), agentSocket: socket });
+    expect(five).toMatchObject({ offers: offeredFiles.slice(0, 5), leftOut: 6 });
+    const four = await collected({ identityFiles: files.slice(0, 4), agentSocket: socket });
+    expect(four).toMatchObject({ offers: offeredFiles.slice(0, 4), leftOut: 6 });
+    const first = put('first.pub', lineOf(edKey(6)));
+    const mixed = { identityFiles: [first, ...files], agentSocket: socket };
+    const offers = [[labelOf(first, edKey(6)), 'agent'], ...offeredFiles.slice(0, 3)];
+    expect(await collected({ ...mixed, isIdentitiesOnly: true })).toEqual({ offers, leftOut: 3, said: [] });
+    // That the agent has it last of all moves it nowhere.
+    expect(await collected(mixed)).toEqual({ offers, leftOut: 8, said: [] });
+  });
+
+  it('are each offered once, by the first that has it, and of an agent only those that are named where that is asked', async () => {
+    const named = put('named.pub', lineOf(edKey(2)));
+    const both = [named, files[0] ?? '', files[0] ?? ''];
+    const [own, ofFile] = [[labelOf(named, edKey(2)), 'agent'], offeredFiles[0]];
+    const only = await collected({ identityFiles: both, agentSocket: socket, isIdentitiesOnly: true });
+    expect(only).toEqual({ offers: [own, ofFile], leftOut: 0, said: [] });
+    const two = await agentWith(edKey(2), edKey(3));
+    const all = await collected({ identityFiles: both, agentSocket: two });
+    expect(all).toEqual({ offers: [own, ofFile, ofAgent(3)], leftOut: 0, said: [] });
+  });
+
+  it('are none of a file that the agent would have to sign for and does not hold', async () => {
+    const locked = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
+    const blob = Buffer.from(locked.public.split(' ')[1] ?? '', 'base64');
+    const [encrypted, half] = [put('locked', locked.private), put('half.pub', lineOf(edKey(9)))];
+    const missing = join(folder, 'missing');
+    const refused = await collected({ identityFiles: [encrypted, half, missing], agentSocket: join(folder, 'gone') });
+    expect(refused).toEqual({
+      offers: [],
+      leftOut: 0,
+      said: [
+        [
+          'ssh/key-encrypted',
+          `${encrypted} is encrypted, and the ssh agent does not hold its key.`,
+          `Load it once: ssh-add ${encrypted}`,
+        ],
+        [
+          'ssh/key-unusable',
+          `${half} is a public key, and the ssh agent does not hold its private half.`,
+          expect.any(String),
+        ],
+        ['ssh/key-unusable', `${missing}: there is no such file.`, expect.any(String)],
+        ['ssh/agent-unreachable', expect.stringContaining(join(folder, 'gone')), expect.any(String)],
+      ],
+    });
+    const holding = await agentWith(blob, edKey(9));
+    expect(await collected({ identityFiles: [encrypted, half], agentSocket: holding })).toEqual({
+      offers: [
+        [labelOf(encrypted, blob), 'agent'],
+        [labelOf(half, edKey(9)), 'agent'],
+      ],
+      leftOut: 0,
+      said: [],
+    });
+  });
+
+  it('are known by the first of them, and by their lines, with a comment that is plain text', async () => {
+    const [first, second] = plain.map(({ blob }) => lineOf(blob));
+    expect(await firstKey({ ...target, identityFiles: files })).toEqual({ label: offeredFiles[0]?.[0], line: first });
+    expect(await firstKey(target)).toBeUndefined();
+    const lines = await authorizedKeysLines({ ...target, identityFiles: files.slice(0, 2), agentSocket: socket });
+    expect(lines).toEqual([
+      `${first} mesh at desk`,
+      second,
+      ...[1, 2].map((at) => `${lineOf(edKey(at))} key of ${at}`),
+    ]);
+  });
+});

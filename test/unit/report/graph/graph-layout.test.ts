@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { type Box, contains, overlap, pointsOf } from '../../../../src/report/graph/graph-geometry.ts';
+import { type GraphLayout, graphLayout } from '../../../../src/report/graph/graph-layout.ts';
+import { brokenSeven, fullMesh, seenPicture, strangeRack, studios, swappedRack } from './graph-racks.ts';
+
+const counts = Array.from({ length: 20 }, (_, index) => index + 1);
+
+const boxesOf = ({ ring }: GraphLayout): readonly Box[] => [...ring.nodes, ...ring.strays].map(({ box }) => box);
+
+const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
+  all.flatMap((a, index) => all.slice(index + 1).map((b) => [a, b] as const));
+
+/** As many cables as receptacles allow: of more than seven Macs only neighbours are joined. */
+const meshOf = (count: number): readonly string[] =>
+  count <= 7 ? fullMesh(count) : studios(count - 1).map((name, index) => `${name}:2 <-> studio-${index + 2}:1`);
+
+const drawings = [
+  ...counts.map((count) => [`${count} Macs`, { count, declared: meshOf(count) }] as const),
+  ['exchanged ends', swappedRack] as const,
+  ['strange things', strangeRack] as const,
+  ['seven Macs with faults', brokenSeven] as const,
+];
+
+describe('the drawing of a rack', () => {
+  it.each(drawings)('keeps the Macs apart: %s', (_name, rack) => {
+    const all = pairs(boxesOf(graphLayout(seenPicture(rack))));
+    expect(all.filter(([a, b]) => overlap(a, b, 10))).toEqual([]);
+  });
+
+  it.each(drawings.filter(([, { count }]) => count <= 8))('leads no cable over a Mac: %s', (_name, rack) => {
+    const layout = graphLayout(seenPicture(rack));
+    const points = [...layout.cables, ...layout.tails].flatMap(({ curve }) => pointsOf(curve, 60));
+    const boxes = boxesOf(layout);
+    expect(points.filter((point) => boxes.some((box) => contains(box, point, -2)))).toEqual([]);
+  });
+
+  it.each(drawings)('writes nothing over a Mac or over another text: %s', (_name, rack) => {
+    const layout = graphLayout(seenPicture(rack));
+    const texts = layout.labels.map(({ box }) => box);
+    expect(pairs(texts).filter(([a, b]) => overlap(a, b))).toEqual([]);
+    expect(texts.filter((text) => boxesOf(layout).some((box) => overlap(text, box)))).toEqual([]);
+  });
+
+  it('draws every cable and writes the whole move on it', () => {
+    const picture = seenPicture(swappedRack);
+    const { cables, labels } = graphLayout(picture);
+    expect(cables).toHaveLength(picture.graph.cables.length);
+    const written = labels.map(({ lines }) => lines.join(' '));
+    for (const { number, text } of picture.graph.moves) {
+      expect(written).toContain(`${number}. ${text}`);
+    }
+  });
+
+  it('has everything inside its bounds', () => {
+    for (const [, rack] of drawings) {
+      const layout = graphLayout(seenPicture(rack));
+      const points = layout.cables.flatMap(({ curve }) => pointsOf(curve));
+      expect(points.filter((point) => !contains(layout.bounds, point))).toEqual([]);
+    }
+  });
+});

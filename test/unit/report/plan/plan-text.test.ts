@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
+import { neededFor } from '../../../../src/report/plan/pending.ts';
+import { denialText, effectTexts, type PlanTextInput, planText } from '../../../../src/report/plan/plan-text.ts';
+import { meshFleet } from '../../../rack/placements.ts';
+import { anyDigest, blocker, change, emptyPlan, placedPlan as planOfMesh, stepOn, waits } from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
+
+const show = (plan: Plan, page: Partial<PlanTextInput> = {}): string =>
+  planText({
+    plan,
+    isSimulated: true,
+    lock: { shown: 'cluster.lock', additions: [] },
+    next: ['Save it: --out plan.json   Do it: meshwright apply --sim'],
+    columns: 80,
+    unicode: false,
+    ...page,
+  });
+
+const names = (...words: string[]) => words.map(nodeName);
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+const changes = [
+  change('studio-1', 'thunderbolt-bridge', 'bridge0 with en2 en3 en4', 'removed'),
+  change('studio-1', 'link-address/2', '169.254.31.7 (self-assigned)', '10.77.0.1/30'),
+  change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
+  change('studio-2', 'power/restart-after-power-loss', 'stays off after a power cut', 'starts by itself'),
+  change('studio-3', 'model/kimi-k2', 'absent', '12 files, 735 GB'),
+];
+
+/** Something of everything that a plan may hold. */
+const full = emptyPlan({
+  changes,
+  steps: [
+    stepOn('studio-1', 'power/set', { changes: changes.slice(0, 3).map(({ id }) => id) }),
+    stepOn('studio-3', 'model/send', {
+      act: {
+        kind: 'send',
+        source: '/models/kimi-k2/a',
+        to: { kind: 'node-path', path: '/opt' },
+        sha256: anyDigest,
+        sizeBytes: 735e9,
+      },
+    }),
+  ],
+  blockers: [
+    blocker('studio-3'),
+    blocker('studio-1', {
+      code: 'macos/outside-accept',
+      isHands: false,
+      action: 'Type: meshwright reboot studio-1',
+    }),
+    blocker('studio-4', {
+      code: 'cabling/elsewhere',
+      action: 'Move the cable end in receptacle 3 to receptacle 4.',
+    }),
+  ],
+  waiting: [
+    waits('placement/kimi', 'studio-1', [blocker('studio-3')]),
+    waits('link-address/3', 'studio-4', [blocker('studio-4', { code: 'cabling/elsewhere' })]),
+    waits('link-address/3', 'studio-2', [blocker('studio-4', { code: 'cabling/elsewhere' })]),
+    waits('power', 'studio-4', ['power is unknown: no answer in time'], true),
+  ],
+  effects: [
+    { kind: 'network', nodes: names('studio-1'), placements: [] },
+    { kind: 'interrupt', nodes: names('studio-1', 'studio-2'), placements: ['qwen'], seconds: 95 },
+  ],
+  diagnostics: [
+    diagnose('ssh/unreachable', {
+      subject: nodeSubject('studio-4'),
+      detail: 'studio-4.lan:22 did not answer within 10 s.',
+    }),
+  ],
+});
+
+describe('a plan as text', () => {
+  it('begins with the work list, then says what changes, what waits and what to type', async () => {
+    const text = show(full, { lock: { shown: 'cluster.lock', additions: ['model kimi-k2: 12 files, 735 GB'] } });
+    expect(widest(text)).toBeLessThanOrEqual(80);
+    await expect(text).toMatchFileSnapshot('golden/plan-full.txt');
+  });
+
+  it('has what an apply brings by itself between the work of hands and the rest', () => {
+    const isHands = false;
+    const missing = blocker('studio-2', { code: 'plan/not-converged', isHands, action: 'Type: meshwright apply' });
+    const [hands, held] = [blocker('studio-3'), blocker('studio-1', { code: 'macos/outside-accept', isHands })];
+    const titles = show(emptyPlan({ blockers: [held, missing, hands] }))
+      .split('\n')
+      .filter((line) => /^\S.*\(\d\)/.test(line));
+    expect(titles.map((line) => line.replace(/ {3}.*/, ''))).toEqual([
+      'Hands needed at the rack (1)',
+      'An apply comes first (1)',
+      'Not for apply (1)',
+    ]);
+    expect([[], [held, missing, hands], [held, missing], [missing], [held]].map(neededFor)).toEqual([
+      undefined,
+      'hands needed',
+      'blocked',
+      'apply needed',
+      'blocked',
+    ]);
+  });
+
+  it('fits a phone', async () => {
+    const text = show(full, { columns: 40, next: [] });
+    await expect(text).toMatchFileSnapshot('golden/plan-narrow.txt');
+    expect(widest(text)).toBeLessThanOrEqual(40);
+  });
+
+  it('says in one line that nothing is to be done, and names no command then', () => {
+    expect(show(emptyPlan(), { isSimulated: false })).toBe(
+      'studio-rack   4 nodes\n\nNothing to change: 4 nodes match the file.\n',
+    );
+  });
+
+  it('counts the nodes that were seen among all that were asked, and says nothing of the others', () => {
+    const { 'studio-4': _lost, ...observed } = emptyPlan().observed;
+    const reason = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
+    expect(show(emptyPlan({ observed, unreached: { 'studio-4': reason } }), { isSimulated: false })).toBe(
+      'studio-rack   3 of 4 nodes seen\n\nNothing to change: 3 nodes match the file. Not reached: studio-4.\n',
+    );
+  });
+
+  it('does not call a rack good that nobody saw', () => {
+    expect(show(emptyPlan({ observed: {} }))).toContain('No node was observed.');
+    const waiting = [waits('power', 'studio-1', ['power is unknown'], true)];
+    const text = show(emptyPlan({ waiting }));
+    expect(text).toContain('There is nothing that apply can change now.');
+    expect(text).not.toContain('Nothing to change');
+  });
+
+  it('escapes what a node made up', () => {
+    const odd = emptyPlan({
+      changes: [change('studio-1', 'runtime/x', 'a\u001b[2Jb', 'c\nd')],
+      steps: [stepOn('studio-1', 'x')],
+    });
+    expect(show(odd)).toContain('a\\u{1b}[2Jb -> c\\u{a}d');
+  });
+
+  it.each(['placement/kimi', 'placement/kimi/rank'])('names a stop of %s that gives no token', (address) => {
+    const effects = [{ kind: 'start', nodes: [], placements: ['kimi', 'qwen'] }] as const;
+    const changes = [change('studio-1', address, 'hung', 'stopped')];
+    expect(effectTexts({ effects, changes, steps: [] })).toEqual([
+      'starts qwen',
+      'stops the remaining processes of kimi',
+    ]);
+    expect(effectTexts({ effects, changes: [], steps: [] })).toEqual(['starts kimi, qwen']);
+  });
+
+  it('names the stop of a placement that hangs, before its start', () => {
+    const effects = [{ kind: 'start', nodes: [], placements: ['kimi'] }] as const;
+    const { steps } = planOfMesh({
+      of: meshFleet(),
+      members: {
+        'studio-1': [{ state: 'joined', rank: 0, token: { kind: 'silent', reason: 'status 503' } }],
+        'studio-2': [{ state: 'joined', rank: 1 }],
+        'studio-3': [{ state: 'joined', rank: 2 }],
+      },
+    });
+    expect(effectTexts({ effects, changes: [change('studio-1', 'placement/kimi', 'hung', 'serving')], steps })).toEqual(
+      ['stops the processes of kimi, which gives no token, and starts it again'],
+    );
+  });
+
+  it('denies only what the plan does not do', () => {
+    expect(denialText([])).toBe('Nothing is interrupted, rebooted, switched off or deleted.');
+    expect(denialText([{ kind: 'interrupt', nodes: [], placements: ['kimi'] }])).toBe(
+      'Nothing is rebooted, switched off or deleted.',
+    );
+    const all = ['interrupt', 'reboot', 'shutdown', 'delete'] as const;
+    expect(denialText(all.map((kind) => ({ kind, nodes: [], placements: [] })))).toBe('');
+  });
+});
+
+onOnePage('plan-text');

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { known } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { StepOutcome } from '../../../../src/model/step.ts';
+import {
+  countRun,
+  countUnchecked,
+  type EndedStep,
+  endedStepLines,
+  madeChangeLine,
+  progressLine,
+  type RunCounts,
+  summaryText,
+  uncheckedText,
+  watchChanges,
+} from '../../../../src/report/run/apply-text.ts';
+import { blocker, change, emptyPlan, stepOn, waits } from '../../../rack/plans.ts';
+import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
+
+const changes = [
+  change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
+  change('studio-1', 'thunderbolt-bridge', 'bridge0', 'removed'),
+];
+const both = changes.map(({ id }) => id);
+
+const ended = (fields: Partial<EndedStep>): readonly string[] =>
+  endedStepLines({
+    step: stepOn('studio-1', 'power/set', { changes: both }),
+    outcome: 'changed',
+    ms: 700,
+    diagnostics: [],
+    ...fields,
+  });
+
+describe('the line of a step', () => {
+  it('is left out for what went well, for what only looks, and for what was never begun', () => {
+    expect(ended({})).toEqual([]);
+    expect(ended({ outcome: 'unchanged' })).toEqual([]);
+    expect(ended({ outcome: 'skipped' })).toEqual([]);
+    expect(ended({ outcome: 'blocked' })).toEqual([]);
+  });
+
+  it('says that a Mac has been restarted or switched off', () => {
+    const restart = (to: 'up' | 'off') =>
+      stepOn('studio-1', 'reboot', { act: { kind: 'reboot', to, from: known('B0') }, class: 'once' });
+    expect(ended({ step: restart('up'), ms: 34_000 })).toEqual(['studio-1 has been restarted 34 s']);
+    expect(ended({ step: restart('off'), ms: 34_000 })).toEqual(['studio-1 has been switched off 34 s']);
+  });
+
+  it('says what failed and why, escaped', () => {
+    const failure = diagnose('cli/cannot-write', { detail: 'No \u001bspace left.' });
+    expect(ended({ outcome: 'failed', diagnostics: [failure] })).toEqual([
+      'studio-1 power/set failed after 700 ms: No \\u{1b}space left',
+    ]);
+    expect(ended({ outcome: 'failed', diagnostics: [failure], rescues: 'kimi' })[0]).toContain('(cleaning up kimi)');
+  });
+
+  it('calls an unknown end neither success nor failure', () => {
+    expect(ended({ outcome: 'unknown' })).toEqual([
+      'studio-1 power/set: nobody knows how it ended; the next look will tell',
+    ]);
+    expect(ended({ outcome: 'interrupted' })).toEqual(['studio-1 power/set was interrupted']);
+  });
+
+  it('shows how far a long one has come', () => {
+    const fetch = stepOn('studio-3', 'model/kimi-k2/fetch');
+    expect(progressLine(fetch, { doneBytes: 412e9, totalBytes: 735e9 })).toBe(
+      'studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB',
+    );
+    expect(progressLine(fetch, { text: 'rank 2 is not listening' })).toBe(
+      'studio-3 model/kimi-k2/fetch rank 2 is not listening',
+    );
+    expect(progressLine(fetch, { doneBytes: 0, totalBytes: 0 })).toBe('studio-3 model/kimi-k2/fetch');
+  });
+});
+
+describe('the line of a change', () => {
+  const [sleep, bridge] = changes;
+  const ids = changes.map(({ id }) => id);
+  const set = stepOn('studio-1', 'set', { changes: ids });
+  const gate = stepOn('studio-1', 'gate', { changes: ids.slice(0, 1) });
+
+  it('is told once, when the last of its steps has ended', () => {
+    const watch = watchChanges({ changes, steps: [set, gate] });
+    expect(watch.ended({ step: set, outcome: 'changed' })).toEqual([bridge]);
+    expect(watch.ended({ step: gate, outcome: 'unchanged' })).toEqual([sleep]);
+    expect(watch.ended({ step: gate, outcome: 'unchanged' })).toEqual([]);
+  });
+
+  it('is left out when nothing had to be changed, or a step went wrong', () => {
+    const calm = watchChanges({ changes, steps: [set] });
+    expect(calm.ended({ step: set, outcome: 'unchanged' })).toEqual([]);
+    const broken = watchChanges({ changes, steps: [set, gate] });
+    expect(broken.ended({ step: set, outcome: 'failed' })).toEqual([]);
+    expect(broken.ended({ step: gate, outcome: 'changed' })).toEqual([]);
+  });
+
+  it('says what it is now, and how long it took', () => {
+    const [first] = changes;
+    if (first === undefined) throw new Error('there are changes');
+    expect(madeChangeLine({ change: first, ms: 700 })).toBe(
+      'studio-1 power/sleep has been changed (never sleeps) 700 ms',
+    );
+  });
+});
+
+describe('the last line of a run', () => {
+  const counts: RunCounts = {
+    changed: 9,
+    failed: 0,
+    unchanged: 31,
+    left: 0,
+    waiting: 0,
+    blockers: 0,
+    hands: 0,
+    unseen: [],
+  };
+
+  it('counts, and says that nothing is left only when that was seen', () => {
+    expect(summaryText('done', counts)).toBe('Done: 9 changed, 31 already right. Checked again: nothing left to do.');
+    expect(summaryText('done', counts, 'chat is stopped')).toContain('Checked again: chat is stopped.');
+    expect(
+      summaryText('partial', {
+        ...counts,
+        failed: 2,
+        left: 1,
+        waiting: 3,
+        blockers: 1,
+        hands: 2,
+        unseen: ['studio-2'],
+      }),
+    ).toBe(
+      'Partly done: 9 changed, 2 failed, 31 already right. ' +
+        'Remaining: 1 change, 3 changes waiting, 1 command to run first, 2 manual steps at the rack. ' +
+        'Not reached: studio-2.',
+    );
+  });
+
+  it('counts nothing of a node that was not reached', () => {
+    const nothing = { ...counts, changed: null, failed: null, unchanged: null, unseen: ['studio-1'] };
+    expect(summaryText('failed', nothing)).toBe('Failed. Not reached: studio-1.');
+  });
+
+  it('counts the changes of an interrupted run of which every step did its work', () => {
+    const set = stepOn('studio-1', 'set', { changes: both });
+    const gate = stepOn('studio-1', 'gate', { changes: both.slice(0, 1) });
+    const plan = emptyPlan({ changes, steps: [set, gate] });
+    const text = (first: StepOutcome, second: StepOutcome): string => {
+      const steps = [
+        { step: set, outcome: first },
+        { step: gate, outcome: second },
+      ];
+      return uncheckedText('interrupted', countUnchecked([{ plan, run: { steps } }], []));
+    };
+    const again = 'Run the same command again to continue.';
+    expect(text('interrupted', 'interrupted')).toBe(`Interrupted. ${again}`);
+    expect(text('changed', 'interrupted')).toBe(`Interrupted: 1 changed, as its steps reported. ${again}`);
+    expect(text('changed', 'unchanged')).toBe(`Interrupted: 2 changed, as its steps reported. ${again}`);
+  });
+
+  const sight = (last: Parameters<typeof emptyPlan>[0]) =>
+    countRun({
+      planned: changes,
+      last: emptyPlan(last),
+      desired: desiredFleet(),
+      observation: observedFleet(),
+      targets: ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName),
+    });
+
+  it('takes as changed only what the last look has seen', () => {
+    const all = sight({});
+    expect(all).toMatchObject({ changed: 2, failed: 0, left: 0, unseen: [] });
+    expect(all.unchanged).toBeGreaterThan(10);
+    expect(sight({ changes: changes.slice(0, 1) })).toMatchObject({ changed: 1, failed: 1, left: 1 });
+    const waiting = [waits('power/sleep', 'studio-1', [], true)];
+    expect(sight({ waiting })).toMatchObject({ changed: 1, failed: 1, waiting: 1 });
+    expect(sight({ blockers: [blocker('studio-3')] })).toMatchObject({ blockers: 0, hands: 1 });
+  });
+
+  it('does not count what happened on a node that was not seen again', () => {
+    const { 'studio-1': _lost, ...observed } = emptyPlan().observed;
+    expect(sight({ observed })).toMatchObject({ changed: null, failed: 2, unseen: ['studio-1'] });
+  });
+});

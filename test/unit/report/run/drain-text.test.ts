@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { drainLines as drainProse } from '../../../../src/report/run/drain-text.ts';
+import { doormanSight, doorSight, rackOfThree } from '../../../rack/placements.ts';
+import { observedFleet, settledValues } from '../../../rack/rack.ts';
+
+const qwen = rackOfThree.placements.find(({ name }) => name === 'qwen') ?? expect.fail('the rack has no qwen');
+const closed = '/Library/Application Support/meshwright/doorman/8080/closed/qwen';
+
+const drainLines = (...about: Parameters<typeof drainProse>): readonly string[] =>
+  drainProse(...about).map((line) => plainText(line));
+
+/** What is said when this is seen of the leader. */
+function said(seen: Partial<FactValues>): string {
+  const values = { ...settledValues(), 'studio-3': { ...settledValues()['studio-3'], ...seen } as FactValues };
+  const [line, ...more] = drainLines(qwen, { fleet: rackOfThree, seen: observedFleet({ values }), waitMs: 90_000 });
+  expect(more).toEqual([]);
+  return line ?? '';
+}
+
+const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
+const services: FactValues['services'] = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7 }];
+/** What is said of the leader that nobody could ask. */
+const awayLine = [
+  'qwen: nobody could ask studio-3 whether the door of qwen there is closed, and who is inside: it may still let',
+  'clients in, now or as soon as that Mac is back. Bring studio-3 back, then: meshwright drain qwen. Where it is gone',
+  'for good, take it out of the nodes of qwen in the file.',
+].join(' ');
+const inside = (running: number): FactValues['doormen'] => [doormanSight([doorSight({ placement: 'qwen', running })])];
+
+describe('the verdict of a drain', () => {
+  it('says that nobody is inside, and what opens the door again', () => {
+    expect(said({ files, services, doormen: inside(0) })).toBe(
+      'qwen is drained: its door is closed, and nobody is inside. What opens it: meshwright start qwen, or the next apply.',
+    );
+  });
+
+  it('says how many are inside after how long, and that the door stays closed', () => {
+    expect(said({ files, services, doormen: inside(2) })).toMatch(
+      /^qwen is not drained: 2 inside after 90 s\. Its door stays closed;/,
+    );
+  });
+
+  it('is no success where the door is open, the doorman silent or the leader away', () => {
+    expect(said({ services, doormen: inside(0) })).toBe('qwen is not drained: its door on studio-3 is open.');
+    const silent: FactValues['doormen'] = [{ kind: 'silent', port: 8_080, reason: 'no answer in time' }];
+    expect(said({ files, services, doormen: silent })).toMatch(/^qwen: nobody can say who is inside\. The doorman at/);
+    const seen = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
+    expect(drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 1 })).toEqual([awayLine]);
+  });
+
+  it('counts who is inside at the door that an endpoint has left, and knows nothing where no doorman has it', () => {
+    const service = (port: number, ...behind: readonly string[]) =>
+      ({ label: `dev.meshwright.doorman.${port}`, state: 'running', pid: port, behind }) as const;
+    const old = doormanSight([doorSight({ placement: 'qwen', running: 3 })], 8_070);
+    const left: FactValues['files'] = [{ path: closed.replace('8080', '8070'), digest: '00', state: 'intact' }];
+    const beside = { services: [service(8_070, 'qwen'), service(8_080, 'qwen')], doormen: [old, ...inside(0)] };
+    expect(said({ ...beside, files: [...files, ...left] })).toMatch(/^qwen is not drained: 3 inside after 90 s\./);
+    expect(said({ ...beside, files })).toBe('qwen is not drained: its door on studio-3 is open.');
+    const others = { ...beside, services: [service(8_070, 'qwen'), service(8_080, 'chat')] };
+    expect(said({ ...others, files: left })).toMatch(/^qwen is not drained: 3 inside after 90 s\./);
+    const missing = 'qwen is not drained. The doorman at port 8080 does not have qwen behind it yet.';
+    const first = 'First meshwright apply, then meshwright drain qwen.';
+    const gone = 'The door that an earlier file has left there is closed, and nobody is inside.';
+    const empty = doormanSight([doorSight({ placement: 'qwen', running: 0 })], 8_070);
+    for (const kept of [left, [...files, ...left]]) {
+      expect(said({ ...others, doormen: [empty], files: kept })).toBe(`${missing} ${gone} ${first}`);
+    }
+    const alone = { services: [service(8_080, 'chat')], doormen: inside(0) };
+    expect(said({ ...alone, files })).toBe(`${missing} ${first}`);
+  });
+
+  it('is told leader by leader where one of them is away or not drained, and once where both are', () => {
+    const [first, second] = [settledValues()['studio-3'], settledValues()['studio-2']];
+    const drained = { files, services, doormen: inside(0) };
+    const placement = { ...qwen, fallback: { nodes: ['studio-2', 'studio-3'].map(nodeName), contextTokens: 2_048 } };
+    const fleet = { ...rackOfThree, placements: [placement] };
+    const both = (one: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
+      const values = { ...settledValues(), 'studio-3': { ...first, ...one }, 'studio-2': { ...second, ...drained } };
+      const seen = observedFleet({ values: values as Record<string, FactValues>, unreachable });
+      return drainLines(placement, { fleet, seen, waitMs: 90_000 });
+    };
+    const opening = 'What opens it: meshwright start qwen, or the next apply.';
+    const other = `qwen is drained on studio-2: its door is closed, and nobody is inside. ${opening}`;
+    expect(both(drained)).toEqual([`qwen is drained: its door is closed, and nobody is inside. ${opening}`]);
+    expect(both({}, ['studio-3'])).toEqual([other, awayLine]);
+    expect(both({ files, services, doormen: inside(2) })).toEqual([
+      other,
+      expect.stringMatching(/^qwen is not drained on studio-3: 2 inside after 90 s\. /),
+    ]);
+  });
+
+  it('counts a door that an earlier file has left on another Mac, and knows nothing of one that nobody could ask', () => {
+    const drained = { files, services, doormen: inside(0) };
+    const behind = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, behind: ['qwen'] }] as const;
+    const lines = (former: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
+      const all = settledValues();
+      const shown = {
+        ...all,
+        'studio-3': { ...all['studio-3'], ...drained },
+        'studio-1': { ...all['studio-1'], ...former },
+      };
+      const seen = observedFleet({ values: shown as Record<string, FactValues>, unreachable });
+      return drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 90_000 });
+    };
+    const nobody = 'its door is closed, and nobody is inside.';
+    const [byStart, byApply] = [
+      'What opens it: meshwright start qwen, or the next apply.',
+      'What lets clients in again: meshwright apply.',
+    ];
+    expect(lines({})).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
+    expect(lines({ services: behind })).toEqual([
+      'qwen is not drained: its door on studio-1 is open.',
+      `qwen is drained on studio-3: ${nobody} ${byApply}`,
+    ]);
+    expect(lines({ ...drained, services: behind })).toEqual([`qwen is drained: ${nobody} ${byApply}`]);
+    const silent = { label: 'dev.meshwright.doorman.8070', state: 'running', pid: 7 } as const;
+    expect(lines({ services: [silent] })).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
+    expect(lines({}, ['studio-1'])).toEqual([
+      expect.stringMatching(
+        /^qwen: nobody could ask studio-1 whether an earlier file has left a door of qwen there: one may still let .* take it out of the file\.$/,
+      ),
+      `qwen is drained on studio-3: ${nobody} ${byStart}`,
+    ]);
+  });
+});

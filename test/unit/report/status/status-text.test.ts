@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest';
+import { sshCodes } from '../../../../src/diagnostics/codes/codes-ssh.ts';
+import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { diagnoseFleet } from '../../../../src/engine/diagnose/diagnose-fleet.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
+import { type StatusInput, statusText } from '../../../../src/report/status/status-text.ts';
+import {
+  cabledReceptacle,
+  desiredFleet,
+  desiredNode,
+  end,
+  freeReceptacle,
+  links,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from '../../../rack/rack.ts';
+
+interface Shown extends Partial<Pick<StatusInput, 'columns' | 'unicode' | 'isSimulated' | 'paint'>> {
+  readonly wishes?: Partial<DesiredFleet>;
+}
+
+function show(changes: RackChanges, { wishes = {}, ...page }: Shown = {}): string {
+  const desired = desiredFleet(wishes);
+  const observation = observedFleet(changes);
+  const findings = diagnoseFleet(desired, observation);
+  const shown = { desired, observation, findings, placements: [], isSimulated: true };
+  return statusText({ ...shown, columns: 80, unicode: false, ...page });
+}
+
+const golden = (name: string): string => `golden/status-${name}.txt`;
+
+const swapped = meshOfFour.map((text) =>
+  text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
+);
+
+const tired = { power: { sleepMinutes: 10, diskSleepMinutes: 10, restartAfterPowerLoss: false } };
+
+/** One of nearly everything. */
+const broken: RackChanges = {
+  cables: swapped.slice(1),
+  values: {
+    'studio-1': { ...tired, 'macos-version': { version: '26.1', build: '25B78' } },
+    'studio-2': tired,
+    'studio-3': { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] },
+  },
+  unknown: { 'studio-4': { filevault: 'timed-out' } },
+};
+
+const unreachable: RackChanges = {
+  unreachable: ['studio-4'],
+  failures: {
+    'studio-4': [
+      diagnose('ssh/unreachable', {
+        subject: nodeSubject('studio-4'),
+        detail: 'studio-4.lan:22 did not answer within 10 s.',
+      }),
+    ],
+  },
+};
+
+const onFallback: StatusInput['placements'][number] = {
+  name: 'kimi',
+  state: 'serving',
+  evidence: 'its endpoint gave a token',
+  wanted: 'serving',
+  standing: 'differs',
+  nodes: desiredFleet({}).nodes.map(({ name }) => name),
+  transport: 'tcp',
+  onFallback: { contextTokens: 4_096, away: [] },
+};
+
+describe('the headline of a rack on which nothing is wrong', () => {
+  it('excepts what serves and is not as the file says', () => {
+    const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
+    const headlineWith = (placements: StatusInput['placements']) =>
+      statusText({ ...shown, placements, columns: 80, unicode: false }).split('\n')[2];
+    expect(headlineWith([onFallback])).toBe(
+      '  Everything matches the file but kimi: 4 nodes, 6 links and 1 placement.',
+    );
+    expect(headlineWith([{ ...onFallback, standing: 'met' }])).toBe(
+      '  Everything matches the file: 4 nodes, 6 links and 1 placement.',
+    );
+  });
+
+  it('claims no RDMA that only the file declares', () => {
+    const one = { ...onFallback, standing: 'met', transport: 'rdma' } as const;
+    const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
+    const textWith = (transportProof: 'log' | 'start' | 'none') =>
+      statusText({ ...shown, placements: [{ ...one, transportProof }], columns: 120, unicode: false });
+    expect(textWith('none')).toContain(
+      'Everything observed matches the file: 4 nodes, 6 links and 1 placement. Not observed: whether kimi talks over RDMA.',
+    );
+    expect(textWith('none')).toContain('kimi   serving   rdma (declared, not seen)   studio-1..4');
+    for (const seen of ['log', 'start'] as const) {
+      expect(textWith(seen)).toContain('Everything matches the file: 4 nodes, 6 links and 1 placement.');
+      expect(textWith(seen)).toContain('kimi   serving   rdma   studio-1..4');
+    }
+  });
+});
+
+describe('status of a rack', () => {
+  it('says in one line that all is well', async () => {
+    await expect(show({})).toMatchFileSnapshot(golden('healthy'));
+  });
+
+  it('shows each trouble once with one thing to do', async () => {
+    await expect(show(broken)).toMatchFileSnapshot(golden('broken'));
+  });
+
+  it('says of an unreachable node why, and judges none of its links', async () => {
+    await expect(show(unreachable)).toMatchFileSnapshot(golden('unreachable'));
+  });
+
+  it('shows Macs with 3, 4 and 6 receptacles side by side, and everything that can be plugged in', async () => {
+    const declared = ['mini:1 <-> max:1', 'max:2 <-> ultra:2', 'mini:2 <-> ultra:3', 'max:3 <-> ultra:4'];
+    const dock = { name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' };
+    const own = receptacles('ultra', 6, declared).map((one) => {
+      if (one.receptacle === 1) return { ...freeReceptacle('ultra', 1), state: 'connected' as const, devices: [dock] };
+      if (one.receptacle === 3) return { ...one, linkBitsPerSecond: 40e9 };
+      return one.receptacle === 6 ? cabledReceptacle('ultra', 6, end('office:1')) : one;
+    });
+    const changes: RackChanges = {
+      names: ['max', 'mini', 'ultra'],
+      cables: declared,
+      receptacleCount: { mini: 3, max: 4 },
+      values: {
+        ultra: { thunderbolt: own },
+        mini: {
+          hardware: { model: 'Mac16,11', chip: 'Apple M4 Pro', memoryBytes: 2 ** 36 },
+          'wired-limit': { megabytes: 57_344 },
+        },
+        max: {
+          hardware: { model: 'Mac16,9', chip: 'Apple M4 Max', memoryBytes: 2 ** 37 },
+          'wired-limit': { megabytes: 122_880 },
+        },
+      },
+    };
+    const { thunderbolt } = desiredFleet();
+    const wishes = {
+      nodes: ['max', 'mini', 'ultra'].map((name) => desiredNode(name)),
+      thunderbolt: { ...thunderbolt, links: links(declared) },
+    };
+    await expect(show(changes, { wishes, unicode: true, isSimulated: false })).toMatchFileSnapshot(golden('mixed'));
+  });
+
+  it('stacks the nodes on a phone', async () => {
+    await expect(show(broken, { columns: 40 })).toMatchFileSnapshot(golden('narrow'));
+  });
+
+  it('stacks nodes whose names leave no room for a table', async () => {
+    const long = `${'rack-room-2-'.repeat(5)}a`;
+    const names = [long, 'b'];
+    const declared = [`${long}:1 <-> b:1`];
+    const { thunderbolt } = desiredFleet();
+    const wishes = {
+      nodes: names.map((name) => desiredNode(name)),
+      thunderbolt: { ...thunderbolt, links: links(declared) },
+    };
+    await expect(show({ names, cables: declared }, { wishes })).toMatchFileSnapshot(golden('long-names'));
+  });
+});
+
+describe('status of the largest rack', () => {
+  it.each([1, 10, 80])('has every one of 256 nodes on a page of %i columns (case 60)', (columns) => {
+    const names = Array.from({ length: 256 }, (_, at) => `n${at}`);
+    const words = new Set(show({ names }, { wishes: desiredFleet({ names }), columns }).split(/\s+/));
+    expect(names.filter((name) => !words.has(name))).toEqual([]);
+  });
+});
+
+describe('finding of several lines', () => {
+  it('keeps its lines, each escaped by itself', () => {
+    const detail = 'The host key changed:\nknown SHA256:a\nseen SHA256:b\u001b[2J';
+    const one = diagnose('ssh/unreachable', {
+      subject: nodeSubject('studio-4'),
+      detail,
+      hint: 'Compare:\nssh-keygen -lf',
+    });
+    const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } });
+    expect(text).toContain('  error    studio-4: The host key changed:\n           known SHA256:a\n');
+    expect(text).toContain('SHA256:b\\u{1b}[2J\n           -> Compare:\n              ssh-keygen -lf\n');
+  });
+
+  it('keeps a command on a line of its own, whole on any page', () => {
+    const command = `  sudo /usr/libexec/PlistBuddy -c "Delete :a:b" ${'/Library/Preferences'.repeat(6)}`;
+    const hint = `On studio-4:\n${command}\nThen restart it.`;
+    const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: 'It is.', hint });
+    for (const columns of [40, 80, 120]) {
+      const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns });
+      const lines = text.split('\n');
+      const place = lines.findIndex((line) => line.endsWith(command.trimStart()));
+      expect(lines[place]).toMatch(/^ +sudo/);
+      expect(lines[place - 1]).toMatch(/-> On studio-4:$/);
+      expect(lines[place + 1]).toMatch(/^ +Then restart it\.$/);
+    }
+  });
+
+  it('shows no line break of a finding as an escape', () => {
+    const text = show({ values: { 'studio-3': { sudo: 'denied' } } });
+    expect(text).toMatch(/See the line to add:\n +meshwright enroll studio-3 --sim\n/);
+    expect(text).not.toContain('\\u{');
+  });
+
+  it('keeps a path whole, however narrow the page', () => {
+    const path = `/Users/mesh/.local/state/meshwright/${'runs/'.repeat(8)}host:22/known_hosts`;
+    const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: `See ${path} for it.` });
+    expect(show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns: 60 })).toContain(path);
+  });
+
+  it('cannot be made by a name that a node invents', () => {
+    const dock = { name: 'dock\n  error    studio-9: gone', vendor: 'x', mode: 'usb_four' };
+    const own = receptacles('studio-1', 6, []).map((one) =>
+      one.receptacle === 2 ? { ...one, state: 'connected' as const, devices: [dock] } : one,
+    );
+    const text = show({ cables: [], values: { 'studio-1': { thunderbolt: own } } });
+    expect(text).toContain('studio-9');
+    expect(text).not.toMatch(/^ *error +studio-9/m);
+  });
+});
+
+describe('row of a node that was not reached', () => {
+  it('has a reason that fits for every code of the connection', () => {
+    for (const code of Object.keys(sshCodes) as (keyof typeof sshCodes)[]) {
+      const one = diagnose(code, { subject: nodeSubject('studio-4'), detail: 'It is so.' });
+      const changes = { unreachable: ['studio-4'], failures: { 'studio-4': [one] } };
+      const row = show(changes)
+        .split('\n')
+        .find((line) => line.startsWith('  studio-4 '));
+      expect(row, code).toMatch(/^ {2}studio-4 {3}\S.* {3}\? \? \? \? \? \?$/);
+      expect(row, code).not.toContain('...');
+    }
+  });
+
+  it('has a short reason where no node was reached at all', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const locked = (name: string) => diagnose('ssh/locked-at-filevault', { subject: nodeSubject(name), detail: 'x' });
+    const failures = Object.fromEntries(names.map((name) => [name, [locked(name)]]));
+    const text = show({ unreachable: names, failures }, { columns: 60 });
+    expect(text).toContain('studio-2   locked at FileVault');
+  });
+});
+
+describe('width of the status', () => {
+  /** Commands to copy are never broken. */
+  const isCommand = (line: string): boolean => /^ +(?:sudo|meshwright) /.test(line);
+  const widest = (text: string): number =>
+    Math.max(...text.split('\n').map((line) => (isCommand(line) ? 0 : line.length)));
+
+  it('is 80 columns when the terminal does not say', () => {
+    const usual = show(broken);
+    for (const columns of [0, Number.NaN, Number.POSITIVE_INFINITY, -1]) {
+      expect(show(broken, { columns })).toBe(usual);
+    }
+    expect(widest(usual)).toBe(80);
+  });
+
+  it('is never exceeded from 40 columns up, but by a command to copy, which stays in one piece', () => {
+    for (let columns = 40; columns <= 200; columns += 1) {
+      const text = show({ ...broken, ...unreachable }, { columns });
+      expect(widest(text.replaceAll(/^ +(?:sudo|meshwright) .*$/gm, ''))).toBeLessThanOrEqual(columns);
+      expect(text).toMatch(/^ +sudo pmset -c sleep 0 autorestart 1$/m);
+    }
+  });
+
+  it('is used on a wide terminal', () => {
+    expect(widest(show(broken, { columns: 200 }))).toBe(200);
+  });
+});
+
+describe('status', () => {
+  it('means nothing by colour alone: without the paint the text is the same', () => {
+    const painted = show(broken, { paint: (tone, text) => `\u0001${tone}\u0002${text}\u0003` });
+    expect(painted).toContain('\u0001bad\u0002');
+    expect(painted.replaceAll(/\u0001\w+\u0002|\u0003/g, '')).toBe(show(broken));
+  });
+
+  it('names the nodes that were not looked at and does not count their links as wrong', () => {
+    const desired = desiredFleet();
+    const { nodes } = observedFleet();
+    const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 2)), failures: {} };
+    const findings = diagnoseFleet(desired, observation);
+    const shown = { desired, observation, findings, placements: [], isSimulated: false };
+    const text = statusText({ ...shown, columns: 80, unicode: false });
+    expect(text).toContain('Not looked at: studio-3, studio-4.');
+    expect(text).not.toContain('error');
+    expect(text).not.toContain('simulated');
+  });
+});

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { writeTinyGguf } from '../../../../src/sim/doubles/tiny-gguf.ts';
+
+let folder = '';
+const started: ChildProcess[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-llama-double-'));
+  for (const name of ['llama-server', 'ggml-rpc-server']) {
+    await copyFile(new URL('../../../../src/sim/doubles/llamacpp/llama.pl', import.meta.url), join(folder, name));
+  }
+  await writeTinyGguf(join(folder, 'tiny.gguf'));
+});
+afterAll(async () => {
+  for (const one of started) one.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** A program of the double with all that it has printed, once that matches. */
+async function start(name: string, words: readonly string[], ready: RegExp) {
+  const child = spawn('perl', [join(folder, name), ...words], { env: { GGML_RPC_NO_RDMA: '1' } });
+  started.push(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += String(piece)));
+  const ended = once(child, 'close');
+  while (!ready.test(text) && child.exitCode === null) await Promise.race([once(child.stdout, 'data'), ended]);
+  return { child, ended, text: () => text };
+}
+
+const ask = async (port: number): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }),
+  });
+
+describe('the double of llama.cpp', () => {
+  it('answers while its worker lives, and ends as a real server does when the worker is gone', async () => {
+    const [workerPort, port] = [await freePort(), await freePort()];
+    const worker = await start('ggml-rpc-server', ['--host', '127.0.0.1', '--port', String(workerPort)], /transport/);
+    const words = ['--model', join(folder, 'tiny.gguf'), '--host', '127.0.0.1', '--port', String(port)];
+    const server = await start('llama-server', [...words, '--rpc', `127.0.0.1:${workerPort}`], /is listening/);
+    expect(await (await ask(port)).json()).toMatchObject({
+      choices: [{ message: { content: expect.stringMatching(/^[0-9a-f]{8}$/) } }],
+      usage: { completion_tokens: 1 },
+    });
+    expect([observe(server.text().split('\n')).size, observe(worker.text().split('\n')).transport]).toEqual([2, 'tcp']);
+    worker.child.kill('SIGKILL');
+    await worker.ended;
+    await expect(ask(port)).rejects.toThrow();
+    expect(await server.ended).toEqual([134, null]);
+    expect(server.text()).toContain('Remote RPC server crashed or returned malformed response');
+  });
+
+  it('refuses options that llama.cpp would not be given, and weights that are no GGUF', async () => {
+    await writeFile(join(folder, 'no.gguf'), 'none');
+    const words = ['--host', '127.0.0.1', '--port', '1'];
+    const unknown = await start('llama-server', [...words, '--model', 'x', '--what', '1'], /$^/);
+    expect([await unknown.ended, unknown.text()]).toEqual([[1, null], 'error: invalid argument: --what\n']);
+    const wrong = await start('llama-server', [...words, '--model', join(folder, 'no.gguf')], /$^/);
+    expect([await wrong.ended, wrong.text()]).toEqual([[1, null], expect.stringContaining('invalid magic characters')]);
+  });
+});

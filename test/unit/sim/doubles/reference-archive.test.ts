@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeReferenceArchive, writeTinyModel } from '../../../../src/sim/doubles/reference.ts';
+import { tarGz } from '../../../../src/sim/doubles/tar-gz.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-reference-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const source = readFileSync(new URL('../../../../src/sim/doubles/ranks/rank.pl', import.meta.url), 'utf8');
+
+describe('the archive of the reference runtime', () => {
+  it('has the same bytes every time, and says which', async () => {
+    const one = await writeReferenceArchive(join(folder, 'a', 'reference.tar.gz'));
+    const other = await writeReferenceArchive(join(folder, 'b.tar.gz'));
+    const bytes = await readFile(join(folder, 'b.tar.gz'));
+    expect(bytes.equals(await readFile(join(folder, 'a', 'reference.tar.gz')))).toBe(true);
+    expect({ ...one, path: 'b.tar.gz' }).toEqual(other);
+    expect(other).toEqual({
+      path: 'b.tar.gz',
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      sizeBytes: bytes.length,
+    });
+  });
+
+  it('is unpacked by tar into a program that perl understands', async () => {
+    await writeReferenceArchive(join(folder, 'c.tar.gz'));
+    const listed = spawnSync('tar', ['-tzf', join(folder, 'c.tar.gz')], { encoding: 'utf8' });
+    expect([listed.stdout, listed.stderr]).toEqual(['bin/rank\n', '']);
+    expect(spawnSync('tar', ['-xzf', join(folder, 'c.tar.gz'), '-C', folder]).status).toBe(0);
+    expect((await stat(join(folder, 'bin/rank'))).mode & 0o777).toBe(0o755);
+    expect(await readFile(join(folder, 'bin/rank'), 'utf8')).toBe(source);
+    const checked = spawnSync('perl', ['-c', join(folder, 'bin/rank')], { encoding: 'utf8' });
+    expect(checked.stderr).toMatch(/syntax OK\n$/);
+    expect(checked.stderr.split('\n')).toHaveLength(2);
+  });
+
+  it('uses modules that come with perl, and no other program', () => {
+    const modules = [...source.matchAll(/^use ([A-Za-z:]+)/gm)].map(([, name]) => name);
+    const core = ['strict', 'warnings', 'Digest::SHA', 'IO::Select', 'IO::Socket::INET', 'JSON::PP', 'Time::HiRes'];
+    expect(modules).toEqual(core);
+    const code = source.replaceAll(/^\s*#.*$/gm, '');
+    expect(code).not.toMatch(/`|\bqx\b|\bsystem\b|\bexec\b/);
+  });
+
+  it('keeps files beyond one stored block whole', async () => {
+    const content = Buffer.alloc(200_000, 'abc');
+    await writeFile(join(folder, 'big.tar.gz'), tarGz([{ path: 'big', mode: 0o644, content }]));
+    const read = spawnSync('tar', ['-xzOf', join(folder, 'big.tar.gz'), 'big'], { maxBuffer: 1_000_000 });
+    expect([read.status, content.equals(read.stdout)]).toEqual([0, true]);
+  });
+});
+
+describe('the tiny model', () => {
+  it('has the same bytes every time, and says which', async () => {
+    const one = await writeTinyModel(join(folder, 'm1'));
+    expect(await writeTinyModel(join(folder, 'm2'))).toEqual(one);
+    for (const { path, sha256, sizeBytes } of one) {
+      const bytes = await readFile(join(folder, 'm1', path));
+      expect([bytes.length, createHash('sha256').update(bytes).digest('hex')]).toEqual([sizeBytes, sha256]);
+    }
+    expect(one.map(({ path }) => path)).toEqual([
+      'config.json',
+      'model-00001-of-00002.safetensors',
+      'model-00002-of-00002.safetensors',
+    ]);
+  });
+
+  it('has as many bytes of weights as were asked for, behind a header that says so', async () => {
+    await writeTinyModel(join(folder, 'm3'), 10_000);
+    const bytes = await readFile(join(folder, 'm3', 'model-00002-of-00002.safetensors'));
+    const end = 8 + Number(bytes.readBigUInt64LE());
+    const header = JSON.parse(bytes.subarray(8, end).toString());
+    expect(header).toEqual({ 'layers.1.weight': { dtype: 'U8', shape: [5_000], data_offsets: [0, 5_000] } });
+    expect(bytes.length - end).toBe(5_000);
+  });
+});

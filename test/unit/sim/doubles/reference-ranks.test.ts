@@ -1,0 +1,219 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeTinyModel } from '../../../../src/sim/doubles/reference.ts';
+import { createPortClaims, type PortClaims } from '../../../../src/sim/hosts/link-table.ts';
+
+const program = fileURLToPath(new URL('../../../../src/sim/doubles/ranks/rank.pl', import.meta.url));
+const endpoint = '127.0.0.1:8080';
+
+let folder = '';
+let claims: PortClaims;
+let ranks: readonly ChildProcess[] = [];
+/** Address → place, by rank: what each one can reach. */
+let tables: Map<string, string>[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-ranks-'));
+  claims = createPortClaims();
+});
+afterEach(async () => {
+  for (const rank of ranks) rank.kill('SIGKILL');
+  ranks = [];
+  await claims.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const addressOf = (rank: number): string => `10.77.0.${rank + 1}:51000`;
+const modelOf = (rank: number): string => join(folder, `model-${rank}`);
+const tablePath = (rank: number): string => join(folder, `table-${rank}`);
+
+async function writeTable(rank: number): Promise<void> {
+  const lines = [...(tables[rank] ?? [])].map(([address, place]) => `${address} ${place}\n`);
+  await writeFile(`${tablePath(rank)}.new`, lines.join(''));
+  await rename(`${tablePath(rank)}.new`, tablePath(rank));
+}
+
+interface Mesh {
+  readonly size: number;
+  readonly generation?: number;
+  /** Generation of the last rank, when it is another one. */
+  readonly oddGeneration?: number;
+  /** 20 unless given: more than an answer takes on a loaded machine. */
+  readonly deadlineSeconds?: number;
+}
+
+function startRank(rank: number, { size, generation = 1, deadlineSeconds = 20 }: Mesh): Promise<ChildProcess> {
+  const peers = Array.from({ length: size }, (_, at) => addressOf(at)).join(',');
+  const words = [
+    '--rank',
+    rank,
+    '--size',
+    size,
+    '--listen',
+    addressOf(rank),
+    '--peers',
+    peers,
+    '--model',
+    modelOf(rank),
+  ];
+  const more = ['--endpoint', 8080, '--generation', generation, '--deadline', deadlineSeconds];
+  const child = spawn('perl', [program, ...[...words, ...more].map(String)], {
+    env: { PATH: process.env['PATH'], MESHWRIGHT_LINK_TABLE: tablePath(rank) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return new Promise((resolve, reject) => {
+    child.stdout.once('data', () => resolve(child));
+    child.once('exit', (code) => reject(new Error(`rank ${rank} ended with ${code}`)));
+  });
+}
+
+/** Starts all ranks, each seeing itself, the next one and the leader's endpoint. */
+async function startMesh(mesh: Mesh): Promise<void> {
+  const { size } = mesh;
+  const places = await Promise.all(Array.from({ length: size + 1 }, async () => `127.0.0.1:${await claims.take()}`));
+  tables = Array.from({ length: size }, (_, rank) => {
+    const next = (rank + 1) % size;
+    const seen = [...new Set([rank, next])].map((at) => [addressOf(at), places[at] ?? ''] as const);
+    return new Map(rank === 0 ? [...seen, [endpoint, places[size] ?? '']] : seen);
+  });
+  await Promise.all(
+    tables.map(async (_, rank) => {
+      await writeTiny(rank);
+      await writeTable(rank);
+    }),
+  );
+  ranks = await Promise.all(
+    tables.map((_, rank) => {
+      const isOdd = mesh.oddGeneration !== undefined && rank === size - 1;
+      return startRank(rank, isOdd ? { ...mesh, generation: mesh.oddGeneration } : mesh);
+    }),
+  );
+}
+
+const writeTiny = (rank: number): Promise<unknown> => writeTinyModel(modelOf(rank), 2_000);
+
+interface Said {
+  readonly status: number;
+  readonly text: string;
+}
+
+const baseUrl = (): string => `http://${tables[0]?.get(endpoint)}`;
+
+async function ask(more: Readonly<Record<string, unknown>> = {}): Promise<Said> {
+  const response = await fetch(`${baseUrl()}/v1/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'tiny', messages: [{ role: 'user', content: 'Who is there?' }], ...more }),
+  });
+  const answer = JSON.parse(await response.text());
+  return { status: response.status, text: String(answer.choices?.[0].message.content ?? answer.error.message) };
+}
+
+const digest = /^[0-9a-f]{64}$/;
+
+async function healthOf(): Promise<string> {
+  return (await fetch(`${baseUrl()}/health`)).text();
+}
+
+describe('the reference runtime', () => {
+  it('answers with one and the same digest while nothing changes, of as many tokens as were asked for', async () => {
+    await startMesh({ size: 3 });
+    const whole = await ask();
+    expect(whole).toEqual({ status: 200, text: expect.stringMatching(digest) });
+    expect(await ask()).toEqual(whole);
+    expect(await ask({ max_tokens: 1 })).toEqual({ status: 200, text: whole.text.slice(0, 8) });
+    expect(await ask({ messages: [{ role: 'user', content: 'Else?' }] })).not.toEqual(whole);
+  });
+
+  it.each([0, 1, 2])('answers something else when one byte is flipped on rank %d', async (rank) => {
+    await startMesh({ size: 3 });
+    const before = await ask();
+    const path = join(modelOf(rank), 'model-00002-of-00002.safetensors');
+    const bytes = await readFile(path);
+    bytes.writeUInt8(bytes.readUInt8(500) ^ 1, 500);
+    await writeFile(path, bytes);
+    const after = await ask();
+    expect(after).toEqual({ status: 200, text: expect.stringMatching(digest) });
+    expect(after.text).not.toBe(before.text);
+    bytes.writeUInt8(bytes.readUInt8(500) ^ 1, 500);
+    await writeFile(path, bytes);
+    expect(await ask()).toEqual(before);
+  });
+
+  it.each([1, 2])('has no answer without rank %d, and says that it is healthy', async (rank) => {
+    await startMesh({ size: 3 });
+    ranks[rank]?.kill('SIGKILL');
+    expect(await ask()).toEqual({ status: 503, text: expect.stringContaining(`rank ${rank} at ${addressOf(rank)}`) });
+    expect(await healthOf()).toBe('{"status":"ok"}\n');
+  });
+
+  it.each([
+    [0, 1],
+    [1, 2],
+    [2, 0],
+  ])('has no answer while rank %d cannot reach rank %d, and has it again afterwards', async (from, to) => {
+    await startMesh({ size: 3 });
+    const before = await ask();
+    const place = tables[from]?.get(addressOf(to)) ?? '';
+    tables[from]?.delete(addressOf(to));
+    await writeTable(from);
+    expect(await ask()).toEqual({ status: 503, text: `rank ${from} has no way to ${addressOf(to)}` });
+    tables[from]?.set(addressOf(to), place);
+    await writeTable(from);
+    expect(await ask()).toEqual(before);
+  });
+
+  it('has no answer while the receiving end of a cable is out', async () => {
+    await startMesh({ size: 2 });
+    tables[1]?.delete(addressOf(1));
+    await writeTable(1);
+    expect(await ask()).toEqual({ status: 503, text: `rank 1 at ${addressOf(1)} said nothing` });
+  });
+
+  it('has no answer once the deadline has passed behind a rank that hangs', async () => {
+    await startMesh({ size: 3, deadlineSeconds: 0.5 });
+    ranks[1]?.kill('SIGUSR1');
+    expect(await ask()).toEqual({ status: 503, text: 'the deadline passed' });
+    expect(await healthOf()).toBe('{"status":"ok"}\n');
+  });
+
+  it('has no answer when a rank of another generation is among them', async () => {
+    await startMesh({ size: 2, generation: 4, oddGeneration: 3 });
+    expect(await ask()).toEqual({ status: 503, text: 'rank 1 is of generation 3' });
+  });
+
+  it('answers alone, and differently in every generation', async () => {
+    await startMesh({ size: 1, generation: 1 });
+    const first = await ask();
+    ranks[0]?.kill('SIGKILL');
+    await claims.close();
+    await startMesh({ size: 1, generation: 2 });
+    const second = await ask();
+    expect([first.status, second.status, first.text === second.text]).toEqual([200, 200, false]);
+  });
+
+  it('lists its model, and refuses what it does not know', async () => {
+    await startMesh({ size: 1 });
+    expect(await (await fetch(`${baseUrl()}/v1/models`)).json()).toMatchObject({ data: [{ id: 'model-0' }] });
+    expect((await fetch(`${baseUrl()}/v1/completions`)).status).toBe(404);
+    expect((await ask({ messages: [] })).status).toBe(400);
+  });
+
+  it('ends cleanly with TERM', async () => {
+    await startMesh({ size: 1 });
+    const ended = new Promise((resolve) => ranks[0]?.once('exit', (...exit) => resolve(exit)));
+    ranks[0]?.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    await expect(fetch(`${baseUrl()}/health`)).rejects.toThrow();
+  });
+
+  it('does not start on an address that its machine does not have', async () => {
+    tables = [new Map()];
+    await writeTiny(0);
+    await writeTable(0);
+    await expect(startRank(0, { size: 1 })).rejects.toThrow('rank 0 ended with 1');
+  });
+});

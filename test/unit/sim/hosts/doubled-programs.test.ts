@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { doubleFiles, putDoubles } from '../../../../src/sim/hosts/doubled-programs.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'mw-doubled-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+it('an unpacked program for a processor becomes its double, and a script of that name stays', () => {
+  for (const { path, text } of doubleFiles()) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const at = (path: string): string => {
+    mkdirSync(join(root, 'c', dirname(path)), { recursive: true });
+    return join(root, 'c', path);
+  };
+  writeFileSync(at('node-v22/bin/node'), Buffer.from('7f454c46020101', 'hex'));
+  writeFileSync(at('mac/bin/node'), Buffer.from('cffaedfe0c0000', 'hex'));
+  writeFileSync(at('bin/llama-server'), '#!/bin/sh\n');
+  const { status, stderr } = spawnSync('/bin/sh', ['-c', `R='${root}' c='${root}/c'\n${putDoubles}exit 0`]);
+  expect([status, String(stderr)]).toEqual([0, '']);
+  for (const path of ['node-v22/bin/node', 'mac/bin/node']) {
+    expect(readFileSync(at(path), 'utf8')).toContain('--require "$0.network.cjs"');
+    expect(existsSync(at(`${path}.network.cjs`))).toBe(true);
+  }
+  expect(readFileSync(at('bin/llama-server'), 'utf8')).toBe('#!/bin/sh\n');
+  expect(readFileSync(join(root, '.sim/doubled'), 'utf8')).toBe('node\nnode\n');
+});

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
+import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
+import { objectionsTo } from '../../../../src/sim/hosts/strict-shell.ts';
+
+let folder = '';
+let root = '';
+let outside = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "mw it's "));
+  root = join(folder, 'node 1');
+  outside = join(folder, 'outside');
+  const node = await createNodeRoot({
+    root,
+    user: 'mesh',
+    userKey: 'ssh-ed25519 AAAA',
+    platform: process.platform,
+    askText: '',
+  });
+  await node.update([{ path: '/.sim/sudo', text: 'allowed\n', isExecutable: false }]);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => {
+  await writeFile(join(root, '.sim/unknown'), '');
+  await writeFile(outside, 'precious');
+});
+
+/** `$O` is a file outside of the root, `$U` the same by a way upwards. */
+async function sh(script: string) {
+  const ran = spawnSync('/bin/sh', ['-c', script], {
+    cwd: homeOf(root, 'mesh'),
+    env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root, O: outside, U: '../../../outside' },
+    encoding: 'utf8',
+    input: '',
+    timeout: 60_000,
+  });
+  const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
+  return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
+}
+
+describe('a base tool with a path outside of the node', () => {
+  it.each([
+    'rm "$O"',
+    'rm -rf -- "$O"',
+    'rm "$U"',
+    'rm "$R/../outside"',
+    'cd /; rm "$O"',
+    'cd "$R/.."; rm outside',
+    'mv "$O" here',
+    'cp "$O" here',
+    ': >mine; cp mine "$O"',
+    ': >mine; mv mine "$O"',
+    'ln -sfh "$O" link',
+    'tee "$O"',
+    'touch "$O"',
+    'touch -r "$O" here',
+    'mkdir "$O.d"',
+    'chmod 000 "$O"',
+    'cat "$O"',
+    'head -n 1 "$O"',
+    'tail -n 1 "$O"',
+    'wc -c "$O"',
+    'ls /',
+    'cd /; ls',
+    'stat -f %z "$O"',
+    'readlink "$O"',
+    'grep p "$O"',
+    'grep -f "$O" here',
+    'sed p "$O"',
+    'awk 1 "$O"',
+    'cut -c 1 "$O"',
+    'sort -o "$O" /dev/null',
+    'cmp "$O" /dev/null',
+    'shasum "$O"',
+    'tar -cf here.tar "$O"',
+    'tar -cf "$O" here',
+    'tar -cf here.tar -C / x',
+    'find "$O" -delete',
+    'find . -newer "$O"',
+    'find . -exec /bin/rm "$O" \\;',
+    'mktemp "$O.XXXXXX"',
+    'sudo -n rm "$O"',
+    'sudo -n /bin/rm "$O"',
+    'sudo -n PATH=/bin:/usr/bin rm "$O"',
+    'env rm "$O"',
+    'env /bin/rm "$O"',
+    'env PATH=/bin:/usr/bin rm "$O"',
+    'env -i rm "$O"',
+    'nohup /bin/rm "$O"',
+    'echo x | xargs /bin/rm "$O"',
+    'rm /dev/null/x',
+  ])('%s is refused, written down, and leaves everything as it was', async (script) => {
+    const ran = await sh(script);
+    expect(ran.err).toMatch(/^[a-z]+: .*: simulated: below this node's root only$/m);
+    expect([ran.out, ran.code === 0]).toEqual(['', false]);
+    expect(ran.unknown).toMatch(/^\/(usr\/)?bin\/[a-z0-9]+ \d+:/);
+    expect(await readFile(outside, 'utf8')).toBe('precious');
+    expect((await readdir(folder)).sort()).toEqual(['node 1', 'outside']);
+  });
+
+  it('is refused for each file that xargs hands on', async () => {
+    const ran = await sh('printf "%s\\0" "$O" | xargs -0 rm');
+    expect(ran.err).toMatch(/^rm: .*: simulated: /);
+    expect(await readFile(outside, 'utf8')).toBe('precious');
+  });
+});
+
+describe('a base tool with paths of the node, or words that are none', () => {
+  it.each([
+    ['printf x >a; cp a "$R/tmp/b"; mv "$R/tmp/b" c; cat c; rm a "$R/Users/mesh/c"', 'x'],
+    ['printf x | tee "$R/tmp/t"; cat "$R/tmp/t" - /dev/null', 'xx'],
+    ['cd "$R/tmp" && printf x >u && ls u && rm u', 'u\n'],
+    ['cd "$R/Volumes" && ls', ''],
+    ['echo /etc/hosts ../x; printf "%s\\n" /etc', '/etc/hosts ../x\n/etc\n'],
+    ['printf "/a\\n" | grep /a; printf "/a\\n" | grep -e /a', '/a\n/a\n'],
+    ['printf "/a\\n" | sed -n /a/p; printf "/a\\n" | awk /a/', '/a\n/a\n'],
+    ['printf /a | tr / -; basename /x/y', '-ay\n'],
+    ['env X=/etc "$R/usr/bin/printf" y; env PATH="$R/usr/bin:$R/bin" printf z', 'yz'],
+    ['echo /x | xargs -n 1 echo; sudo -n X=/y echo /z', '/x\n/z\n'],
+    ['mkdir -p "$R/tmp/d/e"; find "$R/tmp/d" -name "/*" -o -name e -exec basename {} \\;; rm -rf "$R/tmp/d"', 'e\n'],
+  ])('%s is done', async (script, out) => {
+    expect(await sh(script)).toEqual({ code: 0, out, err: '', unknown: '' });
+  });
+
+  it('fails in a folder that somebody has removed, as on a Mac', async () => {
+    const ran = await sh('mkdir "$R/tmp/gone" && cd "$R/tmp/gone" && rmdir "$R/tmp/gone"; /bin/sh -c "mv -f a b"');
+    expect([ran.code === 0, ran.unknown]).toEqual([false, '']);
+  });
+});
+
+describe('the strict shell on ways out', () => {
+  it.each(['echo x >/data/file', 'echo x >../../../file', '../../../../bin/rm x', 'cat </data/file'])(
+    'refuses %s',
+    (text) => {
+      expect(objectionsTo(text, '/run/roots/studio-1').map((one) => one.code)).toEqual([127]);
+    },
+  );
+});

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, deflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createNodeRoot } from '../../../../../src/sim/hosts/node-root.ts';
+import { execEnvironment, homeOf } from '../../../../../src/sim/hosts/ssh/ssh-user.ts';
+
+interface Entry {
+  readonly path: string;
+  readonly text: string;
+  readonly mode: number;
+  readonly isPacked: boolean;
+}
+
+const numbers = (...fields: readonly (readonly [value: number, bytes: 2 | 4])[]): Buffer =>
+  Buffer.concat(
+    fields.map(([value, bytes]) => {
+      const buffer = Buffer.alloc(bytes);
+      buffer.writeUIntLE(value, 0, bytes);
+      return buffer;
+    }),
+  );
+
+/** A zip archive as tools write it (APPNOTE 4.3): local headers with data, the directory, its end. */
+function zip(entries: readonly Entry[]): Buffer {
+  const locals: Buffer[] = [];
+  const directory: Buffer[] = [];
+  for (const { path, text, mode, isPacked } of entries) {
+    const data = isPacked ? deflateRawSync(text) : Buffer.from(text);
+    const name = Buffer.from(path);
+    const sizes = numbers([crc32(text), 4], [data.length, 4], [Buffer.byteLength(text), 4], [name.length, 2], [0, 2]);
+    const common = numbers([20, 2], [0, 2], [isPacked ? 8 : 0, 2], [0, 4]);
+    const start = Buffer.concat(locals).length;
+    locals.push(numbers([0x04034b50, 4]), common, sizes, name, data);
+    const rest = numbers([0, 2], [0, 2], [0, 2], [mode * 65_536, 4], [start, 4]);
+    directory.push(numbers([0x02014b50, 4], [0x031e, 2]), common, sizes, rest, name);
+  }
+  const [body, list] = [Buffer.concat(locals), Buffer.concat(directory)];
+  const count = entries.length;
+  const end = numbers([0x06054b50, 4], [0, 4], [count, 2], [count, 2], [list.length, 4], [body.length, 4], [0, 2]);
+  return Buffer.concat([body, list, end]);
+}
+
+let folder = '';
+let root = '';
+const home = (name: string): string => join(homeOf(root, 'mesh'), name);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw zip '));
+  root = join(folder, 'node');
+  const userKey = 'ssh-ed25519 AAAA';
+  const node = await createNodeRoot({ root, user: 'mesh', userKey, platform: process.platform, askText: '' });
+  await node.update([]);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => {
+  await rm(home('to'), { recursive: true, force: true });
+  sh('mkdir to');
+});
+
+function sh(script: string) {
+  const ran = spawnSync('/bin/sh', ['-c', script], {
+    cwd: homeOf(root, 'mesh'),
+    env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node.0' }), R: root },
+    encoding: 'utf8',
+  });
+  return { code: ran.status, out: ran.stdout, err: ran.stderr };
+}
+
+const rank: Entry = { path: 'bin/rank', text: '#!/bin/sh\n'.repeat(99), mode: 0o100755, isPacked: true };
+const note: Entry = { path: 'note', text: 'plain', mode: 0o100640, isPacked: false };
+
+describe.runIf(process.platform === 'linux')('tar of a simulated node, given a zip archive', () => {
+  it('lists its names', async () => {
+    await writeFile(home('a.zip'), zip([rank, note]));
+    expect(sh('tar -tf a.zip')).toEqual({ code: 0, out: 'bin/rank\nnote\n', err: '' });
+  });
+
+  it('unpacks it with permissions, packed or stored', async () => {
+    await writeFile(home('a.zip'), zip([{ ...note, path: 'bin/', text: '', mode: 0o040755 }, rank, note]));
+    expect(sh('tar -xf a.zip -C to')).toEqual({ code: 0, out: '', err: '' });
+    expect(await readFile(home('to/bin/rank'), 'utf8')).toBe(rank.text);
+    expect(await readFile(home('to/note'), 'utf8')).toBe('plain');
+    expect([(await stat(home('to/bin/rank'))).mode & 0o777, (await stat(home('to/note'))).mode & 0o777]).toEqual([
+      0o755, 0o640,
+    ]);
+  });
+
+  it('refuses a way out of the folder', async () => {
+    await writeFile(home('a.zip'), zip([{ ...note, path: '../out' }]));
+    expect(sh('tar -xf a.zip -C to')).toEqual({ code: 1, out: '', err: "tar: ../out: Path contains '..'\n" });
+  });
+
+  it('ends at a full disk and at an archive that is cut off', async () => {
+    await writeFile(home('a.zip'), zip([{ ...rank, text: 'x'.repeat(9_000) }]));
+    await writeFile(join(root, '.sim/room'), '1024\n');
+    expect(sh('tar -xf a.zip -C to').err).toBe('bin/rank: Write failed: No space left on device\n');
+    await rm(join(root, '.sim/room'));
+    await writeFile(home('b.zip'), zip([rank]).subarray(0, -30));
+    expect(sh('tar -xf b.zip -C to').err).toBe('tar: Error opening archive: Unrecognized archive format\n');
+  });
+});

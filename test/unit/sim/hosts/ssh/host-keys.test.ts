@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ssh2 from 'ssh2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeyText, loadOrCreateKey } from '../../../../../src/sim/hosts/ssh/host-keys.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-keys-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('a key of the simulated fleet', () => {
+  it('is read by ssh2 every time, and signs', () => {
+    for (let round = 0; round < 300; round += 1) {
+      const { privateText, publicText } = createKeyText('simulated');
+      const [whole, open] = [ssh2.utils.parseKey(privateText), ssh2.utils.parseKey(publicText)];
+      if (whole instanceof Error || open instanceof Error) throw new Error('it does not parse');
+      expect(`${whole.type} ${whole.getPublicSSH().toString('base64')}`).toBe(publicText);
+      const signature = whole.sign(Buffer.from('data'));
+      if (signature instanceof Error) throw signature;
+      expect(open.verify(Buffer.from('data'), signature)).toBe(true);
+    }
+  });
+
+  it('is read by ssh-keygen', async () => {
+    const key = await loadOrCreateKey(join(folder, 'deep', 'a-key'), 'simulated studio-1');
+    const shown = execFileSync('ssh-keygen', ['-y', '-f', key.path], { encoding: 'utf8' });
+    expect(shown.trim()).toBe(`${key.publicText} simulated studio-1`);
+    expect((await stat(key.path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is kept, and replaced only when it cannot be read', async () => {
+    const path = join(folder, 'kept');
+    const first = await loadOrCreateKey(path, 'simulated');
+    expect(await loadOrCreateKey(path, 'simulated')).toEqual(first);
+    await writeFile(path, 'garbage');
+    const second = await loadOrCreateKey(path, 'simulated');
+    expect(second.publicText).not.toBe(first.publicText);
+    expect(await readFile(path, 'utf8')).toBe(second.privateText);
+  });
+});

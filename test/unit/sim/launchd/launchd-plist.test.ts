@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { type JobReading, readJob } from '../../../../src/sim/launchd/job-definition.ts';
+import { plistText, readPlist } from '../../../../src/sim/model/plist.ts';
+import { jobPlist } from '../launchd-job.ts';
+
+const plist = (inside: string): string => `<plist version="1.0">\n${inside}\n</plist>\n`;
+const reasonOf = (reading: JobReading): string =>
+  reading.kind === 'job' ? 'a job' : reading.kind === 'refused' ? reading.reason : `not simulated: ${reading.key}`;
+
+describe('the reader of property lists', () => {
+  it('reads back what the simulator writes', () => {
+    const value = { Label: 'a & b', List: ['<x>', 3, { Inner: '' }], Empty: [], None: {} };
+    expect(readPlist(plistText(value))).toEqual({ kind: 'plist', value });
+  });
+
+  it('reads every kind of value, comments and entities', () => {
+    const text = plist(`<!-- a -- comment -->
+      <dict><key>Yes</key><true/><key>No</key><false />
+      <key>Text</key><string>&quot;&#65;&apos; &amp;amp;</string><key>Real</key><real>-1.5</real></dict>`);
+    expect(readPlist(text)).toEqual({ kind: 'plist', value: { Yes: true, No: false, Text: '"A\' &amp;', Real: -1.5 } });
+  });
+
+  it.each([
+    ['<dict><key>A</key></dict>', 'something that is no value (line 2)'],
+    ['<dict><key>A</key><true/><key>A</key><true/></dict>', 'the key A comes twice (line 2)'],
+    ['<dict><string>A</string></dict>', 'a <dict> holds something that is no <key> (line 2)'],
+    ['<string>&nbsp;</string>', 'an entity that XML does not know (line 2)'],
+    ['<string>a & b</string>', 'an entity that XML does not know (line 2)'],
+    ['<integer>1x</integer>', '<integer> holds no number (line 2)'],
+    ['<date>2026-01-01T00:00:00Z</date>', '<date> is not read here (line 2)'],
+    ['<array><true/>', 'something that is no value (line 3)'],
+    ['<true/><true/>', 'it does not end with </plist> (line 2)'],
+    ['<string>a</integer>', '<string> does not end (line 2)'],
+    ['<string/', 'something that is no value (line 2)'],
+    ['', 'something that is no value (line 3)'],
+  ])('refuses %s', (inside, reason) => {
+    expect(readPlist(plist(inside))).toEqual({ kind: 'refused', reason });
+  });
+
+  it.each(['', 'bplist00', '{"Label": "x"}', '<dict/>'])('refuses %j, which is no XML property list', (text) => {
+    expect(readPlist(text)).toEqual({ kind: 'refused', reason: 'it does not begin with <plist> (line 1)' });
+  });
+
+  it('keeps a key that every object has', () => {
+    const reading = readPlist(plist('<dict><key>__proto__</key><string>x</string></dict>'));
+    expect(reading.kind === 'plist' && JSON.stringify(reading.value)).toBe('{"__proto__":"x"}');
+  });
+});
+
+describe('a launchd job', () => {
+  it('starts nothing by itself unless its list says so', () => {
+    const reading = readJob(jobPlist({ ProgramArguments: ['/bin/x', '-v'] }));
+    expect(reading).toEqual({
+      kind: 'job',
+      job: {
+        label: 'dev.test',
+        program: '/bin/x',
+        words: ['/bin/x', '-v'],
+        environment: {},
+        runAtLoad: false,
+        keepAlive: { kind: 'never' },
+        throttleSeconds: 10,
+        exitTimeoutSeconds: 5,
+        abandonsGroup: false,
+        processType: 'Standard',
+        isDisabled: false,
+      },
+    });
+  });
+
+  it('takes everything that its list can say here', () => {
+    const reading = readJob(
+      jobPlist({
+        Program: '/bin/y',
+        ProgramArguments: ['y'],
+        EnvironmentVariables: { A: '1' },
+        WorkingDirectory: '/tmp',
+        StandardOutPath: '/o',
+        StandardErrorPath: '/e',
+        UserName: 'mesh',
+        RunAtLoad: true,
+        KeepAlive: { SuccessfulExit: false },
+        ThrottleInterval: 3,
+        ExitTimeOut: 7,
+        ProcessType: 'Interactive',
+        SoftResourceLimits: { NumberOfFiles: 65_535 },
+        AbandonProcessGroup: true,
+        Disabled: true,
+      }),
+    );
+    expect(reading).toMatchObject({
+      kind: 'job',
+      job: {
+        program: '/bin/y',
+        words: ['y'],
+        environment: { A: '1' },
+        workingDirectory: '/tmp',
+        standardOutPath: '/o',
+        standardErrorPath: '/e',
+        userName: 'mesh',
+        runAtLoad: true,
+        keepAlive: { kind: 'after-exit', isSuccess: false },
+        throttleSeconds: 3,
+        exitTimeoutSeconds: 7,
+        processType: 'Interactive',
+        openFiles: 65_535,
+        abandonsGroup: true,
+        isDisabled: true,
+      },
+    });
+  });
+
+  it.each([
+    [{ KeepAlive: true }, { kind: 'always' }],
+    [{ KeepAlive: false }, { kind: 'never' }],
+    [{ KeepAlive: { Crashed: true } }, { kind: 'after-crash', isCrash: true }],
+  ])('reads %j', (more, keepAlive) => {
+    expect(readJob(jobPlist({ ProgramArguments: ['/x'], ...more }))).toMatchObject({ job: { keepAlive } });
+  });
+
+  it.each([
+    [{}, 'neither Program nor ProgramArguments'],
+    [{ ProgramArguments: [] }, 'the value of ProgramArguments'],
+    [{ ProgramArguments: ['/x', 1] }, 'the value of ProgramArguments'],
+    [{ Program: '/x', Label: 'a/b' }, 'the value of Label'],
+    [{ Program: '/x', RunAtLoad: 'yes' }, 'the value of RunAtLoad'],
+    [{ Program: '/x', ExitTimeOut: -1 }, 'the value of ExitTimeOut'],
+    [{ Program: '/x', EnvironmentVariables: { A: 1 } }, 'the value of EnvironmentVariables'],
+    [{ Program: '/x', StartInterval: 0 }, 'the value of StartInterval'],
+    [{ Program: '/x', SoftResourceLimits: { NumberOfFiles: '65535' } }, 'the value of SoftResourceLimits'],
+    [{ Program: '/x', SoftResourceLimits: { Stack: 1 } }, 'not simulated: SoftResourceLimits but NumberOfFiles'],
+    [{ Program: '/x', WatchPaths: ['/y'] }, 'not simulated: WatchPaths'],
+    [{ Program: '/x', KeepAlive: { PathState: true } }, 'not simulated: KeepAlive with these conditions'],
+  ])('is none with %j', (more, reason) => {
+    expect(reasonOf(readJob(jobPlist(more)))).toBe(reason);
+  });
+
+  it('is none without a label', () => {
+    expect(reasonOf(readJob(plist('<dict><key>Program</key><string>/x</string></dict>')))).toBe('no Label');
+    expect(reasonOf(readJob(plist('<array/>')))).toBe('it is no dictionary');
+  });
+});

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { linkEndText, nodeName } from '../../../../src/model/node.ts';
+import type { FaultName } from '../../../../src/sim/faults/faults.ts';
+import type { HandsAct } from '../../../../src/sim/hands.ts';
+import type { SimEvent } from '../../../../src/sim/model/events.ts';
+import { macNamed, type SimulatedFleet } from '../../../../src/sim/model/fleet.ts';
+import {
+  append,
+  beginHistory,
+  faultsInForce,
+  type History,
+  historyText,
+  savedHistory,
+  withoutFaults,
+} from '../../../../src/sim/model/history.ts';
+import { desiredRack, simulated } from '../../../rack/rack.ts';
+
+const healthy = simulated();
+
+const write = (node: string, tool: string, ...args: readonly string[]): SimEvent => ({
+  kind: 'write',
+  node,
+  tool,
+  args,
+  isRoot: true,
+});
+const sleep = (minutes: number): SimEvent => write('studio-1', '/usr/bin/pmset', '-a', 'sleep', String(minutes));
+const fault = (name: FaultName, target = 'studio-1'): SimEvent => ({ kind: 'fault', fault: name, target });
+const boot = (mac: string): SimEvent => ({ kind: 'boot', mac, atEpochSeconds: 1_800_000_000 });
+
+const historyOf = (...events: readonly SimEvent[]): History =>
+  events.reduce((history, event) => append(history, event).history, beginHistory(healthy));
+const first = ({ fleet }: { readonly fleet: SimulatedFleet }) => macNamed(fleet, 'studio-1');
+const names = (history: History): readonly string[] => faultsInForce(history).map((one) => one.fault);
+
+/** The history without every fault. */
+function mended(history: History): History {
+  const cleared = withoutFaults(history, () => true);
+  if (cleared.kind === 'history') return cleared.history;
+  throw new Error(plainText(cleared.diagnostic.detail));
+}
+
+describe('the history of a rack', () => {
+  it('keeps what was written when a fault is taken out that came before it', () => {
+    const history = mended(historyOf(fault('macos-old'), sleep(7), fault('rdma-disabled')));
+    expect(first(history)).toMatchObject({
+      isRdmaEnabled: true,
+      macos: { version: '26.5' },
+      power: { sleepMinutes: 7 },
+    });
+  });
+
+  it('knows that a fault was mended by what happened since', () => {
+    const broken = historyOf(fault('power-wrong'), fault('clock-skew'));
+    expect(names(broken)).toEqual(['power-wrong', 'clock-skew']);
+    const set = write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '0', 'disksleep', '0', 'autorestart', '1');
+    expect(names(append(broken, set).history)).toEqual(['clock-skew']);
+    expect(names(historyOf(fault('gid-missing'), boot('studio-1')))).toEqual([]);
+    expect(names(historyOf(fault('rdma-hang'), boot('studio-2')))).toEqual(['rdma-hang']);
+    expect(names(historyOf(fault('rdma-hang'), boot('studio-1')))).toEqual([]);
+    expect(names(historyOf(fault('pd-leak'), boot('studio-1')))).toEqual([]);
+  });
+
+  it('mends a port that idled for too long only when both Macs of its cable have started anew', () => {
+    const dead: SimEvent = { kind: 'fault', fault: 'idle-dead-port', target: 'studio-1:2' };
+    expect(names(historyOf(dead, boot('studio-1')))).toEqual(['idle-dead-port']);
+    expect(names(historyOf(dead, boot('studio-2')))).toEqual(['idle-dead-port']);
+    expect(names(historyOf(dead, boot('studio-1'), boot('studio-2')))).toEqual([]);
+  });
+
+  it('counts a fault as mended when nothing shows it any more, and can still take all of it out', () => {
+    const file = '/Library/Preferences/SystemConfiguration/preferences.plist';
+    const half = historyOf(fault('bridge-active'), write('studio-1', '/sbin/ifconfig', 'bridge0', 'destroy'));
+    expect(names(half)).toEqual(['bridge-active']);
+    const events: readonly SimEvent[] = [
+      write('studio-1', '/usr/libexec/PlistBuddy', '-c', 'Delete :VirtualNetworkInterfaces:Bridge:bridge0', file),
+      write('studio-1', '/usr/sbin/networksetup', '-setnetworkserviceenabled', 'Thunderbolt Bridge', 'off'),
+    ];
+    const whole = events.reduce((history, event) => append(history, event).history, half);
+    expect(names(whole)).toEqual([]);
+    expect(whole.fleet).not.toEqual(healthy);
+    expect(mended(whole).fleet).toEqual(healthy);
+    const awake = historyOf(
+      fault('power-wrong'),
+      write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '0', 'autorestart', '1'),
+    );
+    expect([names(awake), first(awake)?.power.diskSleepMinutes]).toEqual([[], 10]);
+  });
+
+  it('knows that hands have mended a cable with single plugs, and does not undo what they did', () => {
+    const end = (node: string, receptacle: number) => ({ node: nodeName(node), receptacle });
+    const act = (one: HandsAct): SimEvent => ({ kind: 'hands', act: one });
+    const back = act({ kind: 'swap', ends: [end('studio-1', 2), end('studio-1', 3)] });
+    const apart = act({ kind: 'unplug', end: end('studio-3', 4) });
+    const swapped = fault('cable-swapped', 'studio-1:2,studio-1:3');
+    expect(names(historyOf(swapped, apart))).toEqual(['cable-swapped']);
+    for (const history of [
+      historyOf(swapped, back),
+      historyOf(swapped, apart, back),
+      historyOf(swapped, back, apart),
+    ]) {
+      expect(names(history)).toEqual([]);
+      expect(
+        mended(history)
+          .fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' '))
+          .sort(),
+      ).toEqual(history.fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' ')).sort());
+    }
+    const slow = fault('cable-40g', 'studio-1:2');
+    const pulled = [act({ kind: 'unplug', end: end('studio-1', 2) }), act({ kind: 'unplug', end: end('studio-2', 2) })];
+    const fetched = act({ kind: 'plug', ends: [end('studio-1', 2), end('studio-2', 2)] });
+    expect(names(historyOf(slow, ...pulled, fetched))).toEqual([]);
+    expect(names(historyOf(slow, ...pulled))).toEqual([]);
+  });
+
+  it('forgets what nothing can be taken out of any more', () => {
+    expect(historyOf(sleep(1), boot('studio-1'), sleep(2)).events).toEqual([]);
+    const kept = historyOf(sleep(1), fault('clock-skew'), sleep(2));
+    expect(kept.events.map(({ kind }) => kind)).toEqual(['fault', 'write']);
+    expect(kept.start).toEqual(historyOf(sleep(1)).fleet);
+  });
+
+  it('is not touched by what is refused, or only read', () => {
+    const history = historyOf(sleep(1));
+    const print = 'Print :VirtualNetworkInterfaces';
+    const file = '/Library/Preferences/SystemConfiguration/preferences.plist';
+    expect(append(history, write('studio-1', '/usr/libexec/PlistBuddy', '-c', print, file)).history).toBe(history);
+    expect(append(history, fault('clock-skew', 'nobody')).history).toBe(history);
+    expect(
+      append(history, { ...write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '3'), isRoot: false } as SimEvent)
+        .history,
+    ).toBe(history);
+  });
+
+  it('counts the starts of each Mac by itself', () => {
+    const { fleet } = historyOf(boot('studio-1'), boot('studio-1'), boot('studio-2'));
+    expect(fleet.macs.map(({ bootSession }) => bootSession.count)).toEqual([2, 1, 0, 0]);
+    expect(new Set(fleet.macs.map(({ bootSession }) => bootSession.uuid)).size).toBe(4);
+  });
+
+  it('builds the bridge again where a cable is plugged in and the preferences have one', () => {
+    const bridged = beginHistory(
+      simulated({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } }),
+    );
+    const unplugged = healthy.cables.slice(1);
+    const events: readonly SimEvent[] = [
+      { kind: 'cables', cables: unplugged },
+      write('studio-1', '/sbin/ifconfig', 'bridge0', 'destroy'),
+    ];
+    const gone = events.reduce((history, event) => append(history, event).history, bridged);
+    expect(first(gone)?.live.bridge).toBeUndefined();
+    expect(first(append(gone, { kind: 'cables', cables: healthy.cables }).history)?.live.bridge).toHaveLength(6);
+  });
+
+  const events = fc.array(
+    fc.oneof(
+      fc.nat({ max: 20 }).map(sleep),
+      fc
+        .constantFrom('clock-skew', 'power-wrong', 'rdma-disabled', 'bridge-active', 'gid-missing', 'macos-old')
+        .map((name) => fault(name as FaultName)),
+      fc.constant(fault('cable-missing', 'studio-1:2')),
+      fc.constantFrom('studio-1', 'studio-2').map(boot),
+      fc.constant(write('studio-1', '/sbin/ifconfig', 'bridge0', 'destroy')),
+      fc.nat({ max: 9 }).map((value) => write('studio-1', '/usr/sbin/sysctl', `iogpu.wired_limit_mb=${value}`)),
+    ),
+    { maxLength: 12 },
+  );
+
+  it('is, without its faults, what everything else alone would have led to', () => {
+    fc.assert(
+      fc.property(events, (all) => {
+        const others = all.filter((event) => event.kind !== 'fault');
+        expect(mended(historyOf(...all)).fleet).toEqual(historyOf(...others).fleet);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is the same after it was kept as a text', () => {
+    fc.assert(
+      fc.property(events, (all) => {
+        const history = historyOf(...all);
+        expect(savedHistory(historyText(history))).toEqual(history);
+      }),
+      { numRuns: 50 },
+    );
+    expect([savedHistory('null'), savedHistory('{'), savedHistory('{"formatVersion":2}')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});

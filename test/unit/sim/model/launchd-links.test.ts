@@ -1,0 +1,156 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  announcedIn,
+  createLinkTables,
+  createPortClaims,
+  type LinkTables,
+} from '../../../../src/sim/hosts/link-table.ts';
+import { reachOf } from '../../../../src/sim/model/wiring.ts';
+import { broken, simulated } from '../../../rack/rack.ts';
+
+const healthy = simulated();
+const nodes = healthy.macs.map(({ name }) => name);
+
+describe('what a simulated Mac reaches over its cables', () => {
+  it('is its own addresses and those at the far ends', () => {
+    expect(reachOf(healthy, 'studio-2')).toEqual({
+      own: ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      far: [
+        { node: 'studio-1', address: '10.77.0.1' },
+        { node: 'studio-3', address: '10.77.0.14' },
+        { node: 'studio-4', address: '10.77.0.18' },
+      ],
+    });
+  });
+
+  it.each([
+    ['a pulled cable', 'cable-missing', 'studio-1:2', ['10.77.0.13', '10.77.0.17'], ['10.77.0.14', '10.77.0.18']],
+    ['a bridge here', 'bridge-active', 'studio-2', [], []],
+    [
+      'a bridge at the far end',
+      'bridge-active',
+      'studio-1',
+      ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      ['10.77.0.14', '10.77.0.18'],
+    ],
+    [
+      'exchanged ends',
+      'cable-swapped',
+      'studio-2:2,studio-2:3',
+      ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      ['10.77.0.18'],
+    ],
+    ['cables that carry nothing here', 'rdma-hang', 'studio-2', ['10.77.0.2', '10.77.0.13', '10.77.0.17'], []],
+    [
+      'cables that carry nothing at the far end',
+      'rdma-hang',
+      'studio-1',
+      ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      ['10.77.0.14', '10.77.0.18'],
+    ],
+    [
+      'a cable that idled for too long',
+      'idle-dead-port',
+      'studio-1:2',
+      ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      ['10.77.0.14', '10.77.0.18'],
+    ],
+    [
+      'an older cable',
+      'cable-40g',
+      'studio-1:2',
+      ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      ['10.77.0.1', '10.77.0.14', '10.77.0.18'],
+    ],
+  ] as const)('is what is left with %s', (_, fault, target, own, far) => {
+    const reach = reachOf(broken(healthy, { fault, target }), 'studio-2');
+    expect([reach.own, reach.far.map(({ address }) => address)]).toEqual([own, far]);
+  });
+
+  it('is nothing for a node that is not in the rack', () => {
+    expect(reachOf(healthy, 'studio-9')).toEqual({ own: [], far: [] });
+  });
+});
+
+describe('what the texts of a job announce', () => {
+  it.each<readonly [readonly string[], readonly string[], readonly number[]]>([
+    [['--listen', '10.77.0.1:51000'], ['10.77.0.1:51000'], []],
+    [['--peers=10.77.0.1:51000,10.77.0.2:51000'], ['10.77.0.1:51000', '10.77.0.2:51000'], []],
+    [['--endpoint', '8080', '--rank', '3'], [], [8080]],
+    [['PORT=8080', 'http://127.0.0.1:9090/x', '0.0.0.0:7000', 'localhost:6000'], [], [8080, 9090, 7000, 6000]],
+    [['10.77.0.1:80', '1.2.3.4:99999', '70000', '123456', 'v26.5', 'a 8080'], [], []],
+  ])('%j', (texts, links, loopbackPorts) => {
+    expect(announcedIn(texts)).toEqual({ links, loopbackPorts, openPorts: [] });
+  });
+
+  it('has the ports at which exo takes peers, whatever address they come to', () => {
+    const words = ['--api-port', '52500', '--zenoh-port', '53000', '--libp2p-port', '80', 'x', '--libp2p-port'];
+    expect(announcedIn(words)).toEqual({ links: [], loopbackPorts: [52_500, 53_000], openPorts: [53_000] });
+  });
+});
+
+describe('the link tables of a fleet', () => {
+  let folder = '';
+  let tables: LinkTables;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mw-links-'));
+    for (const node of nodes) await mkdir(join(folder, node));
+    tables = createLinkTables(new Map(nodes.map((node) => [node, join(folder, node)])));
+    await tables.update(new Map(nodes.map((node) => [node, reachOf(healthy, node)])));
+  });
+  afterEach(async () => {
+    await tables.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const read = async (node: string, name = 'link-table'): Promise<ReadonlyMap<string, string>> => {
+    const text = await readFile(join(folder, node, '.sim', name), 'utf8');
+    return new Map(text.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ') as [string, string]])));
+  };
+
+  it('know an announced address at both ends of its cable under one port, and nowhere else', async () => {
+    await tables.announce('studio-1', ['10.77.0.2:51000', '8080']);
+    const [one, two, three] = [await read('studio-1'), await read('studio-2'), await read('studio-3')];
+    expect(one.get('10.77.0.2:51000')).toMatch(/^127\.0\.0\.1:2\d{4}$|^127\.0\.0\.1:3[0-2]\d{3}$/);
+    expect(two.get('10.77.0.2:51000')).toBe(one.get('10.77.0.2:51000'));
+    expect([[...one.keys()], [...two.keys()], [...three.keys()]]).toEqual([
+      ['10.77.0.2:51000', '127.0.0.1:8080'],
+      ['10.77.0.2:51000'],
+      [],
+    ]);
+  });
+
+  it('lose an address with its cable at both ends, and find it again under the same port', async () => {
+    await tables.announce('studio-1', ['10.77.0.1:51000', '10.77.0.2:51000']);
+    const before = await read('studio-2');
+    const fleet = broken(healthy, { fault: 'cable-missing', target: 'studio-1:2' });
+    await tables.update(new Map(nodes.map((node) => [node, reachOf(fleet, node)])));
+    expect([(await read('studio-1')).size, (await read('studio-2')).size]).toEqual([0, 0]);
+    expect([...(await read('studio-2', 'link-names')).values()]).toEqual(['10.77.0.2:51000']);
+    await tables.update(new Map(nodes.map((node) => [node, reachOf(healthy, node)])));
+    expect(await read('studio-2')).toEqual(before);
+  });
+
+  it('give an address that was announced too early its place as soon as a node has it', async () => {
+    await tables.update(new Map());
+    await tables.announce('studio-1', ['10.77.0.2:51000']);
+    expect((await read('studio-2')).size).toBe(0);
+    await tables.update(new Map(nodes.map((node) => [node, reachOf(healthy, node)])));
+    expect((await read('studio-2')).size).toBe(1);
+  });
+});
+
+describe('claimed loopback ports', () => {
+  it('are free, and are given to nobody else', async () => {
+    const [one, other] = [createPortClaims(), createPortClaims()];
+    const ports = await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : other).take()));
+    expect(new Set(ports).size).toBe(20);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(ports[0], '127.0.0.1', resolve));
+    server.close();
+    await Promise.all([one.close(), other.close()]);
+  });
+});

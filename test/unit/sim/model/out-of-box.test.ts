@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { bridgeIn, servicesIn } from '../../../../src/sim/model/network-preferences.ts';
+import { outOfBox } from '../../../../src/sim/simulate-fleet.ts';
+import { simulated } from '../../../rack/rack.ts';
+
+describe('a Mac out of its box', () => {
+  const [mac] = simulated().macs;
+  if (mac === undefined) throw new Error('no Mac');
+  const boxed = outOfBox(mac);
+
+  it('has every receptacle in the Thunderbolt Bridge, and DHCP on each service', () => {
+    const devices = mac.receptacles.map(({ device }) => device);
+    expect([boxed.live, bridgeIn(boxed.preferences)]).toEqual([{ bridge: devices, addresses: {} }, devices]);
+    const services = servicesIn(boxed.preferences);
+    expect(services.map(({ name }) => name)).toEqual(['Ethernet', 'Wi-Fi', 'Thunderbolt Bridge']);
+    expect(services.every(({ ipv4, isEnabled }) => isEnabled && ipv4.kind === 'dhcp')).toBe(true);
+  });
+
+  it('has the settings of macOS, and nothing that enroll or apply brings', () => {
+    expect(boxed).toMatchObject({
+      isRdmaEnabled: false,
+      wiredLimitMegabytes: 0,
+      power: { restartsAfterPowerLoss: false },
+      hasKey: false,
+      sudo: 'needs-password',
+    });
+    expect([boxed.power.sleepMinutes > 0, boxed.indexed.length > 0]).toEqual([true, true]);
+  });
+
+  it('is the same Mac', () => {
+    const { serial, hardwareUuid, receptacles, password, isFileVaultOn } = mac;
+    expect(boxed).toMatchObject({ serial, hardwareUuid, receptacles, password, isFileVaultOn });
+  });
+});
