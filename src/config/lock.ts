@@ -1,11 +1,11 @@
 import { firstAddress, linkText, parseIpv4Network } from '../desired/addresses.ts';
+import { parseLink } from '../desired/parse-link.ts';
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
-import { parseLink } from '../model/node.ts';
 import { aside, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';

@@ -1,4 +1,4 @@
-import { type LinkEnd, nodeName, parseLink, parseLinkEnd } from '../model/node.ts';
+import { type LinkEnd, nodeName } from '../model/node.ts';
 import {
   type DraftModel,
   type DraftPlacement,
@@ -17,6 +17,7 @@ import {
   record,
   textOf,
 } from './draft-placements.ts';
+import { parseLink, parseLinkEnd } from './parse-link.ts';
 import { secretPrograms } from './secret-sources.ts';
 
 /** A node of the file, whatever its name looks like; what is not a text is left out. */

@@ -3,10 +3,11 @@ import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.genera
 import type { DesiredFleet, DesiredNode, DesiredWiredLimit, WishedSettings } from '../model/desired.ts';
 import { withMinor } from '../model/facts/mac.ts';
 import { macModel } from '../model/macs.ts';
-import { type Link, type LinkEnd, linkEndText, nodeName, parseLink, parseLinkEnd } from '../model/node.ts';
+import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 import { isDayOver } from '../model/text/units.ts';
 import { parseIpv4Network } from './addresses.ts';
 import { memoryLabelBytes, sizeBytes } from './amounts.ts';
+import { parseLink, parseLinkEnd } from './parse-link.ts';
 import { resolveDoorman, resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
 import { resolveSecretSource, withHiddenVariables } from './secret-sources.ts';
 

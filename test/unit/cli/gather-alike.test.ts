@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { parseLinkEnd } from '../../../src/desired/parse-link.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
-import { parseLinkEnd } from '../../../src/model/node.ts';
 import {
   linkSubject,
   nodeSubject,
