@@ -56,7 +56,7 @@ const levels = [
   ['keeper', 'rdma'],
   ['cables', 'memory', 'uninstall'],
   ['placement'],
-  ['artifacts', 'endpoint'],
+  ['artifacts'],
 ];
 
 /**
@@ -65,10 +65,7 @@ const levels = [
  */
 const roles = {
   geometry: {
-    cabling: [
-      'cabling-text case-places find-moves judge-cabling judge-link mismatch moves piece-moves receptacle-view',
-      'reuse-cables see-receptacles share-spares thunderbolt-limit wrong-cables',
-    ].join(' '),
+    cabling: 'cabling-text judge-cabling mismatch moves receptacle-view see-receptacles',
   },
   reading: {
     accounts: 'account-state',
@@ -77,57 +74,42 @@ const roles = {
     cables: 'before-cables receptacle-place',
     cabling: 'receptacle-sight',
     clock: 'clocks',
-    contract: 'define-rule examination fleet-observation rdma-severity resource-kind rule',
+    contract: 'define-rule examination fleet-observation rdma-severity resource-kind rule seen-fact',
     'foreign-daemon': 'adopted-daemon',
     hold: 'node-holds',
     identity: 'identity',
     macos: 'macos macos-offers',
     network: 'cable-method left-to-keeper service-names service-order thunderbolt-interfaces',
-    rdma: 'far-end rdma-far rdma-node rdma-object-words rdma-receptacle rdma-switch-steps',
+    rdma: 'launch-budget rdma-node rdma-object-words rdma-receptacle rdma-switch-steps',
+    records: 'trees',
   },
   fact: {
-    cables: 'thunderbolt-items',
     contract: 'fact',
-    memory: 'gpu-line',
-    placement: 'observed/placement-record observed/placement-records observed/token-answer',
-    rdma: 'ibv-devices ibv-devinfo kernel-objects left-alone',
   },
   mesh: {
     placement: [
-      'doors/door-sight doors/doors members/member members/mesh-step members/running-members',
-      'members/spent-nodes start/check-accounts start/failing-rank-finding start/kick-ranks start/named-peer',
-      'start/restart-rank start/start-deadline start/start-mesh state/evidence state/judge-mesh state/leftovers',
-      'state/mesh-failure state/mesh-words state/seen-transport state/slow-words state/traffic',
-      'stop/ended-by-record stop/stop-mesh',
+      'endpoint/doors members start/check-accounts start/failing-rank-finding start/start-mesh state/evidence',
+      'state/judge-mesh stop-mesh',
     ].join(' '),
-    rdma: 'launch-budget',
   },
   shape: {
-    artifacts: [
-      'shapes/byte-cursor shapes/config-fields shapes/file-header shapes/gguf shapes/gguf-shape',
-      'shapes/gguf-types shapes/layer-cache shapes/safetensors shapes/safetensors-shape shapes/shape-files',
-      'shapes/tensor-place shapes/weigh-tensors',
-    ].join(' '),
+    artifacts:
+      'shapes/gguf shapes/gguf-shape shapes/layer-cache shapes/safetensors shapes/safetensors-shape shapes/weigh-tensors',
   },
   // A setting in one file has a part of every role; only lists import it, and what sets values back.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     addresses: 'link-address-gid link-address-properties link-address-seen',
-    artifacts: 'model-steps runtime-back runtime-versions',
-    contract: 'build-step change define-setting property-key resource seen-fact verify-only',
-    endpoint: 'client-counts door-nodes drain gateway-doors gateway-keys gateway-leaving gateway-properties',
+    artifacts: 'runtime-back tree-steps',
+    contract: 'build-step change define-setting property-key resource verify-only',
     keeper: 'keeper-wish',
     network: 'transaction/connection',
     placement: [
-      'check/bridged-links check/door-findings check/fallback-findings check/lost-members check/memory-findings',
-      'check/mixed-macos',
-      'check/placement-checks check/placement-findings check/placement-libraries check/placement-survey',
-      'check/queue-pair-findings check/rdma-suspicions check/reboot-marks check/start-ladder',
-      'check/tensor-findings doors/door-sights doors/gateways doors/left-doors placement-blockers',
-      'placement-steps start/launch-budgets start/mesh-proof state/held-memory state/is-answering state/layouts',
+      'check/memory-findings check/placement-checks check/placement-findings check/placement-libraries',
+      'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateway-properties endpoint/gateways',
+      'endpoint/seen-doors placement-blockers placement-steps start/launch-budgets state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
     ].join(' '),
-    records: 'trees',
     uninstall: 'network-before uninstall-notices uninstall-properties',
   },
   script: {
@@ -138,7 +120,6 @@ const roles = {
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     clock: 'set-clock',
-    endpoint: 'door-scripts load-gateway remove-gateway',
     'foreign-daemon': 'return-daemon stop-daemon',
     hold: 'script',
     keeper: 'load-keeper program remove-keeper',
@@ -147,10 +128,7 @@ const roles = {
       'order-services transaction/keeper-parting transaction/rollback-script transaction/saved-network',
       'transaction/settle-rollback',
     ].join(' '),
-    placement: [
-      'doors/gateway-files observed/rank-log observed/rank-progress observed/rank-report ranks/rank-scripts',
-      'start/launch-rank',
-    ].join(' '),
+    placement: 'endpoint/gateway-files endpoint/gateway-scripts observed/rank-log ranks/rank-scripts start/launch-rank',
     uninstall: 'clear-node restore-network',
   },
 };
@@ -192,7 +170,7 @@ const parts = {
   },
   'rack/mesh': {
     files: roleFiles('mesh'),
-    mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack/script', 'rack/fact'],
+    mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack/script', 'rack/fact', 'rack/reading'],
   },
   'rack/resource': {
     files: roleFiles('resource'),

@@ -2,9 +2,8 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { Facts } from '../model/facts/fact-values.ts';
 import type { LinkEnd, NodeName } from '../model/node.ts';
-import { findMoves } from './cabling/find-moves.ts';
 import { type Cabling, judgeCabling } from './cabling/judge-cabling.ts';
-import type { MoveGroup } from './cabling/moves.ts';
+import { findMoves, type MoveGroup } from './cabling/moves.ts';
 import type { FleetObservation } from './fleet-observation.ts';
 
 /** A node that answered, beside what the file wants of it. */

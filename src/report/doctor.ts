@@ -19,7 +19,7 @@ import type { FleetObservation } from '../rack/fleet-observation.ts';
 import { interfacesFact } from '../rack/network/interfaces-fact.ts';
 import { thunderboltInterfaces } from '../rack/network/thunderbolt-interfaces.ts';
 import type { NodeBudget } from '../rack/placement/start/launch-budgets.ts';
-import { rdmaPortsFact } from '../rack/rdma/ports-fact.ts';
+import { rdmaPortsFact } from '../rack/rdma/devices-fact.ts';
 import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
 import { factLines } from './facts/fact-lines.ts';
 import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';

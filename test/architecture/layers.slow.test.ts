@@ -42,7 +42,7 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['src/rack/clock/resource.ts', 'export * from "./fact.ts";\n'],
   ['src/rack/clock/set-clock.ts', 'export * from "./fact.ts";\n', 'part-rack-script'],
   ['src/rack/clock/clocks.ts', 'export * from "./set-clock.ts";\n', 'part-rack-reading'],
-  ['src/rack/placement/start/kick-ranks.ts', 'export * from "../../clock/clocks.ts";\n', 'part-rack-mesh'],
+  ['src/rack/placement/start/start-mesh.ts', 'export * from "../../clock/rule.ts";\n', 'part-rack-mesh'],
   ['src/rack/cabling/moves.ts', 'export * from "../../desired/left.ts";\n', 'part-rack-geometry'],
   ['src/rack/clock/without-a-role.ts', 'export * from "./fact.ts";\n', 'known-part'],
   ['src/rack/artifact.ts', 'export * from "./clock/fact.ts";\n', 'known-part'],

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeObservation, ThunderboltReceptacle } from '../../src/model/facts/fact-values.ts';
 import { linkEndText, nodeName } from '../../src/model/node.ts';
 import { thunderboltFact } from '../../src/rack/cables/fact.ts';
-import { findMoves } from '../../src/rack/cabling/find-moves.ts';
 import { judgeCabling } from '../../src/rack/cabling/judge-cabling.ts';
+import { findMoves } from '../../src/rack/cabling/moves.ts';
 import { read } from '../../src/rack/fact.ts';
 import { links, observedFleet } from '../rack/rack.ts';
 

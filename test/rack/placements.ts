@@ -22,7 +22,7 @@ import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
 import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
-import type { MemberState } from '../../src/rack/placement/members/member.ts';
+import type { MemberState } from '../../src/rack/placement/members.ts';
 import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
 
 /** A placement of a model on these nodes, as the file wants it. */

@@ -20,7 +20,7 @@ import { type Act, type Change, type Step, stepId } from '../../src/model/step.t
 import { type AddressParts, subjectText } from '../../src/model/subject.ts';
 import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../src/node/put-file.ts';
-import { doormanFiles, doormenOn, type WantedDoorman } from '../../src/rack/placement/doors/gateways.ts';
+import { doormanFiles, doormenOn, type WantedDoorman } from '../../src/rack/placement/endpoint/gateways.ts';
 import type { Blocker } from '../../src/rack/resource.ts';
 import { jsonText, say } from '../unit/one-page.ts';
 import { doorSight, type MemberCase, type MeshRack, meshFleet, observeMesh, rankService } from './placements.ts';

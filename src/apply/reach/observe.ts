@@ -12,7 +12,7 @@ import { parseFrames } from '../../node/frames.ts';
 import { observationMaxBytes, observeCommand } from '../../node/observe-script.ts';
 import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
+import { isRunning, seeMember } from '../../rack/placement/members.ts';
 import { placementsFact } from '../../rack/placement/observed/fact.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';

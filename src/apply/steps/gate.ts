@@ -11,13 +11,9 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { judgeToken } from '../../node/endpoint/judge-answer.ts';
-import { insideOf } from '../../rack/placement/doors/doors.ts';
-import {
-  parseRankProgress,
-  type RankProgress,
-  rankProgressCommand,
-} from '../../rack/placement/observed/rank-progress.ts';
-import { furthest, hasProgressed } from '../../rack/placement/start/start-deadline.ts';
+import { insideOf } from '../../rack/placement/endpoint/doors.ts';
+import { parseRankProgress, type RankProgress, rankProgressCommand } from '../../rack/placement/observed/rank-log.ts';
+import { furthest, hasProgressed } from '../../rack/placement/start/start-mesh.ts';
 import { propertyKey } from '../../rack/property-key.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';

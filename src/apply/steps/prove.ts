@@ -18,7 +18,7 @@ import {
   judgeToken,
   notAskedStatus,
 } from '../../node/endpoint/judge-answer.ts';
-import { slowWords } from '../../rack/placement/state/slow-words.ts';
+import { slowWords } from '../../rack/placement/state/judge-mesh.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';

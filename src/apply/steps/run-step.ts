@@ -6,11 +6,7 @@ import type { DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { putBody } from '../../node/put-file.ts';
-import {
-  parseRankReport,
-  type RankReportRequest,
-  rankReportCommand,
-} from '../../rack/placement/observed/rank-report.ts';
+import { parseRankReport, type RankReportRequest, rankReportCommand } from '../../rack/placement/observed/rank-log.ts';
 import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
 import type { StepResult } from '../execute.ts';
 import { failed, type StepContext, type StepOf, type StepRunner } from './context.ts';

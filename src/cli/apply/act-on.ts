@@ -12,7 +12,7 @@ import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { doorOf, insideOf } from '../../rack/placement/doors/doors.ts';
+import { doorOf, insideOf } from '../../rack/placement/endpoint/doors.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';

@@ -9,7 +9,7 @@ import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
 import type { ModelShape, ShapeFact } from '../../model/model-shape.ts';
 
 import { modelSubject } from '../../model/subject.ts';
-import { membersOf } from '../../rack/artifacts/shapes/config-fields.ts';
+import { membersOf } from '../../rack/artifacts/shapes/layer-cache.ts';
 import { jsonEntries } from '../../rack/artifacts/shapes/safetensors.ts';
 import { type ByteSource, folderSource, urlSource } from '../sources/byte-source.ts';
 import { readShape, readText } from '../sources/read-shapes.ts';

@@ -12,10 +12,14 @@ import { subjectNodes } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { utcText } from '../../model/text/units.ts';
-import { type ClientCounts, clientCounts } from '../../rack/endpoint/client-counts.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { placementFindings } from '../../rack/placement/check/placement-findings.ts';
-import { type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
+import {
+  type ClientCounts,
+  clientCounts,
+  type PlacementSurvey,
+  surveyPlacements,
+} from '../../rack/placement/check/placement-survey.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';

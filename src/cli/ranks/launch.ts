@@ -23,7 +23,7 @@ import { read } from '../../rack/fact.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { holdsAgainst } from '../../rack/hold/node-holds.ts';
-import { rebootMarkFact } from '../../rack/placement/observed/reboot-mark-fact.ts';
+import { rebootMarkFact } from '../../rack/placement/observed/starts-fact.ts';
 import type { LaunchAccount } from '../../rack/placement/start/launch-rank.ts';
 import { seenNames } from '../../rack/placement/state/seen-names.ts';
 import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget.ts';

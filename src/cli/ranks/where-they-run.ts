@@ -3,7 +3,7 @@ import type { FactName } from '../../engine/observe/facts.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
-import { isRunning, seeMember } from '../../rack/placement/members/member.ts';
+import { isRunning, seeMember } from '../../rack/placement/members.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';

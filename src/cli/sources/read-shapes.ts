@@ -9,12 +9,16 @@ import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
 import { isReader } from '../../rack/artifacts/model-resource.ts';
-import type { Header, TensorBytes } from '../../rack/artifacts/shapes/file-header.ts';
 import { type GgufHeader, ggufHeader } from '../../rack/artifacts/shapes/gguf.ts';
 import { ggufShape } from '../../rack/artifacts/shapes/gguf-shape.ts';
-import { safetensorsHeader, utf8 } from '../../rack/artifacts/shapes/safetensors.ts';
+import {
+  type Header,
+  safetensorsHeader,
+  shapeFiles,
+  type TensorBytes,
+  utf8,
+} from '../../rack/artifacts/shapes/safetensors.ts';
 import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.ts';
-import { shapeFiles } from '../../rack/artifacts/shapes/shape-files.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { Remote } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';

@@ -1,6 +1,6 @@
 import { needsFastLink } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { JudgedLink } from '../../rack/cabling/judge-link.ts';
+import type { JudgedLink } from '../../rack/cabling/judge-cabling.ts';
 
 /** How one declared link counts: `wrong` is what no hands at the cables can mend, `unjudged` what nobody knows. */
 export type LinkVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';

@@ -3,7 +3,7 @@ import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { aside, type Command, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
-import { placeWords } from '../../rack/cabling/case-places.ts';
+import { placeWords } from '../../rack/cabling/receptacle-view.ts';
 import { compareVersions, isRdmaInSettings } from '../../rack/macos/macos.ts';
 import { recoveryKeys, settingsKeys } from '../../rack/rdma/rdma-switch-steps.ts';
 

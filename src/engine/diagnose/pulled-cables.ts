@@ -1,7 +1,7 @@
 import type { LinkEnd, NodeName } from '../../model/node.ts';
 import type { Cabling } from '../../rack/cabling/judge-cabling.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
-import type { RunningPlacement } from '../../rack/placement/members/running-members.ts';
+import type { RunningPlacement } from '../../rack/placement/members.ts';
 
 /** The two nodes that a cable joins. */
 export type JoinedPair = readonly NodeName[];

@@ -9,7 +9,7 @@ import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
 import { viewAt } from '../../rack/cabling/see-receptacles.ts';
 import { type Examination, examine } from '../../rack/examination.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { type RunningPlacement, runningPlacements } from '../../rack/placement/members/running-members.ts';
+import { type RunningPlacement, runningPlacements } from '../../rack/placement/members.ts';
 import { diagnoseFleet } from './diagnose-fleet.ts';
 import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
 import { roleOf } from './rules.ts';

@@ -5,7 +5,7 @@ import { isPlacement, type Subject, subjectEnds, subjectNodes } from '../../mode
 import type { Command } from '../../model/text/command.ts';
 import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { lostPorts } from '../../rack/rdma/rdma-far.ts';
+import { lostPorts } from '../../rack/rdma/rdma-receptacle.ts';
 import { type Evidence, evidenceFor } from './evidence.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { NodeName } from '../../model/node.ts';
-import type { DrainWish } from '../../rack/endpoint/drain.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
+import type { DrainWish } from '../../rack/placement/endpoint/drain.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { UninstallWish } from '../../rack/uninstall/uninstall-properties.ts';
 

@@ -1,5 +1,5 @@
 import type { NodeName } from '../../model/node.ts';
-import { type DoorLook, doorNodes } from '../../rack/endpoint/door-nodes.ts';
+import { type DoorLook, doorNodes } from '../../rack/placement/endpoint/drain.ts';
 import type { Goal } from './goal.ts';
 
 /** Those of the targets that a goal is about: to drain, every node may have a door, and only those that do are touched. */

@@ -1,6 +1,6 @@
 import { everyNode } from '../../desired/layouts.ts';
 import type { NodeName } from '../../model/node.ts';
-import { type DoorLook, doorNodes } from '../../rack/endpoint/door-nodes.ts';
+import { type DoorLook, doorNodes } from '../../rack/placement/endpoint/drain.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Goal } from './goal.ts';
 

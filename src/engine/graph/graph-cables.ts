@@ -1,6 +1,5 @@
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
-import { type Cabling, linkAt, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
-import type { JudgedLink } from '../../rack/cabling/judge-link.ts';
+import { type Cabling, type JudgedLink, linkAt, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
 import { compareEnds, isSameEnd, orderedPair } from '../../rack/cabling/receptacle-view.ts';
 
 /**

@@ -3,7 +3,7 @@ import { macModel } from '../../model/macs.ts';
 import type { LinkEnd, NodeName } from '../../model/node.ts';
 import { modelAt, placeAt } from '../../rack/cables/receptacle-place.ts';
 import { listWords } from '../../rack/cabling/cabling-text.ts';
-import { caseFaces, facesWords } from '../../rack/cabling/case-places.ts';
+import { caseFaces, facesWords } from '../../rack/cabling/receptacle-view.ts';
 import { type Examination, examine } from '../../rack/examination.ts';
 import { type GraphAct, type GraphCable, graphCables } from './graph-cables.ts';
 import { type GraphReceptacle, type GraphStray, graphReceptacles, graphStrays } from './graph-receptacles.ts';

@@ -1,7 +1,7 @@
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Addressed, AddressParts } from '../../model/subject.ts';
-import { doormenOn } from '../../rack/placement/doors/gateways.ts';
+import { doormenOn } from '../../rack/placement/endpoint/gateways.ts';
 
 /** Something that may stand in the way of later properties, and where. */
 export interface Earlier {

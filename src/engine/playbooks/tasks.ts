@@ -1,4 +1,4 @@
-import { drainMs } from '../../rack/placement/doors/doors.ts';
+import { drainMs } from '../../rack/placement/endpoint/doors.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { commandFields, type Field, sentenceFields } from './fields.ts';
 import type { RunEffect, Task, TaskKind, WaitGoal } from './playbook.ts';

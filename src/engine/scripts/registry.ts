@@ -17,9 +17,6 @@ import {
 } from '../../rack/artifacts/tree-scripts.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
 import { setClock } from '../../rack/clock/set-clock.ts';
-import { drainDoor, openDoor } from '../../rack/endpoint/door-scripts.ts';
-import { loadDoorman } from '../../rack/endpoint/load-gateway.ts';
-import { removeDoorman } from '../../rack/endpoint/remove-gateway.ts';
 import { returnDaemon } from '../../rack/foreign-daemon/return-daemon.ts';
 import { stopDaemon } from '../../rack/foreign-daemon/stop-daemon.ts';
 import { clearHold, setHold } from '../../rack/hold/script.ts';
@@ -28,6 +25,7 @@ import { removeKeeper } from '../../rack/keeper/remove-keeper.ts';
 import { setWiredLimit } from '../../rack/memory/set-wired-limit.ts';
 import { orderServices } from '../../rack/network/order-services.ts';
 import { settleRollback } from '../../rack/network/transaction/settle-rollback.ts';
+import { drainDoor, loadDoorman, openDoor, removeDoorman } from '../../rack/placement/endpoint/gateway-scripts.ts';
 import { bootstrapRank, keepGolden, kickRank, removeRank, stopRank } from '../../rack/placement/ranks/rank-scripts.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { restoreValue } from '../../rack/uninstall/baseline.ts';

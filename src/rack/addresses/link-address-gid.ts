@@ -4,7 +4,7 @@ import { known } from '../../model/known.ts';
 import type { Patch } from '../../model/step.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { read } from '../fact.ts';
-import { rdmaPortsFact } from '../rdma/ports-fact.ts';
+import { rdmaPortsFact } from '../rdma/devices-fact.ts';
 import type { ObservedTarget, Sight, View } from '../resource.ts';
 import { wantedAddresses } from './link-address-properties.ts';
 import { receptacleDevices } from './link-address-seen.ts';

@@ -5,8 +5,9 @@ import { shortDigest } from '../../model/digest.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { isIntact, placementsOn, treeAddress, treeOf, treesOf, unreadBlocker } from '../records/trees.ts';
+import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import type { Blocker, ObservedTarget, View } from '../resource.ts';
+import { placementsOn, unreadBlocker } from './tree-steps.ts';
 
 /** The runtimes that were taken back and that a node uses. */
 function backOn({ desired }: View, target: ObservedTarget): readonly DesiredRuntime[] {

@@ -2,6 +2,7 @@ import { doormanTree } from '../../desired/resolve-placements.ts';
 import { isReleaseLayout, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
+import type { KeptTree } from '../../model/facts/fact-values.ts';
 import { compareText } from '../../model/lists.ts';
 import type { JobArgs, JobCall, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
@@ -10,26 +11,22 @@ import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
 import { buildStep, gateStep, scriptStep } from '../build-step.ts';
 import { changedProperties, patchesOf } from '../change.ts';
 import { read } from '../fact.ts';
-import { doormenOn } from '../placement/doors/gateways.ts';
+import { doormenOn } from '../placement/endpoint/gateways.ts';
+import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
+import { treesFact } from '../records/trees-fact.ts';
+import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { knownWords, mapKnown } from '../seen-fact.ts';
+import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
 import {
-  isIntact,
   jobAct,
   placementsOn,
   prepareStep,
   publishStep,
   type TreeWork,
   transferDeadlineMs,
-  treeAddress,
-  treeOf,
   treeStates,
-  treesOf,
   treeWords,
-} from '../records/trees.ts';
-import { treesFact } from '../records/trees-fact.ts';
-import type { ObservedTarget, Property, Resource } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
-import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
-import { surplusVersions } from './runtime-versions.ts';
+} from './tree-steps.ts';
 
 /** What has a tree among those of runtimes. */
 type Program = DesiredRuntime | DesiredDoorman;
@@ -268,3 +265,21 @@ export const runtime: Resource = {
   blockers: (view) => [...versionGone(view), ...archiveUnread(view)],
   notices: takenBackNotices,
 };
+
+/**
+ * The versions of one runtime that nobody needs any more: all but the current one, the wanted one, and one older.
+ * While the wanted one is not current yet the current one is the older one that stays, so that going back is always
+ * possible.
+ * @param wanted the first 16 digits of the wanted version; undefined when the node is to have none
+ * @returns their digits, sorted
+ */
+export function surplusVersions(versions: readonly KeptTree[], wanted: string | undefined): readonly string[] {
+  const current = versions.find(({ isCurrent }) => isCurrent)?.digest;
+  const others = versions
+    .map(({ digest }) => digest)
+    .filter((digest) => digest !== current && digest !== wanted)
+    .toSorted(compareText);
+  // Nothing says which one was the last: of what is left over besides the current one any may stay.
+  const isOlderKept = current !== undefined && current !== wanted;
+  return isOlderKept ? others : others.slice(1);
+}

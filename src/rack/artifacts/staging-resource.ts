@@ -9,10 +9,11 @@ import { scriptStep } from '../build-step.ts';
 import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
-import { isIntact, jobKeys, placementsOn, treeOf } from '../records/trees.ts';
+import { isIntact, treeOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property, Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
+import { jobKeys, placementsOn } from './tree-steps.ts';
 
 const own = addressed({ kind: 'staging' });
 

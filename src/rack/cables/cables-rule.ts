@@ -7,7 +7,7 @@ import { linkSubject } from '../../model/subject.ts';
 import { joinProse, named, namedEnd, type Prose, prose } from '../../model/text/prose.ts';
 import { speedText } from '../../model/text/units.ts';
 import { endWords, moveText, namedEnds, viewText } from '../cabling/cabling-text.ts';
-import type { JudgedLink } from '../cabling/judge-link.ts';
+import type { JudgedLink } from '../cabling/judge-cabling.ts';
 import type { MoveGroup } from '../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { viewAt } from '../cabling/see-receptacles.ts';

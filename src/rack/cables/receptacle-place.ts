@@ -1,6 +1,6 @@
 import type { CasePlace, CaseSide } from '../../model/macs.ts';
 import type { LinkEnd } from '../../model/node.ts';
-import { caseFaces, casePlaces } from '../cabling/case-places.ts';
+import { caseFaces, casePlaces } from '../cabling/receptacle-view.ts';
 import type { Examination } from '../examination.ts';
 import { read } from '../fact.ts';
 import { hardwareFact } from '../identity/hardware-fact.ts';

@@ -1,8 +1,253 @@
-import type { LinkEnd } from '../../model/node.ts';
-import type { Mismatch } from './mismatch.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
+import type { Cabling } from './judge-cabling.ts';
+import { findMismatches, type Mismatch, type WantedLink, type WrongCable } from './mismatch.ts';
+import { compareEnds, isSameEnd, orderedPair } from './receptacle-view.ts';
+
+/** Cables that run as declared and too slow through no fault of their Macs. */
+function replacements({ links }: Cabling): readonly MoveGroup[] {
+  return links.flatMap(({ link, judgement }): readonly MoveGroup[] => {
+    if (judgement.kind !== 'slow' || judgement.limitedBy.length > 0) return [];
+    const ends = orderedPair(...link.ends);
+    return [{ mismatch: { ends, links: [], cables: [], unclear: [] }, moves: [{ kind: 'replace-cable', ends }] }];
+  });
+}
+
+const compareGroups = (a: MoveGroup, b: MoveGroup): number =>
+  a.mismatch.ends[0] && b.mismatch.ends[0] ? compareEnds(a.mismatch.ends[0], b.mismatch.ends[0]) : 0;
+
+/**
+ * The fewest acts that make the cabling as declared, one group per piece that hangs together, and of such lists one
+ * that fetches the fewest new cables. A piece with a receptacle that cannot be judged gets no moves, and a cable that
+ * stands in nobody's way is left alone.
+ *
+ * Why none is shorter: with L links to be made, W cables in the way and M of these that can stay with one end in a
+ * link of their own, every link needs a plug pushed in at each receptacle where none stays (2L - M in all), and every
+ * cable in the way a plug pulled, twice where none of its ends stays (2W - M). Two plugs are one act: L + W - M.
+ */
+export function findMoves(cabling: Cabling): readonly MoveGroup[] {
+  const pieces = findMismatches(cabling).map((mismatch): MoveGroup => {
+    return { mismatch, moves: mismatch.unclear.length > 0 ? [] : pieceMoves(mismatch) };
+  });
+  return shareSpares([...pieces, ...replacements(cabling)].toSorted(compareGroups));
+}
+
+type Fresh = Extract<Move, { readonly kind: 'add-cable' | 'replace-cable' }>;
+
+const keyOf = (ends: Spare): string => ends.map(linkEndText).join(' ');
+
+/** Whether a move takes out a cable for good, and how fast that is known to be. */
+function freedBy({ cables }: Mismatch, move: Move): 'fast' | 'slow' | undefined {
+  if (move.kind === 'replace-cable') return 'slow';
+  if (move.kind !== 'remove-cable') return undefined;
+  return cables.some((cable) => cable.isSlow && keyOf(cable.ends) === keyOf(move.ends)) ? 'slow' : 'fast';
+}
+
+const isFresh = (move: Move): move is Fresh => move.kind === 'add-cable' || move.kind === 'replace-cable';
+
+/** Whether what goes in here has to be fast. */
+const isForFast = ({ links }: Mismatch, move: Fresh): boolean =>
+  move.kind === 'replace-cable' || links.some((link) => link.isFast && keyOf(link.ends) === keyOf(move.ends));
+
+/** What frees a fast cable comes first, then what frees a slow one. */
+function rankOf({ mismatch, moves }: MoveGroup): number {
+  const freed = moves.map((move) => freedBy(mismatch, move));
+  if (freed.includes('fast')) return 0;
+  if (moves.some(({ kind }) => kind === 'replace-cable')) return 1;
+  return freed.includes('slow') ? 2 : 3;
+}
+
+interface Numbered {
+  readonly mismatch: Mismatch;
+  readonly move: Move;
+}
+
+/** Gives the spares of a kind to the moves that take them, in order: each serves a move after the one that frees it. */
+function allot(
+  spareOf: Map<Move, Spare>,
+  all: readonly Numbered[],
+  frees: (one: Numbered) => boolean,
+  takes: (move: Fresh, mismatch: Mismatch) => boolean,
+): void {
+  const used = new Set(spareOf.values());
+  const waiting: Spare[] = [];
+  for (const one of all) {
+    const { mismatch, move } = one;
+    if (isFresh(move) && !spareOf.has(move) && takes(move, mismatch)) {
+      const spare = waiting.shift();
+      if (spare !== undefined) spareOf.set(move, spare);
+    }
+    if ('ends' in move && frees(one) && !used.has(move.ends)) waiting.push(move.ends);
+  }
+}
+
+/**
+ * A cable that came out goes in where one is missing, so that few are fetched: slow ones where a Mac can do no more,
+ * fast ones where they are needed, then anywhere. What frees a cable comes before what may use it.
+ */
+function shareSpares(groups: readonly MoveGroup[]): readonly MoveGroup[] {
+  const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const all = ordered.flatMap(({ mismatch, moves }) => moves.map((move): Numbered => ({ mismatch, move })));
+  const isFreed = (speed: 'fast' | 'slow') => (one: Numbered) => freedBy(one.mismatch, one.move) === speed;
+  const spareOf = new Map<Move, Spare>();
+  allot(spareOf, all, isFreed('slow'), (move, mismatch) => !isForFast(mismatch, move));
+  allot(spareOf, all, isFreed('fast'), (move, mismatch) => isForFast(mismatch, move));
+  allot(spareOf, all, isFreed('fast'), () => true);
+  return ordered.map((group) => ({
+    ...group,
+    moves: group.moves.map((move) => {
+      const spare = spareOf.get(move);
+      return spare === undefined || !isFresh(move) ? move : { ...move, spare };
+    }),
+  }));
+}
+
+/** One end of a cable on its way to the far receptacle of a link, whose near one holds the end that stays. */
+interface Shift {
+  readonly stays: LinkEnd;
+  /** Absent when that end is in a Mac outside the file. */
+  readonly from?: LinkEnd;
+  readonly to: LinkEnd;
+  readonly outside?: string;
+}
+
+function shiftOf(cable: WrongCable, link: WantedLink): readonly Shift[] {
+  const stays = cable.ends.find((end) => link.ends.some((one) => isSameEnd(one, end)));
+  const to = stays === undefined ? undefined : link.ends.find((end) => !isSameEnd(end, stays));
+  const from = cable.ends.find((end) => end !== stays);
+  if (stays === undefined || to === undefined) return [];
+  const outside = cable.outside === undefined ? {} : { outside: cable.outside };
+  return [{ stays, to, ...(from === undefined ? {} : { from }), ...outside }];
+}
+
+const moveOf = ({ stays, from, to, outside }: Shift): Move =>
+  from === undefined
+    ? { kind: 'move-outside-end', at: stays, model: outside ?? 'unknown', to }
+    : { kind: 'move-end', from, to };
+
+/** The same round, told from its first receptacle in printing order. */
+function fromSmallest(round: readonly LinkEnd[]): readonly LinkEnd[] {
+  const [smallest] = round.toSorted(compareEnds);
+  const start = smallest === undefined ? 0 : round.indexOf(smallest);
+  return [...round.slice(start), ...round.slice(0, start)];
+}
+
+/** What goes round: the end in each receptacle has to go where the next one is. */
+function roundFrom(start: LinkEnd, shiftByFrom: ReadonlyMap<string, Shift>): readonly LinkEnd[] {
+  const round = [start];
+  for (let next = shiftByFrom.get(linkEndText(start))?.to; next !== undefined && !isSameEnd(next, start); ) {
+    round.push(next);
+    next = shiftByFrom.get(linkEndText(next))?.to;
+  }
+  return round;
+}
+
+/** Each end moves once its place is free; what only waits for one another goes round. */
+function inOrder(shifts: readonly Shift[]): readonly Move[] {
+  const moves: Move[] = [];
+  let left = shifts;
+  while (left.length > 0) {
+    const taken = new Set(left.flatMap(({ from }) => (from === undefined ? [] : [linkEndText(from)])));
+    const next = left.find(({ to }) => !taken.has(linkEndText(to)));
+    if (next === undefined) break;
+    moves.push(moveOf(next));
+    left = left.filter((one) => one !== next);
+  }
+  const shiftByFrom = new Map(left.flatMap((one) => (one.from === undefined ? [] : [[linkEndText(one.from), one]])));
+  const done = new Set<string>();
+  for (const { from } of left) {
+    if (from === undefined || done.has(linkEndText(from))) continue;
+    const round = roundFrom(from, shiftByFrom);
+    for (const end of round) done.add(linkEndText(end));
+    moves.push({ kind: 'rotate-ends', ends: fromSmallest(round) });
+  }
+  return moves;
+}
+
+function movesFor({ cables, links }: Mismatch, reuse: Reuse): readonly Move[] {
+  const served = new Set(reuse.values());
+  const removes = cables
+    .filter((cable) => !reuse.has(cable))
+    .map(({ ends, outside }): Move => {
+      return { kind: 'remove-cable', ends, ...(outside === undefined ? {} : { outside }) };
+    });
+  const shifts = [...reuse].flatMap(([cable, link]) => shiftOf(cable, link));
+  const adds = links.filter((link) => !served.has(link)).map(({ ends }): Move => ({ kind: 'add-cable', ends }));
+  return [...removes, ...inOrder(shifts.toSorted((a, b) => compareEnds(a.to, b.to))), ...adds];
+}
+
+const nodesOf = (move: Move): readonly string[] => {
+  switch (move.kind) {
+    case 'move-end':
+      return [move.from.node, move.to.node];
+    // Somebody else's Mac is a place to go to as well.
+    case 'move-outside-end':
+      return [' outside', move.to.node];
+    default:
+      return [...move.ends.map(({ node }) => node as string), ...('outside' in move ? [' outside'] : [])];
+  }
+};
+
+/** The moves of a piece with nothing unclear in it; among equally short lists the one with the fewest Macs to go to. */
+function pieceMoves(mismatch: Mismatch): readonly Move[] {
+  if (mismatch.links.length === 0) return [];
+  const [best = []] = reuses(mismatch)
+    .map((reuse) => movesFor(mismatch, reuse))
+    .map((moves) => ({ moves, walk: new Set(moves.flatMap(nodesOf)).size, text: JSON.stringify(moves) }))
+    .toSorted((a, b) => a.walk - b.walk || (a.text < b.text ? -1 : Number(a.text > b.text)))
+    .map(({ moves }) => moves);
+  return best;
+}
+
+/** Which link each cable will serve by moving one of its ends; a cable that is not in it has to come out. */
+type Reuse = ReadonlyMap<WrongCable, WantedLink>;
+
+/** A cable can stay in one receptacle of a link that it touches, unless it is too slow for that link. */
+const serves = (cable: WrongCable, link: WantedLink): boolean =>
+  !(cable.isSlow && link.isFast) && link.ends.some((end) => cable.ends.some((one) => isSameEnd(one, end)));
+
+const linkKey = (link: WantedLink): string => link.ends.map(linkEndText).join(' ');
+
+/** As many cables as possible with a link each, those that come first before others (Kuhn's augmenting paths). */
+function match(cables: readonly WrongCable[], links: readonly WantedLink[]): Reuse {
+  const cableByLink = new Map<string, WrongCable>();
+  const place = (cable: WrongCable, tried: Set<string>): boolean =>
+    links.some((link) => {
+      const key = linkKey(link);
+      if (tried.has(key) || !serves(cable, link)) return false;
+      tried.add(key);
+      const before = cableByLink.get(key);
+      if (before !== undefined && !place(before, tried)) return false;
+      cableByLink.set(key, cable);
+      return true;
+    });
+  for (const cable of cables) place(cable, new Set());
+  const linkOf = (cable: WrongCable): WantedLink | undefined =>
+    links.find((link) => cableByLink.get(linkKey(link)) === cable);
+  return new Map(
+    cables.flatMap((cable) => {
+      const link = linkOf(cable);
+      return link === undefined ? [] : [[cable, link] as const];
+    }),
+  );
+}
+
+/**
+ * Ways to use as many cables of a piece as possible where they are, with one end moved: all of them need the same
+ * number of acts. Slow cables are used first where they will do, so that those which come out are worth something.
+ * There is one way per cable that comes first and per direction; a ring has just the two directions.
+ */
+function reuses({ cables, links }: Pick<Mismatch, 'cables' | 'links'>): readonly Reuse[] {
+  const bySpeed = [...cables.filter(({ isSlow }) => isSlow), ...cables.filter(({ isSlow }) => !isSlow)];
+  const firsts = bySpeed.filter(({ isSlow }) => isSlow === bySpeed[0]?.isSlow);
+  const orders = firsts.map((first) => [first, ...bySpeed.filter((cable) => cable !== first)]);
+  return (orders.length === 0 ? [[]] : orders).flatMap((order) => [
+    match(order, links),
+    match(order, links.toReversed()),
+  ]);
+}
 
 /** Where a cable comes from that is to be used again: the receptacles of the fleet that it was taken out of. */
-export type Spare = readonly LinkEnd[];
+type Spare = readonly LinkEnd[];
 
 /**
  * One thing to do at the rack. Moves are in an order in which every receptacle is free when something is to go into it.

@@ -1,4 +1,4 @@
-import type { JudgedLink } from './judge-link.ts';
+import type { JudgedLink } from './judge-cabling.ts';
 import type { ReceptacleView } from './receptacle-view.ts';
 
 /**

@@ -3,18 +3,19 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { driverOf } from '../../drivers/registry.ts';
-import { placementSubject } from '../../model/subject.ts';
+import type { RebootMark } from '../../model/facts/node-records.ts';
+import type { NodeName } from '../../model/node.ts';
+import { nodesSubject, placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
-import { prose } from '../../model/text/prose.ts';
+import { named, prose } from '../../model/text/prose.ts';
 import { judgeProperty } from '../change.ts';
+import { read } from '../fact.ts';
 import { budgetWords, hasOneLeft, isNeverEnough } from '../rdma/launch-budget.ts';
 import type { Blocker, Gap, View } from '../resource.ts';
 import { checkBlockers } from './check/placement-checks.ts';
-import { rebootBlockers } from './check/reboot-marks.ts';
-import type { Member } from './members/member.ts';
-import { placementAddress } from './members/mesh-step.ts';
-import { spentNodes } from './members/spent-nodes.ts';
-import { meshFailure } from './state/mesh-failure.ts';
+import { type Member, placementAddress, spentNodes } from './members.ts';
+import { rebootMarkFact } from './observed/starts-fact.ts';
+import { meshFailure } from './state/judge-mesh.ts';
 import { type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { placementProperty } from './state/placement-properties.ts';
 
@@ -25,7 +26,7 @@ export const placementBlockerCodes = ['mesh/launch-budget', 'mesh/needs-reboot',
 export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
 
 /** A blocker with one of them: a new one is a new entry of the list. */
-export type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
+type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 
 /**
  * Placements that do not fit or that their driver refuses, those that would have to be started on a Mac that needs a
@@ -160,4 +161,60 @@ function roomOn(one: PlacementCase, node: string): string {
   const words = budget?.kind === 'known' ? budgetWords(budget.value) : 'its RDMA devices have no room left';
   const takes = takesOfDevice(one);
   return takes === 1 ? words : `${words}, and this start takes ${takes}`;
+}
+
+interface MarkedNode {
+  readonly node: NodeName;
+  readonly mark: RebootMark;
+}
+
+const gibibytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
+
+/** What a stop has found, in words that go on after the name of its placement. */
+function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): string {
+  return why === 'kernel'
+    ? 'not even KILL ended it'
+    : `${gibibytes(wiredBytes)} GiB stayed wired, ${gibibytes(baselineBytes)} GiB were before any rank ran`;
+}
+
+function markedNodes({ observation }: View, isMeant: (node: NodeName) => boolean): readonly MarkedNode[] {
+  return Object.values(observation.nodes)
+    .filter(({ node }) => isMeant(node))
+    .flatMap(({ node, facts }) => {
+      const marks = read(facts, rebootMarkFact);
+      return marks.kind === 'known' ? marks.value.map((mark) => ({ node, mark })) : [];
+    });
+}
+
+/** Nodes on which nothing is started before they were restarted, each with its reason. */
+export const rebootFindings = (view: View): readonly Diagnostic[] =>
+  markedNodes(view, () => true).map(({ node, mark }) =>
+    diagnose('mesh/needs-reboot', {
+      subject: nodesSubject([node]),
+      detail: prose`When the rank of ${escapeText(mark.placement)} on ${named(node)} was stopped, ${markWords(mark)}.`,
+      hint: prose`Restart it; nothing is started there until then: ${meshwright('reboot', node)}`,
+    }),
+  );
+
+/** Of these nodes those that need a restart before anything is started there. */
+export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly NodeName[] => [
+  ...new Set(markedNodes(view, (node) => nodes.includes(node)).map(({ node }) => node)),
+];
+
+/** A placement that is to be started on a node that needs a restart first, and that this plan does not restart. */
+function rebootBlockers(
+  view: View,
+  { placement }: PlacementCase,
+): readonly (Blocker & { readonly code: 'mesh/needs-reboot' })[] {
+  const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !view.restarting.includes(node));
+  return marked.map(({ node, mark }) => ({
+    code: 'mesh/needs-reboot',
+    node,
+    resource: 'placement',
+    property: placementAddress(placement.name),
+    action: prose`${markWords(mark)}: ${meshwright('reboot', node)}`,
+    isHands: false,
+    peers: placement.nodes.filter((other) => other !== node),
+    blocks: [],
+  }));
 }

@@ -1,37 +1,51 @@
 import { askedPort } from '../../desired/endpoints.ts';
-import { layoutsOf } from '../../desired/layouts.ts';
+import { layoutsOf, onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
-import type { Digest } from '../../model/digest.ts';
+import { type Digest, digestOf } from '../../model/digest.ts';
 import type { StartDialogue } from '../../model/endpoint-calls.ts';
 import { known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { read } from '../fact.ts';
+import { macosVersionFact } from '../macos/fact.ts';
 import { propertyKey } from '../property-key.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
 import type { ResourceSteps, View } from '../resource.ts';
 import { librariesGate } from './check/placement-libraries.ts';
-import { closeDoor, type Door, drainMs, openDoor } from './doors/doors.ts';
-import { leftDoors } from './doors/left-doors.ts';
-import { type MeshWork, placementAddress } from './members/mesh-step.ts';
-import { spentNodes } from './members/spent-nodes.ts';
+import { closeDoor, type Door, drainMs, openDoor } from './endpoint/doors.ts';
+import { leftDoors } from './endpoint/seen-doors.ts';
+import { type MeshWork, placementAddress, spentNodes } from './members.ts';
 import { type CheckSubject, checkAccounts } from './start/check-accounts.ts';
-import type { MeshStart } from './start/kick-ranks.ts';
-import { proofOf } from './start/mesh-proof.ts';
-import { ranksToRestart, restartRanks } from './start/restart-rank.ts';
-import { startDeadline } from './start/start-deadline.ts';
-import { putService, putServices, startMesh } from './start/start-mesh.ts';
+import {
+  type MeshProof,
+  type MeshStart,
+  putService,
+  putServices,
+  ranksToRestart,
+  restartRanks,
+  startDeadline,
+  startMesh,
+} from './start/start-mesh.ts';
 import { isLate } from './state/evidence.ts';
-import { isAnswering } from './state/is-answering.ts';
-import { endPlacement, type Leftover, removeRanks } from './state/leftovers.ts';
+import { judgeMesh } from './state/judge-mesh.ts';
+import { runsOnFallback } from './state/layouts.ts';
 import { orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { leftoverAddress, serviceFileAddress } from './state/placement-properties.ts';
 import { seenNames } from './state/seen-names.ts';
 import { survivorSteps } from './state/survivors.ts';
-import { endedByRecord } from './stop/ended-by-record.ts';
-import { orderlyGraceMs, rescueMesh, seenMembers, stoppedGate, stopRanks } from './stop/stop-mesh.ts';
+import {
+  endedByRecord,
+  endPlacement,
+  type Leftover,
+  orderlyGraceMs,
+  removeRanks,
+  rescueMesh,
+  seenMembers,
+  stoppedGate,
+  stopRanks,
+} from './stop-mesh.ts';
 
 /** What becomes of one placement: steps that end something, and those that start it, once more is known to have ended. */
 interface Ways {
@@ -305,4 +319,41 @@ function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[]
           return [{ ...put, establishes: [{ node, ...serviceFileAddress(name), value: 'intact' }] }];
         }),
   );
+}
+
+/**
+ * Whether stopping a placement may take something away from somebody, in the layout that runs: a start elsewhere, on
+ * its fallback or back, cuts off those who are served where it is.
+ */
+function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mesh'>, view: View): boolean {
+  const { nodes: observed } = view.observation;
+  const own = placement.home ?? placement;
+  const { name, nodes, firstTokenMs } = runsOnFallback(own, view.desired, observed) ? onFallback(own) : own;
+  return mesh.isAnswering || judgeMesh({ placement: name, nodes, digest: '', firstTokenMs }, observed).isAnswering;
+}
+
+/**
+ * What the next start of a placement is compared with. Equal answers are only to be expected of the same placement on
+ * the same builds of macOS, which brings the kernels that compute. Where a build was not seen there is no key: what was
+ * kept of the same file is compared all the same, and stays.
+ *
+ * @param digest of the placement as the file has it
+ */
+export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
+  const builds = placement.nodes.flatMap((node) => {
+    const version = read(observation.nodes[node]?.facts, macosVersionFact);
+    return version?.kind === 'known' ? [`${version.value.build}${version.value.extra ?? ''}`] : [];
+  });
+  const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;
+  const leader = mesh.members[0]?.seen;
+  const record = leader?.kind === 'known' ? leader.value.record : undefined;
+  const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
+  const { tokensPerSecond } = placement;
+  const golden = isComparable ? record?.golden : undefined;
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(golden === undefined ? {} : { kept: golden.sha256 }),
+    ...(golden?.steadyPerSecond === undefined ? {} : { keptPerSecond: golden.steadyPerSecond }),
+    ...(tokensPerSecond === undefined ? {} : { tokensPerSecond }),
+  };
 }

@@ -1,16 +1,14 @@
 import type { Resource, Sight, View } from '../resource.ts';
 import { mapKnown } from '../seen-fact.ts';
-import { fallbackFindings } from './check/fallback-findings.ts';
-import { lostMembers } from './check/lost-members.ts';
 import { checkNotices } from './check/placement-checks.ts';
-import { startAdvice } from './check/placement-findings.ts';
+import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
 import { librarySights } from './check/placement-libraries.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
-import { rankSight, seeMember } from './members/member.ts';
-import { rankAddress } from './members/mesh-step.ts';
+import { rankAddress, rankSight, seeMember } from './members.ts';
 import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
 import { placementSteps } from './placement-steps.ts';
 import { placementProperties } from './state/placement-properties.ts';
+import { lostMembers } from './state/survivors.ts';
 
 /** What every member does, for the gates of starts and stops, and whether all have the same libraries. */
 const sights = (view: View): readonly Sight[] => [

@@ -1,10 +1,169 @@
-import type { RdmaDevice } from '../../model/facts/rdma.ts';
+import type { Gid, RdmaDevice, RdmaPort } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import { garbled } from '../../node/answers/read-answer.ts';
+import type { Answer } from '../../model/probe.ts';
+import { ipv6Groups, mappedIpv4, wholeNumber } from '../../node/answers/grammar.ts';
+import { garbled, readLines, readText } from '../../node/answers/read-answer.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
+import { leftAloneExit, notReturnedWords, unseenTool } from '../../node/probes/rdma-kernel.ts';
+import { startingWords } from '../../node/probes/rdma-ports.ts';
 import { defineFact } from '../fact.ts';
-import { parseIbvDevices } from './ibv-devices.ts';
-import { parseIbvDevinfo } from './ibv-devinfo.ts';
+
+/**
+ * The Thunderbolt devices of `ibv_devinfo -v`, from blocks such as
+ *
+ *     hca_id:	rdma_en7
+ *     	max_qp:				3
+ *     			state:			PORT_ACTIVE (4)
+ *     			GID[  2]:		::ffff:192.0.2.10
+ *
+ * A block of another driver is left out before anything else of it is read, whatever it holds.
+ * Apple's page prints the same with blanks for tabs, lines joined and lines left out (`...`), so keys are found by
+ * name. In the tool's own form every block ends with an empty line; a last block without it was cut.
+ */
+function parseIbvDevinfo(answer: Answer | undefined): Known<readonly RdmaPort[]> {
+  if (answer !== undefined && saysNoDevices(answer)) return known([]);
+  const alone = leftAlone(answer);
+  if (alone !== undefined) return alone;
+  const text = readText(answer);
+  if (text.kind === 'unknown') return text;
+  const [before = '', ...blocks] = text.value.split(/^(?=hca_id:)/m);
+  if (before.startsWith('hca_id:')) blocks.unshift(before);
+  else if (before.trim() !== '') return garbled(answer, 'did not begin with a device');
+  const isToolsOwn = blocks.some((block) => block.includes('\t'));
+  if (isToolsOwn && !text.value.endsWith('\n\n')) return unknown('truncated', 'ibv_devinfo ended inside a device.');
+  const ports: RdmaPort[] = [];
+  for (const block of blocks) {
+    const device = /^hca_id:[\t ]+([\w.-]+)(?=\s)/.exec(block)?.[1];
+    if (device === undefined) return garbled(answer, 'described a device without its name');
+    if (!device.startsWith('rdma_')) continue;
+    if (!/^rdma_en\d+$/.test(device)) return garbled(answer, 'described a device of a name that is not known');
+    if (isToolsOwn && !block.split('\n').every(isToolsLine)) return garbled(answer, 'printed a line that is no value');
+    const port = portOf(device, block);
+    if (port === undefined) return garbled(answer, 'described a device that cannot be read');
+    ports.push(port);
+  }
+  const isUnambiguous = new Set(ports.map(({ device }) => device)).size === ports.length;
+  return isUnambiguous ? known(ports) : garbled(answer, 'described one device twice');
+}
+
+/** What the verbs tools say where there is no device at all; the exit code then differs between their versions. */
+function saysNoDevices(answer: Answer): boolean {
+  if (answer.missing !== undefined || answer.isLate || answer.isTruncated || answer.exit.kind !== 'exited')
+    return false;
+  return answer.exit.code !== 127 && /^No IB devices found\n?$/.test(answer.stdout + answer.stderr);
+}
+
+/** Values, and whatever the verbose form lists below one, stand behind tabs. */
+const isToolsLine = (line: string): boolean => line === '' || /^(?:hca_id:)?\t+\S/.test(line);
+
+function portOf(device: string, block: string): RdmaPort | undefined {
+  const [, name, number] = /\sstate:\s+PORT_([A-Z_]+) \((\d)\)(?=\s)/.exec(block) ?? [];
+  const gids = gidsOf(block);
+  const maxQueuePairs = limitOf(block, 'max_qp');
+  const maxProtectionDomains = limitOf(block, 'max_pd');
+  if (name === undefined || gids === undefined) return undefined;
+  if (maxQueuePairs === null || maxProtectionDomains === null) return undefined;
+  return {
+    device,
+    state: stateOf(`${name} ${number}`),
+    gids,
+    ...(maxQueuePairs === undefined ? {} : { maxQueuePairs }),
+    ...(maxProtectionDomains === undefined ? {} : { maxProtectionDomains }),
+  };
+}
+
+const stateOf = (state: string): RdmaPort['state'] =>
+  state === 'ACTIVE 4' ? 'active' : state === 'DOWN 1' ? 'down' : 'other';
+
+/** The word behind `key:`; `undefined` when the key is not there exactly once. */
+function wordBehind(block: string, key: string): string | undefined {
+  const all = [...block.matchAll(new RegExp(`\\s${key}:\\s+(\\S+)(?=\\s)`, 'g'))];
+  return all.length === 1 ? all[0]?.[1] : undefined;
+}
+
+/** A limit, `undefined` when it is not printed and `null` when it is no number. */
+function limitOf(block: string, key: string): number | undefined | null {
+  if (!new RegExp(`\\s${key}:`).test(block)) return undefined;
+  return wholeNumber(wordBehind(block, key)) ?? null;
+}
+
+/** Indexes are what applications use, and no entry counts twice; their order has no meaning. */
+function gidsOf(block: string): readonly Gid[] | undefined {
+  const gids: Gid[] = [];
+  for (const [, at, gid = ''] of block.matchAll(/\sGID\[ *(\d{1,5})\]:\s+([^\s,]+)/g)) {
+    const index = wholeNumber(at);
+    if (index === undefined || ipv6Groups(gid) === undefined || gids.some((other) => other.index === index))
+      return undefined;
+    const ipv4 = mappedIpv4(gid);
+    gids.push({ index, gid, ...(ipv4 === undefined ? {} : { ipv4 }) });
+  }
+  return gids.length === [...block.matchAll(/\sGID\[/g)].length ? gids : undefined;
+}
+
+/**
+ * The devices of `ibv_devices`, from two header lines and lines such as
+ *
+ *     rdma_en2        d0b5e9ab23cfac05
+ *
+ * Only those of Thunderbolt count (`rdma_en…`): other drivers may add their own. No device at all is a true answer:
+ * RDMA is switched off, or the Mac has no Thunderbolt 5.
+ */
+function parseIbvDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
+  const all = parseAllDevices(answer);
+  return all.kind === 'unknown' ? all : known(all.value.filter(({ name }) => isOfReceptacle(name)));
+}
+
+/** Whether a device is one that macOS makes for a Thunderbolt receptacle. */
+const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
+
+/** Every device that is listed, whoever made it. */
+function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
+  const alone = leftAlone(answer);
+  if (alone !== undefined) return alone;
+  const lines = readLines(answer);
+  if (lines.kind === 'unknown') return lines;
+  const [first = '', second = '', ...rest] = lines.value;
+  if (!/^\s*device\s+node GUID\s*$/.test(first) || !/^\s*-+\s+-+\s*$/.test(second)) {
+    return garbled(answer, 'did not begin with its two header lines');
+  }
+  const devices: RdmaDevice[] = [];
+  for (const line of rest) {
+    const [, name = '', guid = ''] = /^\s*(\S+)\s+([0-9a-f]{16})\s*$/.exec(line) ?? [];
+    if (guid === '') return garbled(answer, 'printed a line that is no device');
+    devices.push({ name, guid });
+  }
+  const isUnambiguous = new Set(devices.map(({ name }) => name)).size === devices.length;
+  return isUnambiguous ? known(devices) : garbled(answer, 'named one device twice');
+}
+
+/** State, GIDs and limits of each RDMA device; checked against the list of `ibv_devices` where that could be read. */
+export const rdmaPortsFact = defineFact({
+  name: 'rdma-ports',
+  from: [ibvDevinfo, ibvDevices, rdmaKernel],
+  parse: ([info, list]): Known<readonly RdmaPort[]> => {
+    const ports = parseIbvDevinfo(info);
+    if (ports.kind === 'unknown') return ports;
+    const devices = parseIbvDevices(list);
+    if (devices.kind === 'unknown') return ports;
+    const described = ports.value.map(({ device }) => device).sort();
+    const named = devices.value.map(({ name }) => name).sort();
+    return named.join() === described.join() ? known(ports.value) : garbled(info, 'and ibv_devices name other devices');
+  },
+  source: 'ibv_devinfo -v',
+});
+
+/** RDMA devices of somebody else, such as a network card in an enclosure: nothing of ours runs over them. */
+export const otherRdmaDevicesFact = defineFact({
+  name: 'other-rdma-devices',
+  from: [ibvDevices, rdmaKernel],
+  parse: ([answer]): Known<readonly string[]> => {
+    const all = parseAllDevices(answer);
+    return all.kind === 'unknown'
+      ? all
+      : known(all.value.map(({ name }) => name.slice(0, 100)).filter((name) => !isOfReceptacle(name)));
+  },
+  source: 'ibv_devices',
+});
 
 /**
  * The RDMA devices of this Mac's Thunderbolt receptacles. `ibv_devices` prints no end, so `ibv_devinfo`, where it
@@ -29,3 +188,14 @@ export const rdmaDevicesFact = defineFact({
   },
   source: 'ibv_devices',
 });
+
+/** Why our probe did not ask a verbs tool: a rank opens the devices now, or a program has not returned from them. */
+function leftAlone(answer: Answer | undefined): Known<never> | undefined {
+  if (answer?.exit.kind !== 'exited' || answer.exit.code !== leftAloneExit) return undefined;
+  const said = answer.stderr.trimEnd();
+  if (said === `${unseenTool} ${notReturnedWords}`) {
+    return unknown('busy', 'Not asked: the node could not see whether a program has not returned from RDMA.');
+  }
+  const isOurs = [startingWords, notReturnedWords].some((words) => said.endsWith(` ${words}`));
+  return isOurs ? unknown('busy', `Not asked: ${said}.`) : undefined;
+}

@@ -13,8 +13,7 @@ import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import { servicesFact } from '../records/services-fact.ts';
-import { rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
-import { isStuck, kernelObjects } from './kernel-objects.ts';
+import { isStuck, kernelObjects, rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
 import { rdmaObjectWords } from './rdma-object-words.ts';
 
 const codes = ruleCodes({

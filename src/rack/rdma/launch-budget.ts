@@ -4,9 +4,8 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { bootSessionFact } from '../boot/boot-session-fact.ts';
 import { read, readValue } from '../fact.ts';
 import { rdmaStartsFact } from '../placement/observed/starts-fact.ts';
-import { rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
-import { countObjects } from './kernel-objects.ts';
-import { rdmaPortsFact } from './ports-fact.ts';
+import { rdmaPortsFact } from './devices-fact.ts';
+import { countObjects, rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
 
 /**
  * How often ranks over RDMA may be started on a node in one boot session while nobody knows the limits of its devices:

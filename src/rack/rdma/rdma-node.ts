@@ -1,10 +1,9 @@
-import { lacksThunderbolt5 } from '../cabling/thunderbolt-limit.ts';
+import { lacksThunderbolt5 } from '../cabling/see-receptacles.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { hasRdmaInSettings, isTooOldForRdma } from '../macos/macos.ts';
 import { rdmaDevicesFact } from './devices-fact.ts';
-import { rdmaStateFact } from './state-fact.ts';
-import { rdmaSwitchFact } from './switch-fact.ts';
+import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
 
 /**
  * How far up the RDMA ladder a node as a whole has come; the first missing rung is the cause.

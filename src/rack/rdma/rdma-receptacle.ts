@@ -1,13 +1,29 @@
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { LinkEnd } from '../../model/node.ts';
 import { isBridged } from '../bridge/bridge-layers.ts';
+import { linkAt } from '../cabling/judge-cabling.ts';
+import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
-import { rdmaDevicesFact } from './devices-fact.ts';
-import { farEndOf } from './far-end.ts';
-import { rdmaPortsFact } from './ports-fact.ts';
+import { rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
 import { type NodeRdma, nodeRdma } from './rdma-node.ts';
+
+/** A port that is down, and the end of the cable where the Mac stands that may keep it so. */
+interface LostPort {
+  readonly end: LinkEnd;
+  readonly far: LinkEnd;
+}
+
+/** The ports of a node that are down although its cable is as declared. */
+export function lostPorts(examination: Examination, node: ExaminedNode): readonly LostPort[] {
+  if (nodeRdma(node) !== 'ready') return [];
+  return node.ends.flatMap((end): LostPort[] => {
+    if (linkAt(examination.cabling.links, end)?.judgement.kind !== 'as-declared') return [];
+    const rdma = receptacleRdma(examination, node, end);
+    return rdma.kind === 'port-down' ? [{ end, far: rdma.far }] : [];
+  });
+}
 
 /** What keeps one cabled receptacle of a node that can do RDMA from doing it: the first missing rung. */
 export type ReceptacleRdma =
@@ -80,3 +96,7 @@ export function receptacleRdma(examination: Examination, node: ExaminedNode, end
   }
   return addressRung(facts, end.receptacle, name);
 }
+
+/** The other end of the declared link that ends here; undefined where none does. */
+export const farEndOf = ({ cabling }: Examination, end: LinkEnd): LinkEnd | undefined =>
+  linkAt(cabling.links, end)?.link.ends.find((one) => !isSameEnd(one, end));

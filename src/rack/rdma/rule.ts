@@ -21,14 +21,11 @@ import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from 
 import { cableMethod } from '../network/cable-method.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
-import { rdmaDevicesFact } from './devices-fact.ts';
-import { otherRdmaDevicesFact } from './other-devices-fact.ts';
-import { rdmaPortsFact } from './ports-fact.ts';
+import { otherRdmaDevicesFact, rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
 import { endsAtRestart, nodeRdma } from './rdma-node.ts';
 import { type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
 import { settingsKeys } from './rdma-switch-steps.ts';
-import { rdmaStateFact } from './state-fact.ts';
-import { rdmaSwitchFact } from './switch-fact.ts';
+import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
 
 const codes = ruleCodes({
   'rdma/no-thunderbolt-5': {

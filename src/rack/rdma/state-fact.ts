@@ -1,7 +1,38 @@
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
-import { rdmaCtl } from '../../node/probes/network.ts';
+import { rdmaCtl, rdmaVariable } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';
+
+/**
+ * The switch "RDMA over Thunderbolt" as it will hold after the next restart, from the NVRAM variable behind it:
+ *
+ *     rdma-enable	1
+ *
+ * It is one byte, `1` for on. A variable that was never set is off; `nvram` then exits with 1 and says on stderr that the
+ * data was not found. From macOS 27 on the switch is in System Settings too, so it can be on before any device exists.
+ *
+ * @see dev7a/rdmalink RDMASwitch.swift, seen on macOS 27.2
+ */
+export const rdmaSwitchFact = defineFact({
+  name: 'rdma-switch',
+  from: [rdmaVariable],
+  parse: ([answer]): Known<'on' | 'off'> => {
+    if (answer !== undefined && isNeverSet(answer)) return known('off');
+    const text = readText(answer);
+    if (text.kind === 'unknown') return text;
+    if (text.value === 'rdma-enable\t1\n') return known('on');
+    return text.value === 'rdma-enable\t0\n' ? known('off') : garbled(answer, 'printed a strange rdma-enable');
+  },
+});
+
+/** A whole answer with this error and nothing else. @see nvram.c of Apple's system_cmds */
+function isNeverSet({ exit, missing, isLate, isTruncated, isUtf8, stdout, stderr }: Answer): boolean {
+  const isWhole = missing === undefined && !isLate && !isTruncated && isUtf8;
+  const isRefusal = exit.kind === 'exited' && exit.code === 1 && stdout === '';
+  const error = "nvram: Error getting variable - 'rdma-enable': (iokit/common) data was not found\n";
+  return isWhole && isRefusal && stderr === error;
+}
 
 /** Whether RDMA over Thunderbolt is switched on: the whole output is the one word. @see Apple TN3205 */
 export const rdmaStateFact = defineFact({

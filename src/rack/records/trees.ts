@@ -1,17 +1,9 @@
-import { everyNode } from '../../desired/layouts.ts';
-import { codes, type DiagnosticCode } from '../../diagnostics/diagnose.ts';
-import { escapeText } from '../../diagnostics/escape.ts';
-import type { DesiredFleet, DesiredPlacement, UnreadSource } from '../../model/desired.ts';
-import { type Digest, digestOf, shortDigest } from '../../model/digest.ts';
-import type { KeptTree } from '../../model/facts/fact-values.ts';
+import { type Digest, shortDigest } from '../../model/digest.ts';
+import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
-import type { JobCall, JobName, TreeId } from '../../model/node-script.ts';
-import type { Act, Step } from '../../model/step.ts';
+import type { TreeId } from '../../model/node-script.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
-import { mapWords, prose } from '../../model/text/prose.ts';
-import { scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
-import type { Blocker, ObservedTarget, Property } from '../resource.ts';
 import { mapKnown } from '../seen-fact.ts';
 import { treesFact } from './trees-fact.ts';
 
@@ -21,108 +13,18 @@ export function treeOf(kind: TreeId['kind'], name: string, wanted: Digest | unde
   return { kind, name, digest: wanted };
 }
 
-/** The placements that have this node among their members, or would have it with their fallback. */
-export const placementsOn = (
-  { placements }: DesiredFleet,
-  { desired: { name } }: ObservedTarget,
-): readonly DesiredPlacement[] => placements.filter((one) => everyNode(one).includes(name));
-
 /** The published trees of one name on a node. */
 export const treesOf = (
-  { facts }: ObservedTarget,
+  { facts }: { readonly facts: Facts },
   { kind, name }: Pick<TreeId, 'kind' | 'name'>,
 ): Known<readonly KeptTree[]> =>
   mapKnown(read(facts, treesFact), (all) =>
     all.filter((one) => one.kind === kind && one.name === name && one.state !== 'staged'),
   );
 
-/** What a property of a tree is while there is none, or while its files are not those that were published. */
-export const treeStates = { absent: 'absent', changed: 'changed' } as const;
-
-/** `version 0123456789abcdef`, or what is the matter with it. */
-export function treeWords(value: string): string {
-  switch (value) {
-    case treeStates.absent:
-      return 'not there';
-    case treeStates.changed:
-      return 'changed since it was published';
-    default:
-      return `version ${value}`;
-  }
-}
-
 /** The address of a runtime or a model. */
 export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
-
-/** A job is kept under the key of what it makes: whoever comes next finds it on the node by that. */
-const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
-  digestOf({ address: treeAddress(kind, name).address, digest, name: job });
-
-/** A job under its key. */
-export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key: jobKey(tree, call.name), ...call });
-
-/** Jobs that can make a tree ready; which one does depends on where the file takes it from. */
-const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
-  runtime: ['unpack-runtime', 'build-python'],
-  model: ['fetch-model', 'verify-model'],
-};
-
-/** The keys of all jobs that can have made a tree ready. */
-export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind].map((job) => jobKey(tree, job));
-
-/** What keeps the placements of a node waiting for a source that this computer does not have. */
-export const unreadBlocker = (
-  {
-    kind,
-    name,
-    node,
-    code,
-  }: Pick<TreeId, 'kind'> & Pick<Blocker, 'node'> & { readonly name: string; readonly code: DiagnosticCode },
-  { detail }: UnreadSource,
-): Blocker => ({
-  code,
-  node,
-  resource: kind,
-  property: treeAddress(kind, name),
-  action: mapWords(prose`${kind} ${name}: ${detail} ${codes[code].hint}`, escapeText),
-  isHands: false,
-  peers: [],
-  blocks: [],
-});
 
 /** Whether exactly this version lies there, whole. */
 export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>
   trees.some((one) => one.digest === shortDigest(digest) && one.state === 'intact');
-
-/** For everything that moves bytes: ten minutes, and what 5 MB/s take. */
-export const transferDeadlineMs = (bytes: number): number => 600_000 + Math.ceil(bytes / 5_000);
-
-/** Whose tree is being brought to a node, and under which name its steps stand. */
-export interface TreeWork {
-  readonly target: ObservedTarget;
-  readonly property: Property;
-  readonly tree: TreeId;
-}
-
-/** The first step of a tree that is not published yet. */
-export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
-  scriptStep({
-    node: property.node,
-    resource: tree.kind,
-    name: `${property.address}/prepare`,
-    call: { name: 'prepare-staging', args: { tree, user: target.desired.user ?? '' } },
-    towards: [property],
-    deadlineMs: 60_000,
-  });
-
-/** The last step of a tree before anybody uses it; a model is what it should be from then on. */
-export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]): Step =>
-  scriptStep({
-    node: property.node,
-    resource: tree.kind,
-    name: `${property.address}/publish`,
-    call: { name: 'publish-tree', args: { tree, jobs: jobKeys(tree) } },
-    ...(tree.kind === 'model' ? { makes: [property] } : { towards: [property] }),
-    needs,
-    deadlineMs: 120_000,
-  });

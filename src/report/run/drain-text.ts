@@ -4,9 +4,8 @@ import type { NodeName } from '../../model/node.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { changeStart, type Prose, prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
-import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from '../../rack/endpoint/door-nodes.ts';
-import { doorsOn, insideSeen, missingDoor } from '../../rack/placement/doors/door-sights.ts';
-import { leftDoorsOn } from '../../rack/placement/doors/left-doors.ts';
+import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from '../../rack/placement/endpoint/drain.ts';
+import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from '../../rack/placement/endpoint/seen-doors.ts';
 import type { ObservedTarget } from '../../rack/resource.ts';
 
 /** The last look of a run that drains, and how long it has waited. */

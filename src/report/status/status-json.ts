@@ -14,9 +14,8 @@ import type {
 import type { DoorSight } from '../../model/gateway.ts';
 import { linkEndText } from '../../model/node.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
-import type { ClientCounts } from '../../rack/endpoint/client-counts.ts';
 import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import type { PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
+import type { ClientCounts, PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { hang, type Page } from '../page.ts';
 

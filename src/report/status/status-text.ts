@@ -5,11 +5,12 @@ import { type FleetSurvey, type NodeSurvey, surveyFleet } from '../../engine/dia
 import { type Link, linkEndText } from '../../model/node.ts';
 import { bytesText, layoutText, speedText } from '../../model/text/units.ts';
 import {
+  type HeldMemory,
+  isAsPredicted,
   isRdmaUnseen,
   type PlacementState,
   type PlacementSurvey,
 } from '../../rack/placement/check/placement-survey.ts';
-import { type HeldMemory, isAsPredicted } from '../../rack/placement/state/held-memory.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodeSpan } from '../nodes-text.ts';
 import {

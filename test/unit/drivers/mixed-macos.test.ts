@@ -5,7 +5,7 @@ import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { readValue } from '../../../src/rack/fact.ts';
 import { hardwareFact } from '../../../src/rack/identity/hardware-fact.ts';
-import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/rack/placement/check/mixed-macos.ts';
+import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/rack/placement/check/placement-checks.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { observedFleet } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';

@@ -1,8 +1,7 @@
 import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
-
-import type { TensorBytes } from './file-header.ts';
 import type { GgufHeader, GgufValue } from './gguf.ts';
 import { type LayerCache, tokenBytes } from './layer-cache.ts';
+import type { TensorBytes } from './safetensors.ts';
 import { mostLayers } from './safetensors-shape.ts';
 import { weighTensors } from './weigh-tensors.ts';
 

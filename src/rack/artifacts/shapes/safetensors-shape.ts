@@ -1,8 +1,16 @@
 import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
 
-import { type ConfigFields, configFields, countOf, membersOf, nameOf, namesOf } from './config-fields.ts';
-import type { TensorBytes } from './file-header.ts';
-import { layerCaches, stateBytes } from './layer-cache.ts';
+import {
+  type ConfigFields,
+  configFields,
+  countOf,
+  layerCaches,
+  membersOf,
+  nameOf,
+  namesOf,
+  stateBytes,
+} from './layer-cache.ts';
+import type { TensorBytes } from './safetensors.ts';
 import { weighTensors } from './weigh-tensors.ts';
 
 /** More layers than any model has. */

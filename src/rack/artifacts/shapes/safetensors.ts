@@ -1,4 +1,35 @@
-import { type Header, mostTensors, needsUntil, type TensorBytes } from './file-header.ts';
+/** Which files of a model its shape is read from. */
+type ShapeFiles =
+  | { readonly kind: 'safetensors'; readonly config: string; readonly weights: readonly string[] }
+  /** The parts of one model, in order. */
+  | { readonly kind: 'gguf'; readonly weights: readonly string[] }
+  | { readonly kind: 'none'; readonly why: string };
+
+const partName = /-\d{5}-of-\d{5}\.gguf$/;
+
+/**
+ * Chooses among the files of a model as mlx-lm and llama.cpp do: `model*.safetensors` beside `config.json`, or the one
+ * GGUF model with all its parts; encoders of images (`mmproj`) are left aside.
+ */
+export function shapeFiles(paths: readonly string[]): ShapeFiles {
+  const top = paths.filter((path) => !path.includes('/')).toSorted();
+  const safetensors = top.filter((path) => path.endsWith('.safetensors'));
+  const named = safetensors.filter((path) => path.startsWith('model'));
+  const weights = named.length > 0 ? named : safetensors;
+  if (weights.length > 0 && top.includes('config.json')) return { kind: 'safetensors', config: 'config.json', weights };
+  const gguf = paths.filter((path) => path.endsWith('.gguf') && !/(?:^|\/)mmproj/i.test(path)).toSorted();
+  const models = new Map<string, readonly string[]>();
+  for (const path of gguf) {
+    const stem = path.replace(partName, '');
+    models.set(stem, [...(models.get(stem) ?? []), path]);
+  }
+  const [first, ...others] = models.values();
+  if (others.length > 0) return { kind: 'none', why: `it has ${models.size} GGUF models side by side` };
+  if (first !== undefined) return { kind: 'gguf', weights: first };
+  return weights.length > 0
+    ? { kind: 'none', why: 'it has no config.json beside its safetensors files' }
+    : { kind: 'none', why: 'it has neither safetensors nor GGUF files' };
+}
 
 const lengthBytes = 8;
 
@@ -60,4 +91,32 @@ function sizeOf(value: unknown, dataBytes: number): number | undefined {
   const isInside = Number.isSafeInteger(from) && Number.isSafeInteger(to);
   if (!isInside || typeof from !== 'number' || typeof to !== 'number') return undefined;
   return from >= 0 && to >= from && to <= dataBytes ? to - from : undefined;
+}
+/** One tensor of a file of weights. */
+export interface TensorBytes {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** What the first bytes of a file of weights gave; `why` goes on "its header ". */
+export type Header<Read> =
+  /** At least so many bytes of the file are needed. */
+  | { readonly kind: 'more'; readonly bytes: number }
+  | { readonly kind: 'damaged'; readonly why: string }
+  | ({ readonly kind: 'known' } & Read);
+
+/** No header that a model has is longer: a vocabulary of a million words takes less. */
+const mostHeaderBytes = 64 * 2 ** 20;
+
+/** More tensors than any model has: one with 128 layers of 512 experts that nobody has joined has 600,000. */
+export const mostTensors = 1_000_000;
+
+/** What becomes of a header that goes on to here: read more, unless the file or our patience ends before. */
+export function needsUntil(
+  end: number,
+  fileBytes: number,
+): { readonly kind: 'more'; readonly bytes: number } | { readonly kind: 'damaged'; readonly why: string } {
+  if (end > fileBytes) return { kind: 'damaged', why: 'goes on behind the end of the file' };
+  if (end > mostHeaderBytes) return { kind: 'damaged', why: 'is longer than 64 MiB' };
+  return { kind: 'more', bytes: end };
 }

@@ -1,36 +1,41 @@
-import { onFallback, withFallbacks } from '../../../desired/layouts.ts';
+import { needsRdma, onFallback, withFallbacks } from '../../../desired/layouts.ts';
+import { tensorAdvice, tensorProblems } from '../../../desired/tensor-limits.ts';
 import { codes, diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
-import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
+import { configurePlacement } from '../../../drivers/configure-placement.ts';
+import { endTowards } from '../../../drivers/contract/addresses.ts';
+import { lastingNames, type PlacementFinding } from '../../../drivers/contract/driver.ts';
 import { exoShape } from '../../../drivers/exo/check.ts';
 import { fitPlacements, type SeenMemories } from '../../../drivers/fit-placements.ts';
 import { driverOf } from '../../../drivers/registry.ts';
-import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement, DriverName } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';
 import type { NodeFit } from '../../../model/fit.ts';
+import type { ModelShape } from '../../../model/model-shape.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject, subjectNodes } from '../../../model/subject.ts';
 import { joinProse, mapWords, prose } from '../../../model/text/prose.ts';
 import { layoutText } from '../../../model/text/units.ts';
+import { isInStayingBridge } from '../../addresses/link-address-properties.ts';
+import { receptacleDevices } from '../../addresses/link-address-seen.ts';
 import { bootSessionFact } from '../../boot/boot-session-fact.ts';
+import { listWords } from '../../cabling/cabling-text.ts';
 import { judgeProperty } from '../../change.ts';
-import { read } from '../../fact.ts';
+import { read, readValue } from '../../fact.ts';
 import type { FleetObservation } from '../../fleet-observation.ts';
 import { hardwareFact } from '../../identity/hardware-fact.ts';
+import { macosVersionFact } from '../../macos/fact.ts';
 import { wiredLimitFact } from '../../memory/fact.ts';
+import { readLimit } from '../../rdma/launch-budget.ts';
 import type { Blocker, View } from '../../resource.ts';
-import { placementAddress } from '../members/mesh-step.ts';
+import { placementAddress } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { placementCases } from '../state/placement-cases.ts';
 import { placementProperty } from '../state/placement-properties.ts';
 import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
-import { bridgedLinks } from './bridged-links.ts';
 import { memoryFindings } from './memory-findings.ts';
-import { mixedMacosFindings } from './mixed-macos.ts';
-import { queuePairFindings } from './queue-pair-findings.ts';
-import { tensorFindings } from './tensor-findings.ts';
 
 /** What was seen of a node; undefined where nobody looked. */
 type FactsOf = (node: NodeName) => Facts | undefined;
@@ -210,3 +215,135 @@ export const checkNotices = (view: View): readonly Diagnostic[] =>
   checkedCases(view).flatMap(({ placement, findings }) =>
     findings.filter(({ severity }) => severity !== 'error').map((finding) => checkDiagnostic(placement, finding)),
   );
+
+/** mlx knows more of its models, and judges them by itself; llama.cpp divides whole layers. */
+const judgesItself: readonly DriverName[] = ['mlx', 'llamacpp-rpc'];
+
+/** Whether the model of a placement can be split by tensors over its nodes. */
+function tensorFindings(
+  { sharding, nodes }: DesiredPlacement,
+  driver: DriverName,
+  shape: ModelShape | undefined,
+): readonly PlacementFinding[] {
+  if (sharding !== 'tensor' || shape === undefined || judgesItself.includes(driver)) return [];
+  const problems = tensorProblems(shape, nodes.length);
+  if (problems.length === 0) return [];
+  return [
+    { code: 'placement/not-divisible', severity: 'error', detail: problems.join(' '), hint: tensorAdvice(shape) },
+  ];
+}
+
+/** What a start of a placement takes of each RDMA device of a member, whatever macOS calls it. */
+function takenOfDevice(placement: DesiredPlacement, fleet: DesiredFleet): number {
+  const configuration = configurePlacement(placement, fleet, 0, lastingNames);
+  const ranks = configuration.kind === 'incomplete' ? [] : configuration.ranks;
+  return Math.max(1, ...ranks.map(({ takesOfDevice = 1 }) => takesOfDevice));
+}
+
+interface Short {
+  readonly node: string;
+  readonly limit: number;
+}
+
+function shortOn({ node, facts }: NodeObservation, takes: number): readonly Short[] {
+  const limit = readLimit(facts);
+  return limit === undefined || takes <= limit ? [] : [{ node, limit }];
+}
+
+/**
+ * Whether one start of a placement takes more of an RDMA device than any boot session of a member has: then no restart
+ * of a Mac helps. Limits that nobody read refuse nothing.
+ */
+export function queuePairFindings(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  nodes: readonly NodeObservation[],
+): readonly PlacementFinding[] {
+  if (placement.transport !== 'rdma') return [];
+  const takes = takenOfDevice(placement, fleet);
+  const short = nodes.flatMap((node) => shortOn(node, takes));
+  if (short.length === 0) return [];
+  const rooms = short.map(({ node, limit }) => `those of ${node} have ${limit}`).join(', ');
+  const detail = `Each rank takes ${takes} queue pairs of every device that it uses; ${rooms} in one boot session.`;
+  return [{ code: 'placement/too-few-queue-pairs', severity: 'error', detail }];
+}
+
+/** The macOS of a node that somebody has looked at. */
+interface Seen {
+  readonly node: string;
+  /** With the extra of a background security improvement. */
+  readonly version: string;
+  readonly build: string;
+  readonly model: string | undefined;
+}
+
+function seenOn({ node, facts }: NodeObservation): readonly Seen[] {
+  const macos = readValue(facts, macosVersionFact);
+  if (macos === undefined) return [];
+  const { version, extra, build } = macos;
+  const model = readValue(facts, hardwareFact)?.model;
+  return [{ node, version: extra === undefined ? version : `${version} ${extra}`, build, model }];
+}
+
+/** Apple makes builds of one version for some models alone, so only Macs of one model can be told to have equal ones. */
+const areOdd = (a: Seen, b: Seen): boolean =>
+  a.version !== b.version || (a.build !== b.build && a.model !== undefined && a.model === b.model);
+
+/** What speaks against nodes of one placement whose macOS is not the same: all over RDMA, less over TCP. */
+export function mixedMacosFindings(
+  { transport }: DesiredPlacement,
+  nodes: readonly NodeObservation[],
+): readonly PlacementFinding[] {
+  const seen = nodes.flatMap(seenOn);
+  if (!seen.some((one) => seen.some((other) => areOdd(one, other)))) return [];
+  const detail = `${seen.map(({ node, version, build }) => `${node} has macOS ${version} (${build})`).join(', ')}.`;
+  return [{ code: 'placement/mixed-macos', severity: transport === 'rdma' ? 'error' : 'warning', detail }];
+}
+
+/** The receptacles of a member at which its ranks would meet others, and which a bridge holds that the file keeps. */
+function heldReceptacles(
+  { nodes }: DesiredPlacement,
+  fleet: DesiredFleet,
+  { node, facts }: NodeObservation,
+): readonly number[] {
+  const devices = receptacleDevices(facts);
+  if (devices.kind !== 'known') return [];
+  const ends = nodes.flatMap((other) => endTowards(fleet.thunderbolt, node, other) ?? []);
+  return ends
+    .map(({ receptacle }) => receptacle)
+    .filter((receptacle) => {
+      const device = devices.value.get(receptacle);
+      return device !== undefined && isInStayingBridge(fleet, facts, device);
+    })
+    .toSorted((a, b) => a - b);
+}
+
+/**
+ * Members whose receptacles have no address for their ranks to meet at, since the file keeps the bridge that holds them.
+ * Where RDMA is needed its ladder of causes tells the same bridge.
+ */
+export function bridgedLinks(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  nodes: readonly NodeObservation[],
+): readonly PlacementFinding[] {
+  if (fleet.thunderbolt.bridge !== 'keep') return [];
+  const held = nodes
+    .filter(({ node }) => !needsRdma(fleet, node))
+    .map((one) => ({ node: one.node, receptacles: heldReceptacles(placement, fleet, one) }))
+    .filter(({ receptacles }) => receptacles.length > 0);
+  if (held.length === 0) return [];
+  const where = held.map(({ node, receptacles }) => {
+    const word = receptacles.length === 1 ? 'receptacle' : 'receptacles';
+    return `${word} ${listWords(receptacles.map(String))} of ${node}`;
+  });
+  const names = listWords(held.map(({ node }) => node));
+  return [
+    {
+      code: 'placement/bridged-link',
+      severity: 'error',
+      detail: `Its ranks meet over ${listWords(where)}, which a bridge holds that the file keeps: they have no address there.`,
+      hint: `Write bridge: remove under thunderbolt, and apply again; or take ${names} out of its nodes, or these links out of the file.`,
+    },
+  ];
+}

@@ -1,4 +1,4 @@
-import { everyNode } from '../../../desired/layouts.ts';
+import { everyNode, onFallback } from '../../../desired/layouts.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
@@ -10,21 +10,20 @@ import type { NodeName } from '../../../model/node.ts';
 import { isPlacement, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { namedList, type Prose, prose } from '../../../model/text/prose.ts';
+import { layoutText } from '../../../model/text/units.ts';
 import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
-import type { View } from '../../resource.ts';
+import type { ObservedTarget, View } from '../../resource.ts';
+import { doorSight } from '../endpoint/doors.ts';
+import { isClosed } from '../endpoint/seen-doors.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { budgetFindings, lastStartFindings } from '../placement-blockers.ts';
-import type { Leftover } from '../state/leftovers.ts';
+import { budgetFindings, lastStartFindings, markedAmong, rebootFindings } from '../placement-blockers.ts';
+import { areSeen, awayNodes } from '../state/layouts.ts';
 import { orphans, type PlacementCase, placementCases } from '../state/placement-cases.ts';
-import { bridgedLinks } from './bridged-links.ts';
-import { doorFindings } from './door-findings.ts';
-import { fallbackFindings } from './fallback-findings.ts';
-import { checkDiagnostic } from './placement-checks.ts';
+import type { Leftover } from '../stop-mesh.ts';
+import { bridgedLinks, checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
-import { linksOf, memberComplaint, namedLinks, rdmaSuspicions } from './rdma-suspicions.ts';
-import { markedAmong, rebootFindings } from './reboot-marks.ts';
-import { ladderHint, startHistory } from './start-ladder.ts';
+import { ladderHint, linksOf, memberComplaint, namedLinks, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
 
 /**
  * What is wrong with the placements of the file, each with one thing to do. Of one that nobody could judge nothing is
@@ -190,4 +189,74 @@ function leftOver(view: View): readonly Diagnostic[] {
       detail: prose`A rank of ${escapeText(placement)} is left over on ${namedList(found.map(({ node }) => node))}.`,
     }),
   );
+}
+
+/**
+ * Placements that run on their fallback, and those that do not serve while their fallback could be started: each of its
+ * nodes was seen.
+ */
+export const fallbackFindings = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] =>
+  surveys.flatMap((one) => (one.onFallback === undefined ? offered(one, view) : running(one)));
+
+/** Where it does not serve there; a fallback of which nothing has a process is none that runs. */
+const brokenWords: Readonly<Partial<Record<PlacementSurvey['state'], string>>> = {
+  hung: ' It gives no token there.',
+  partial: ' Some of its ranks do not run there.',
+  changed: ' What runs there is not what the file says.',
+};
+
+function running(one: PlacementSurvey): readonly Diagnostic[] {
+  const { name, nodes, onFallback: there, wanted, state } = one;
+  if (there === undefined || wanted === 'stopped') return [];
+  const { contextTokens, away } = there;
+  const wait = away.length === 0 ? '' : ` To be moved back it waits for ${away.join(', ')}.`;
+  const runs = `It runs on its fallback: ${layoutText({ nodes, contextTokens })}.${brokenWords[state] ?? ''}`;
+  const detail = `${runs}${wait}`;
+  const isBroken = brokenWords[state] !== undefined;
+  const hint = withCommands(
+    `${isBroken ? 'Restart it there. ' : ''}Once its own nodes can carry it again, move it back, which interrupts it`,
+    [...(isBroken ? [meshwright('restart', name)] : []), meshwright('apply', '--allow', 'interrupt')],
+  );
+  return [diagnose('mesh/on-fallback', { subject: placementSubject(name), detail, hint })];
+}
+
+/** States of what was started and is broken; what was never started, or was stopped, only if a node of it is away. */
+const broken: readonly PlacementSurvey['state'][] = ['hung', 'partial', 'dead'];
+
+function offered(one: PlacementSurvey, { desired, observation }: View): readonly Diagnostic[] {
+  const { name, state, wanted } = one;
+  const placement = desired.placements.find((own) => own.name === name);
+  if (placement?.fallback === undefined || wanted === 'stopped' || state === 'serving') return [];
+  const away = awayNodes(one.nodes, observation);
+  if (!areSeen(placement.fallback.nodes, observation) || !(away.length > 0 || broken.includes(state))) return [];
+  const why = away.length > 0 ? `Nobody can see ${away.join(', ')}` : 'It does not serve';
+  const detail = `${why}; its fallback can be started: ${layoutText(onFallback(placement))}.`;
+  const hint = withCommands('Start it there', [meshwright('start', name, '--fallback')]);
+  return [diagnose('mesh/fallback-there', { subject: placementSubject(name), detail, hint })];
+}
+
+/** Placements that serve and whose door is closed, as a drain leaves it: nobody new gets in until somebody opens it. */
+export const doorFindings = (view: View): readonly Diagnostic[] =>
+  placementCases(view).flatMap(({ elsewhere, ...own }) => {
+    const one = elsewhere ?? own;
+    const { placement, leader, mesh } = one;
+    const target = view.targets.find(({ desired }) => desired.name === leader);
+    if (placement.publication === undefined || placement.state !== 'serving' || mesh.state !== 'serving') return [];
+    const closed = target && isClosed(target, placement.endpointPort, placement.name);
+    return target === undefined || closed?.kind !== 'known' || !closed.value ? [] : [doorFinding(one, target)];
+  });
+
+function doorFinding(
+  { placement: { name, endpointPort }, leader }: PlacementCase,
+  { facts }: ObservedTarget,
+): Diagnostic {
+  const sight = doorSight(facts, name, endpointPort);
+  const said = sight?.kind === 'known' ? sight.value : undefined;
+  const reason = said?.closed === undefined ? '.' : `: ${escapeText(said.closed)}`;
+  const inside = said === undefined ? '' : ` ${said.running + said.waiting} inside.`;
+  return diagnose('endpoint/door-closed', {
+    subject: placementSubject(name),
+    detail: `It serves, and whoever comes to port ${endpointPort} of ${leader} gets 503${reason}${inside}`,
+    hint: prose`When clients may come again: ${meshwright('start', name)}. The next apply opens it, too.`,
+  });
 }

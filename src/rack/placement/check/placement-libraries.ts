@@ -5,7 +5,7 @@ import { known, unknown } from '../../../model/known.ts';
 import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
 import type { Sight, View } from '../../resource.ts';
-import { type MeshWork, meshStep } from '../members/mesh-step.ts';
+import { type MeshWork, meshStep } from '../members.ts';
 import { checkedMac } from '../state/seen-names.ts';
 
 /** What is there cannot become another one by waiting: only looks that came too early are made again. */

@@ -1,15 +1,46 @@
-import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
+import { addressTowards } from '../../../drivers/contract/addresses.ts';
+import type { HeldBytes, RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
-import type { DesiredPlacement } from '../../../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import type { NodeFit } from '../../../model/fit.ts';
+import type { DoorSight } from '../../../model/gateway.ts';
+import { type Known, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { View } from '../../resource.ts';
-import { type HeldMemory, heldMemory } from '../state/held-memory.ts';
-import type { Mesh, MeshState } from '../state/judge-mesh.ts';
+import { doorSight } from '../endpoint/doors.ts';
+import { type Mesh, type MeshFailure, type MeshState, meshFailure, seenTransport } from '../state/judge-mesh.ts';
 import { awayNodes } from '../state/layouts.ts';
-import { type MeshFailure, meshFailure } from '../state/mesh-failure.ts';
 import { everyCase, isIdle, type PlacementCase, placementCases } from '../state/placement-cases.ts';
-import { seenTransport } from '../state/seen-transport.ts';
 import { fleetMemory } from './placement-checks.ts';
+
+/** What the doorman before a published placement has counted. */
+export interface ClientCounts {
+  readonly placement: string;
+  readonly sight: Known<DoorSight>;
+}
+
+/**
+ * The counts of every published placement whose leader this run looked at, in the order of the file; none of one that
+ * no doorman knows yet.
+ *
+ * @param surveys of the same look: they say which node leads now
+ */
+export function clientCounts(
+  { desired, asked, targets }: Pick<View, 'desired' | 'asked' | 'targets'>,
+  surveys: readonly Pick<PlacementSurvey, 'name' | 'nodes'>[],
+): readonly ClientCounts[] {
+  const published = desired.placements.filter(({ publication }) => publication !== undefined);
+  return surveys.flatMap(({ name, nodes: [leader] }): readonly ClientCounts[] => {
+    const placement = published.find((one) => one.name === name);
+    if (placement === undefined || leader === undefined || !asked.includes(leader)) return [];
+    const target = targets.find((one) => one.desired.name === leader);
+    if (target === undefined) {
+      return [{ placement: name, sight: unknown('unreachable', `${leader} was not observed`) }];
+    }
+    const sight = doorSight(target.facts, name, placement.endpointPort);
+    return sight === undefined ? [] : [{ placement: name, sight }];
+  });
+}
 
 /**
  * How a placement is, in one word: `hung` runs and gives no token, `changed` runs and is not what the file says, of a
@@ -183,3 +214,53 @@ function standingOf({ placement, mesh }: PlacementCase, state: PlacementState): 
 }
 
 const isKnown = ({ state }: Mesh): boolean => state !== 'unknown';
+
+/** What one node holds of a model, as a log says it, beside what was predicted. */
+export interface HeldMemory {
+  readonly node: NodeName;
+  /** In bytes, as the log counts them: to two decimals of a MiB. */
+  readonly held: Pick<HeldBytes, 'weights' | 'cache' | 'compute'>;
+  /** By the shape of the model; absent where that is not known. */
+  readonly predicted?: { readonly weights: number; readonly cache: number };
+}
+
+/** A placement whose leader was heard. */
+interface HeardPlacement {
+  readonly placement: Pick<DesiredPlacement, 'name' | 'nodes'>;
+  /** By the log of its leader. */
+  readonly held: readonly HeldBytes[];
+}
+
+/** What each node of a placement holds, in rank order: a worker is told by its address on the cable to the leader. */
+export function heldMemory(
+  { placement: { name, nodes }, held }: HeardPlacement,
+  { thunderbolt }: Pick<DesiredFleet, 'thunderbolt'>,
+  fits: readonly NodeFit[],
+): readonly HeldMemory[] {
+  const [leader] = nodes;
+  if (leader === undefined) return [];
+  return nodes.flatMap((node): readonly HeldMemory[] => {
+    const address = node === leader ? undefined : addressTowards(thunderbolt, node, leader);
+    // A worker whose address nobody knows is none of those that the log names.
+    const own = node !== leader && address === undefined ? undefined : held.find((one) => one.address === address);
+    if (own === undefined) return [];
+    const { weights, cache, compute } = own;
+    const need = fits.find((fit) => fit.node === node)?.shares.find(({ placement }) => placement === name)?.need;
+    return [
+      {
+        node,
+        held: { weights, cache, compute },
+        ...(need === undefined ? {} : { predicted: { weights: need.weights, cache: need.cache } }),
+      },
+    ];
+  });
+}
+
+/** A log rounds every buffer; a device has some of them. */
+const roundingBytes = 65_536;
+
+/** Whether a node holds what was predicted, as far as a log can say it. */
+export const isAsPredicted = ({ held, predicted }: HeldMemory): boolean =>
+  predicted !== undefined &&
+  Math.abs(held.weights - predicted.weights) <= roundingBytes &&
+  Math.abs(held.cache - predicted.cache) <= roundingBytes;

@@ -1,17 +1,204 @@
 import { digest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
-import { type Known, known } from '../../../model/known.ts';
-import { wholeNumber } from '../../../node/answers/grammar.ts';
-import { garbled } from '../../../node/answers/read-answer.ts';
+import { type Known, known, unknown } from '../../../model/known.ts';
+import type { RankRecord } from '../../../model/node-script.ts';
+import type { Answer } from '../../../model/probe.ts';
+import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
+import { asObject, garbled } from '../../../node/answers/read-answer.ts';
+import { exitOfListHead, type NodeRecord, readFields, readRecords } from '../../../node/answers/records.ts';
+import { judgeToken, notAskedReason, notAskedStatus } from '../../../node/endpoint/judge-answer.ts';
 import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { launchdServices, placementMembers } from '../../../node/probes/ours.ts';
 import { defineFact } from '../../fact.ts';
-import { gpuBytesOf } from '../../memory/gpu-line.ts';
+import { gpuBytesOf } from '../../memory/fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
-import { memberOf, type PlacementRecord } from './placement-record.ts';
-import { readPlacements, type SeenPlacements } from './placement-records.ts';
-import { tokenOf } from './token-answer.ts';
+
+const timedOut = 28;
+
+/** Exits of curl that say how the endpoint failed; every other one says that curl itself did. @see curl(1) */
+const curlReasons: Readonly<Record<number, string>> = {
+  7: 'it refuses connections',
+  18: 'it broke its answer off',
+  [timedOut]: 'no token before the deadline',
+  52: 'it gave an empty answer',
+  56: 'the connection broke',
+};
+
+/** What the answer of an endpoint means; unknown when curl could not ask at all. */
+function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Known<TokenSight> {
+  if (curlExit !== 0) {
+    const reason = curlReasons[curlExit];
+    if (reason === undefined) return unknown('failed', `curl ended with ${curlExit}.`);
+    if (curlExit !== timedOut) return known({ kind: 'silent', reason });
+    return known({ kind: 'silent', reason: `${reason} of ${record.tokenDeadlineMs / 1_000} s`, isTimeout: true });
+  }
+  const answer = { status, body: Buffer.from(body, 'base64').toString('utf8') };
+  if (status === notAskedStatus) return known(notAsked(answer.body));
+  const judged = judgeToken(answer, record.tokenPointer, record.tokenCountPointer);
+  return known(
+    judged.kind === 'token' ? { kind: 'answered', text: judged.text } : { kind: 'silent', reason: judged.reason },
+  );
+}
+
+/**
+ * Why an endpoint was not asked: what its gateway says, `{"running":1,"waiting":0,"lastTokenMsAgo":40}`, or the word of our
+ * own look at its connections. A request that its asker has left, or one of ours that has waited for longer than a token
+ * takes, is as late as a token that did not come in time.
+ */
+function notAsked(body: string): TokenSight {
+  const late = (reason: string): TokenSight => ({ kind: 'silent', reason, isTimeout: true });
+  if (body === 'gone') return late('a request is in flight whose asker has left');
+  if (body === 'unseen') return { kind: 'in-flight', reason: 'nobody could see whether a request is in flight' };
+  const { lastTokenMsAgo, ownMs } = jsonObject(body);
+  if (typeof lastTokenMsAgo === 'number') {
+    return { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: Math.round(lastTokenMsAgo) };
+  }
+  return typeof ownMs === 'number'
+    ? late(`no token for ${Math.round(ownMs / 1_000)} s, since an earlier check asked`)
+    : { kind: 'in-flight', reason: notAskedReason };
+}
+
+function jsonObject(body: string): Readonly<Record<string, unknown>> {
+  try {
+    return asObject(JSON.parse(body)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** What curl gave for the request of one token. */
+interface AskedToken {
+  readonly placement: string;
+  readonly curlExit: number;
+  /** As `%{http_code}` prints it: 0 when there was no answer. */
+  readonly status: number;
+  /** The body in base64; empty when there was none. */
+  readonly body: string;
+}
+
+/** The records of the probe `placement-members`. */
+interface SeenPlacements {
+  readonly records: readonly { readonly name: string; readonly fields: Readonly<Record<string, string>> }[];
+  /** TCP ports on which somebody listens; unknown when netstat failed. */
+  readonly ports: Known<readonly number[]>;
+  readonly tokens: ReadonlyMap<string, AskedToken>;
+  /** The count of starts over RDMA, as its file says; absent where there was none. */
+  readonly rdmaStarts?: Readonly<Record<string, string>>;
+  /** Why the node needs a restart, as its file says; absent where there is none. */
+  readonly rebootMark?: Readonly<Record<string, string>>;
+  /** What leaders keep of the golden answer, by placement. */
+  readonly goldens: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** The mark of the last start over RDMA, by placement. */
+  readonly starts: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+/** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
+export function readPlacements(answer: Answer | undefined): Known<SeenPlacements> {
+  const all = readRecords(answer);
+  if (all.kind === 'unknown') return all;
+  const records: SeenPlacements['records'][number][] = [];
+  const tokens = new Map<string, AskedToken>();
+  const starts = new Map<string, Readonly<Record<string, string>>>();
+  const goldens = new Map<string, Readonly<Record<string, string>>>();
+  let ports: Known<readonly number[]> | undefined;
+  let rdmaStarts: Readonly<Record<string, string>> | undefined;
+  let rebootMark: Readonly<Record<string, string>> | undefined;
+  for (const record of all.value) {
+    const exit = exitOfListHead(record.head, 'listening');
+    const token = tokenRecordOf(record);
+    const [, name = ''] = /^placement ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
+    const fields = name === '' ? undefined : readFields(record.lines);
+    const [, startOf = ''] = /^start ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
+    const started = startOf === '' ? undefined : readFields(record.lines);
+    const [, goldenOf = ''] = /^golden ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
+    const golden = goldenOf === '' ? undefined : readFields(record.lines);
+    const own = readFields(record.lines);
+    if (exit !== undefined && ports === undefined) ports = portsOf(exit, record.lines);
+    else if (token !== undefined && !tokens.has(token.placement)) tokens.set(token.placement, token);
+    else if (started !== undefined && !starts.has(startOf)) starts.set(startOf, started);
+    else if (golden !== undefined && !goldens.has(goldenOf)) goldens.set(goldenOf, golden);
+    else if (record.head === 'rdma-starts' && rdmaStarts === undefined && own !== undefined) rdmaStarts = own;
+    else if (record.head === 'needs-reboot' && rebootMark === undefined && own !== undefined) rebootMark = own;
+    else if (fields !== undefined && records.every((one) => one.name !== name)) records.push({ name, fields });
+    else return garbled(answer, 'printed a record that is no placement');
+  }
+  return known({
+    records,
+    ports: ports ?? unknown('failed', 'Nobody looked which ports are listened on.'),
+    tokens,
+    ...(rdmaStarts === undefined ? {} : { rdmaStarts }),
+    ...(rebootMark === undefined ? {} : { rebootMark }),
+    starts,
+    goldens,
+  });
+}
+
+function portsOf(exit: number, lines: readonly string[]): Known<readonly number[]> {
+  if (exit !== 0) return unknown('failed', `netstat ended with ${exit}.`);
+  const ports = lines.map(wholeNumber);
+  const isClean = ports.every((port) => port !== undefined && port < 65_536);
+  return isClean
+    ? known(ports.filter((port) => port !== undefined))
+    : unknown('garbled', 'netstat printed a strange port.');
+}
+
+/** `token kimi 0 200`, then one line of base64; the status is left out when curl could not even be started. */
+function tokenRecordOf({ head, lines }: NodeRecord): AskedToken | undefined {
+  const form = /^token ([A-Za-z0-9._-]{1,255}) (\d{1,3}) (\d{0,3})$/;
+  const [, placement = '', curlExit = '', status = ''] = form.exec(head) ?? [];
+  const [body = '', ...more] = lines;
+  if (placement === '' || more.length > 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(body)) return undefined;
+  return { placement, curlExit: Number(curlExit), status: Number(status), body };
+}
+
+/** What a member left on its node: its record, and how often it was started. */
+type PlacementRecord = Omit<PlacementMember, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
+
+/** The record of a member from the lines of its file; `undefined` when one that must be there is missing or strange. */
+function memberOf(fields: Readonly<Record<string, string>>): PlacementRecord | undefined {
+  const { driver, tokenCountPointer, requests, declared } = fields;
+  // A record of an older meshwright has none of them, nor a driver.
+  const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '', meetPort = '0', logPattern = '' } = fields;
+  const number = (key: string): number => wholeNumber(fields[key]) ?? Number.NaN;
+  const record = {
+    placement,
+    digest: digest(fields['digest'] ?? ''),
+    generation: number('generation'),
+    rank: number('rank'),
+    size: number('size'),
+    port: number('port'),
+    meetPort: wholeNumber(meetPort) ?? Number.NaN,
+    endpointPort: number('endpointPort'),
+    tokenPath,
+    tokenPointer,
+    tokenDeadlineMs: number('tokenDeadlineMs'),
+    logPattern,
+    startedIn,
+    starts: number('starts'),
+    ...(driver === undefined ? {} : { driver }),
+    ...(tokenCountPointer === undefined ? {} : { tokenCountPointer }),
+    ...(requests === 'one' ? { requests: 'one' as const } : {}),
+    ...(declared === undefined ? {} : { declared }),
+  };
+  const isWhole = Object.values(record).every((value) => typeof value !== 'number' || !Number.isNaN(value));
+  const isInForm =
+    /^[0-9a-f]{64}$/.test(record.digest) &&
+    /^\/[\x21-\x7e]*$/.test(tokenPath) &&
+    /^(?:\/.*)?$/.test(tokenPointer) &&
+    /^(?:\/.*)?$/.test(tokenCountPointer ?? '') &&
+    (startedIn === '' || isUuid(startedIn));
+  const isInRange =
+    record.rank < record.size &&
+    isPort(record.port) &&
+    isPort(record.meetPort) &&
+    record.endpointPort > 0 &&
+    isPort(record.endpointPort);
+  return isWhole && isInForm && isInRange ? record : undefined;
+}
+
+/** 0 stands for none. */
+const isPort = (port: number): boolean => port < 65_536;
 
 /**
  * The members of placements on this node, as their records say, with what is seen of them now: whether somebody listens

@@ -1,10 +1,45 @@
-import type { RdmaStart, RdmaStarts } from '../../../model/facts/node-records.ts';
+import type { RdmaStart, RdmaStarts, RebootMark } from '../../../model/facts/node-records.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
 import { placementMembers } from '../../../node/probes/ours.ts';
+import { sysctl } from '../../../node/probes/system.ts';
+import { mostWiredBytes } from '../../../node/wired-memory.ts';
+import { bootSessionFact } from '../../boot/boot-session-fact.ts';
 import { defineFact } from '../../fact.ts';
-import { readPlacements } from './placement-records.ts';
+import { readPlacements } from './fact.ts';
+
+/** Why the node needs a restart before any rank may be started there; one of an earlier boot session is over, and one of memory that has gone back since. */
+export const rebootMarkFact = defineFact({
+  name: 'reboot-mark',
+  from: [placementMembers, sysctl],
+  parse: ([answer, values], asked): Known<readonly RebootMark[]> => {
+    const seen = readPlacements(answer);
+    if (seen.kind === 'unknown') return seen;
+    const fields = seen.value.rebootMark;
+    if (fields === undefined) return known([]);
+    const mark = markOf(fields);
+    if (mark === undefined) return garbled(answer, 'printed a mark of a restart that cannot be read');
+    const session = bootSessionFact.parse([values], asked);
+    if (session.kind === 'unknown') return session;
+    const isOver = session.value.uuid !== fields['boot'] || hasFallen(mark, wholeNumber(fields['now']));
+    return known(isOver ? [] : [mark]);
+  },
+});
+
+/** Whether what stayed wired is free by now: then it was not the kernel that held it. */
+const hasFallen = ({ baselineBytes }: RebootMark, nowBytes: number | undefined): boolean =>
+  baselineBytes !== undefined && nowBytes !== undefined && nowBytes <= mostWiredBytes(baselineBytes);
+
+function markOf(fields: Readonly<Record<string, string>>): RebootMark | undefined {
+  const { boot = '', why = '', placement = '' } = fields;
+  if (!isUuid(boot) || placement === '') return undefined;
+  if (why === 'kernel') return { placement, why };
+  const wiredBytes = wholeNumber(fields['wired']);
+  const baselineBytes = wholeNumber(fields['baseline']);
+  if (why !== 'memory' || wiredBytes === undefined || baselineBytes === undefined) return undefined;
+  return { placement, why, wiredBytes, baselineBytes };
+}
 
 /** How often ranks over RDMA were started on this node, and what the last start of each member has complained about. */
 export const rdmaStartsFact = defineFact({

@@ -4,7 +4,7 @@ import type { NodeName } from '../../../model/node.ts';
 import type { AccountCheck } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
 import { treeFolder } from '../../../node/paths/own-paths.ts';
-import { type MeshWork, meshStep, scriptAct } from '../members/mesh-step.ts';
+import { type MeshWork, meshStep, scriptAct } from '../members.ts';
 
 /** Longer than the service of a check may run. */
 const checkDeadlineMs = 120_000;

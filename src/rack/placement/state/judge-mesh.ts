@@ -1,17 +1,125 @@
-import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
+import { firstFailingRank, rankWords } from '../../../drivers/classify-log.ts';
+import type { FailureAction, RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { changedSettings } from '../../../model/declared-settings.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeObservation, PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../model/known.ts';
-import { type NodeName, nodeName } from '../../../model/node.ts';
+import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
+import type { Prose } from '../../../model/text/prose.ts';
+import { thunderboltFact } from '../../cables/fact.ts';
 import { read } from '../../fact.ts';
-import { isRunning, type Member, type RankOnNode, type SeenMember, seeMember } from '../members/member.ts';
+import { isRunning, type Member, type RankOnNode, type SeenMember, seeMember } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { deadEvidence, idleEvidence, isLate, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
-import { seenTransport } from './seen-transport.ts';
-import { type Traffic, trafficAt } from './traffic.ts';
+import {
+  deadEvidence,
+  idleEvidence,
+  isLate,
+  missingRanks,
+  silentEvidence,
+  type Traffic,
+  trafficAt,
+  unequalRanks,
+} from './evidence.ts';
+
+/** The speed of a cable that RDMA is made for. @see apple-platform: Thunderbolt 5 */
+const fullBitsPerSecond = 80_000_000_000;
+
+/**
+ * What could make a mesh slow, of what can be seen: its ranks talk otherwise than the file says, or a cable between
+ * them is slow. Full sentences; empty where nothing is to be seen.
+ */
+export function slowWords(
+  placement: DesiredPlacement,
+  { thunderbolt }: Pick<DesiredFleet, 'thunderbolt'>,
+  nodes: Readonly<Record<string, NodeObservation>>,
+  driver: Pick<RuntimeDriver, 'observe'>,
+): readonly string[] {
+  const said = placement.nodes.flatMap((node) => {
+    const placements = read(nodes[node]?.facts, placementsFact);
+    return placements?.kind === 'known'
+      ? placements.value.filter((member) => member.placement === placement.name).map((member) => member.said)
+      : [];
+  });
+  const transport = seenTransport(driver, said);
+  const isMember = (name: string): boolean => placement.nodes.some((node) => node === name);
+  const slow = thunderbolt.links
+    .filter(({ ends }) => ends.every(({ node }) => isMember(node)))
+    .flatMap(({ ends }) => ends)
+    .flatMap((end) => {
+      const receptacles = read(nodes[end.node]?.facts, thunderboltFact);
+      const seen =
+        receptacles?.kind === 'known'
+          ? receptacles.value.find(({ receptacle }) => receptacle === end.receptacle)?.linkBitsPerSecond
+          : undefined;
+      return seen !== undefined && seen < fullBitsPerSecond
+        ? [`The cable at ${linkEndText(end)} runs at ${seen / 1_000_000_000} Gb/s.`]
+        : [];
+    });
+  return [...transportWords(transport, placement.transport), ...slow];
+}
+
+function transportWords(seen: 'rdma' | 'tcp' | undefined, wanted: 'rdma' | 'tcp'): readonly string[] {
+  if (seen === undefined) return wanted === 'rdma' ? ['No log says whether its ranks talk over rdma.'] : [];
+  const but = seen === wanted ? '' : `, and the file says ${wanted}`;
+  return [`Its ranks talk over ${seen}${but}.`];
+}
+
+/** How a placement is, in words: `serving`, `no rank runs`, `hung: no token: timed out`. */
+export function meshWords({ state, evidence, proof }: Mesh): string {
+  switch (state) {
+    case 'serving':
+      return proof === undefined ? 'serving' : `serving, ${evidence}`;
+    case 'absent':
+      return 'never started';
+    case 'stopped':
+    case 'ready':
+      return evidence;
+    case 'silent':
+      return `hung: ${evidence}`;
+    case 'changed':
+      return `running with old settings: ${evidence}`;
+    case 'dead':
+    case 'partial':
+    case 'unknown':
+      return `${state}: ${evidence}`;
+  }
+}
+
+/** What the ranks of a mesh that does not serve say of it themselves. */
+export interface MeshFailure {
+  readonly node: NodeName;
+  /** `rank 1 on studio-2 exited (1)`. */
+  readonly rank: string;
+  readonly line: string;
+  readonly meaning: string;
+  readonly action: FailureAction;
+  /** What to do, in one sentence. */
+  readonly cure: Prose;
+  /** Whether it got no answer from its peer, at an address on a cable. */
+  readonly isUnreached?: true;
+}
+
+/** The rank that failed first, and what its log means; `undefined` where no log says anything that is known. */
+export function meshFailure(
+  { members }: Pick<Mesh, 'members'>,
+  { signatures }: Pick<RuntimeDriver, 'signatures'>,
+): MeshFailure | undefined {
+  const ranks = members.flatMap(({ node, seen }, rank) => {
+    if (seen.kind === 'unknown') return [];
+    const { record, state, lastExit } = seen.value;
+    const exit = state === 'exited' && lastExit !== undefined ? { exit: lastExit } : {};
+    return [{ node, rank, lines: record?.said ?? [], ...exit }];
+  });
+  const failing = firstFailingRank(signatures, ranks);
+  if (failing?.failure === undefined) return undefined;
+  const { said, failure } = failing;
+  const { meaning, action, cure, isUnreached } = failure.signature;
+  const told = { node: said.node, rank: rankWords(said), line: failure.line, meaning, action, cure };
+  return isUnreached === undefined ? told : { ...told, isUnreached };
+}
 
 /** What the file says about a mesh, as far as judging it needs it. */
-export interface ExpectedMesh {
+interface ExpectedMesh {
   readonly placement: string;
   /** In rank order. */
   readonly nodes: readonly NodeName[];
@@ -231,4 +339,19 @@ function inFlightVerdict(
   return traffic?.kind === 'stuck'
     ? { state: 'silent', evidence: `no token: ${traffic.words}` }
     : { state: 'unknown', evidence: reason, unknownReason: 'not-asked' };
+}
+
+/**
+ * How the ranks of a mesh talk, as far as their logs say it; one rank that fell back to TCP makes it TCP. `undefined`
+ * where no log says anything.
+ *
+ * @param said what each rank has said since its start, see `PlacementMember.said`
+ */
+export function seenTransport(
+  { observe }: Pick<RuntimeDriver, 'observe'>,
+  said: readonly (readonly string[])[],
+): 'rdma' | 'tcp' | undefined {
+  const seen = new Set(said.map((lines) => observe(lines).transport));
+  if (seen.has('tcp')) return 'tcp';
+  return seen.has('rdma') ? 'rdma' : undefined;
 }

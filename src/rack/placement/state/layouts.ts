@@ -9,7 +9,7 @@ import type { NodeName } from '../../../model/node.ts';
 import { read } from '../../fact.ts';
 import type { FleetObservation } from '../../fleet-observation.ts';
 import { servicesFact } from '../../records/services-fact.ts';
-import { isRunning, type SeenMember, seeMember } from '../members/member.ts';
+import { isRunning, type SeenMember, seeMember } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { isLate } from './evidence.ts';
 

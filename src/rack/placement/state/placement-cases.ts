@@ -9,10 +9,10 @@ import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { holdsOf } from '../../hold/node-holds.ts';
 import type { View } from '../../resource.ts';
-import { type LeftDoor, leftDoors } from '../doors/left-doors.ts';
+import { type LeftDoor, leftDoors } from '../endpoint/seen-doors.ts';
+import { type Leftover, leftoversOn } from '../stop-mesh.ts';
 import { judgeMesh, type Mesh } from './judge-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
-import { type Leftover, leftoversOn } from './leftovers.ts';
 import { seenNames } from './seen-names.ts';
 
 /** A placement of the file beside what its nodes show. */

@@ -12,12 +12,10 @@ import { filesFact } from '../../records/files-fact.ts';
 import type { ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { knownWords, mapKnown } from '../../seen-fact.ts';
-import { leftDoors } from '../doors/left-doors.ts';
-import { placementAddress } from '../members/mesh-step.ts';
-import { spentNodes } from '../members/spent-nodes.ts';
-import { seenMembers } from '../stop/stop-mesh.ts';
-import { leftoversOn } from './leftovers.ts';
-import { meshWords } from './mesh-words.ts';
+import { leftDoors } from '../endpoint/seen-doors.ts';
+import { placementAddress, spentNodes } from '../members.ts';
+import { leftoversOn, seenMembers } from '../stop-mesh.ts';
+import { meshWords } from './judge-mesh.ts';
 import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
 import { survivorProperties } from './survivors.ts';
 

@@ -7,7 +7,7 @@ import { judgeProperty } from '../../change.ts';
 import { holdsOf, releaseText } from '../../hold/node-holds.ts';
 import { propertyKey } from '../../property-key.ts';
 import type { Property, View } from '../../resource.ts';
-import { placementAddress } from '../members/mesh-step.ts';
+import { placementAddress } from '../members.ts';
 import { everyCase, type PlacementCase } from './placement-cases.ts';
 import { placementProperty } from './placement-properties.ts';
 import { survivorAddress } from './survivors.ts';

@@ -1,27 +1,75 @@
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import { withCommands } from '../../../diagnostics/prose-text.ts';
 import { known } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
-import { type Addressed, addressed } from '../../../model/subject.ts';
+import { type Addressed, addressed, placementSubject } from '../../../model/subject.ts';
+import { meshwright } from '../../../model/text/command.ts';
 import { propertyKey } from '../../property-key.ts';
 import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
-import { closeDoor, type Door } from '../doors/doors.ts';
-import { isRunning } from '../members/member.ts';
-import type { MeshWork } from '../members/mesh-step.ts';
-import { endedByRecord } from '../stop/ended-by-record.ts';
-import { type SeenOnNode, seenMembers, stoppedGate, stopRanks } from '../stop/stop-mesh.ts';
+import { closeDoor, type Door } from '../endpoint/doors.ts';
+import { isRunning, type MeshWork } from '../members.ts';
+import { endedByRecord, type SeenOnNode, seenMembers, stoppedGate, stopRanks } from '../stop-mesh.ts';
 import { isLate } from './evidence.ts';
-import { type PlacementCase, placementCases } from './placement-cases.ts';
+import { awayNodes } from './layouts.ts';
+import { everyCase, type PlacementCase, placementCases } from './placement-cases.ts';
+
+/**
+ * Placements that have ranks on nodes of this run, while a member of them was asked for and not seen: nothing starts
+ * them again until that is back, and nobody else says how the rest is stopped. What gives a token is as it should be.
+ */
+export const lostMembers = (view: View): readonly Diagnostic[] =>
+  everyCase(view).flatMap((one) => {
+    const { placement, mesh, elsewhere } = one;
+    const isLeft = isLeftRunning(one, view);
+    const isWanted = placement.state === 'serving' && voiceOf(one) !== 'answers';
+    if (mesh.state !== 'unknown' || elsewhere !== undefined || !(isWanted || isLeft)) return [];
+    const away = awayNodes(placement.nodes, view.observation);
+    const running = seenMembers(mesh.members).flatMap(({ node, seen }) => (isRunning(seen) ? [node] : []));
+    const isNear = placement.nodes.some((node) => view.asked.includes(node));
+    return away.length === 0 || running.length === 0 || !isNear ? [] : [lostMember(one, { away, running, isLeft })];
+  });
+
+interface Loss {
+  readonly away: readonly NodeName[];
+  readonly running: readonly NodeName[];
+  readonly isLeft: boolean;
+}
+
+function lostMember(one: PlacementCase, { away, running, isLeft }: Loss): Diagnostic {
+  const { name } = one.placement;
+  const kept = isLeft ? ' Nothing is stopped that could not be started again.' : '';
+  return diagnose('mesh/lost-member', {
+    subject: placementSubject(name),
+    detail: `Nobody can see ${away.join(', ')}. Its ranks on ${running.join(', ')} run, and ${answerWords(one)}.${kept}`,
+    hint: withCommands(`It cannot be started again before ${away.join(', ')} is back. To stop what runs of it`, [
+      meshwright('stop', name),
+    ]),
+  });
+}
+
+function answerWords(one: PlacementCase): string {
+  switch (voiceOf(one)) {
+    case 'answers':
+      return 'it gave a token';
+    case 'silent':
+      return 'it gives no token';
+    case 'unseen':
+      return 'nobody can tell whether it answers';
+  }
+}
 
 /** The address of what one node runs of a placement, where not every member of it was seen. */
 export const survivorAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'rank' });
 
 /** What the leader of a placement said to whoever asked for a token; `unseen` when nobody saw or asked it. */
-export type Voice = 'answers' | 'silent' | 'unseen';
+type Voice = 'answers' | 'silent' | 'unseen';
 
 /** What is known of the answers of a mesh of which not every member was seen. */
-export function voiceOf({ leader, mesh: { members } }: PlacementCase): Voice {
+function voiceOf({ leader, mesh: { members } }: PlacementCase): Voice {
   const seen = seenMembers(members);
   const first = seen.find((one) => one.seen.record?.rank === 0) ?? seen.find(({ node }) => node === leader);
   if (first === undefined) return 'unseen';
@@ -34,7 +82,7 @@ export function voiceOf({ leader, mesh: { members } }: PlacementCase): Voice {
  * Whether a stop leaves alone what was seen of a placement: it is to be started again, which nobody can while a member is
  * away, and it answers, or may answer for all that is known. Where its Mac is restarted, it ends all the same.
  */
-export function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
+function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
   const { placement, mesh } = one;
   const isToStop = placement.state === 'stopped' && mesh.state === 'unknown';
   const isRestarted = placement.nodes.some((node) => restarting.includes(node));
@@ -72,7 +120,7 @@ export const survivorProperties = (
   }));
 
 /** How the steps of a placement follow from its case. */
-export interface SurvivorWays {
+interface SurvivorWays {
   readonly workOf: (one: PlacementCase) => MeshWork;
   /** Every door that a stop of it has to close. */
   readonly doorsOf: (one: PlacementCase, view: View) => readonly Door[];

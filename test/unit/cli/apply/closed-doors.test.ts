@@ -5,7 +5,7 @@ import { closedDoorLines } from '../../../../src/cli/apply/act-on.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
-import { doorAddress, insideAddress } from '../../../../src/rack/placement/doors/doors.ts';
+import { doorAddress, insideAddress } from '../../../../src/rack/placement/endpoint/doors.ts';
 import { stepOn } from '../../../rack/plans.ts';
 
 const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepReport => ({

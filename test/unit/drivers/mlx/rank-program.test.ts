@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rankProgram, rankProgramName } from '../../../../src/drivers/mlx/configure.ts';
 import { observe } from '../../../../src/drivers/mlx/mlx.ts';
-import { gpuBytesOf } from '../../../../src/rack/memory/gpu-line.ts';
+import { gpuBytesOf } from '../../../../src/rack/memory/fact.ts';
 
 const hasPython = spawnSync('python3', ['-c', ''], { timeout: 60_000 }).status === 0;
 

@@ -4,8 +4,10 @@ import { loginFact as loginItself } from '../../../../src/rack/access/login-fact
 import { sudoFact as sudoItself } from '../../../../src/rack/access/sudo-fact.ts';
 import { clockFact as clockItself } from '../../../../src/rack/clock/fact.ts';
 import { filevaultFact as filevaultItself } from '../../../../src/rack/filevault/fact.ts';
-import { rdmaDevicesFact as rdmaDevicesItself } from '../../../../src/rack/rdma/devices-fact.ts';
-import { rdmaPortsFact as rdmaPortsItself } from '../../../../src/rack/rdma/ports-fact.ts';
+import {
+  rdmaDevicesFact as rdmaDevicesItself,
+  rdmaPortsFact as rdmaPortsItself,
+} from '../../../../src/rack/rdma/devices-fact.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
 import { placementFolder, rankLog, startFile } from '../../../../src/node/paths/own-paths.ts';
-import { parseRankProgress, rankProgressCommand } from '../../../../src/rack/placement/observed/rank-progress.ts';
-import { parseRankReport, rankReportCommand } from '../../../../src/rack/placement/observed/rank-report.ts';
+import {
+  parseRankProgress,
+  parseRankReport,
+  rankProgressCommand,
+  rankReportCommand,
+} from '../../../../src/rack/placement/observed/rank-log.ts';
 import { run } from './exec-line.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

@@ -35,9 +35,12 @@ import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { keepText } from '../../../../src/rack/keeper/program.ts';
 import { rollText } from '../../../../src/rack/network/transaction/rollback-script.ts';
 import { restoreText, touchedNetwork } from '../../../../src/rack/network/transaction/saved-network.ts';
-import { rankLogCommand, rankLogPartsCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
-import { rankProgressCommand } from '../../../../src/rack/placement/observed/rank-progress.ts';
-import { rankReportCommand } from '../../../../src/rack/placement/observed/rank-report.ts';
+import {
+  rankLogCommand,
+  rankLogPartsCommand,
+  rankProgressCommand,
+  rankReportCommand,
+} from '../../../../src/rack/placement/observed/rank-log.ts';
 import { launchRankScript } from '../../../../src/rack/placement/start/launch-rank.ts';
 
 /** SHA-256 of the text `ab`. */

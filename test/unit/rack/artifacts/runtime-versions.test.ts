@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { surplusVersions as surplusVersionsItself } from '../../../../src/rack/artifacts/runtime-versions.ts';
+import { surplusVersions as surplusVersionsItself } from '../../../../src/rack/artifacts/runtime-resource.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const surplusVersions = onPage(surplusVersionsItself);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { macModel, macModelIds } from '../../../../src/model/macs.ts';
-import { caseFaces, casePlaces, facesWords, placeWords } from '../../../../src/rack/cabling/case-places.ts';
+import { caseFaces, casePlaces, facesWords, placeWords } from '../../../../src/rack/cabling/receptacle-view.ts';
 
 describe('places on the case', () => {
   it.each(macModelIds)('counts as many Thunderbolt sockets on %s as it has receptacles', (id) => {

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { type LinkEnd, nodeName } from '../../../../src/model/node.ts';
 import { moveText } from '../../../../src/rack/cabling/cabling-text.ts';
-import { findMoves as findMovesItself } from '../../../../src/rack/cabling/find-moves.ts';
 import { judgeCabling } from '../../../../src/rack/cabling/judge-cabling.ts';
-import { actCount, moveEnds, takenEnds } from '../../../../src/rack/cabling/moves.ts';
+import { actCount, findMoves as findMovesItself, moveEnds, takenEnds } from '../../../../src/rack/cabling/moves.ts';
 import {
   end,
   freeReceptacle,

@@ -3,7 +3,7 @@ import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
-import { doorNodes, unaskedDoor } from '../../../../src/rack/endpoint/door-nodes.ts';
+import { doorNodes, unaskedDoor } from '../../../../src/rack/placement/endpoint/drain.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { asText } from '../../as-text.ts';

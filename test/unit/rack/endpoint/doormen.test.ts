@@ -5,7 +5,7 @@ import type { DoormanSight } from '../../../../src/model/gateway.ts';
 import { known, unknown } from '../../../../src/model/known.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
-import { doorSight } from '../../../../src/rack/placement/doors/door-sight.ts';
+import { doorSight } from '../../../../src/rack/placement/endpoint/doors.ts';
 import { doormenFact } from '../../../../src/rack/records/gateways-fact.ts';
 import { answer, asked } from '../../engine/observe/fact-cases.ts';
 import { makeMacRoot } from '../../engine/scripts/mac-root.ts';

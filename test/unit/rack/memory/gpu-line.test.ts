@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gpuBytesOf } from '../../../../src/rack/memory/gpu-line.ts';
+import { gpuBytesOf } from '../../../../src/rack/memory/fact.ts';
 
 const metal = (value: string): string => `ggml_metal_device_init: recommendedMaxWorkingSetSize  = ${value}`;
 

@@ -1,5 +1,8 @@
-import { judgeMesh as judge, type Mesh } from '../../../../src/rack/placement/state/judge-mesh.ts';
-import { meshFailure as failureOf } from '../../../../src/rack/placement/state/mesh-failure.ts';
+import {
+  meshFailure as failureOf,
+  judgeMesh as judge,
+  type Mesh,
+} from '../../../../src/rack/placement/state/judge-mesh.ts';
 import { sayValue } from '../../one-page.ts';
 
 /** The judgement, which also stands on the page of the test file, without what was seen of its members. */

@@ -3,7 +3,7 @@ import { scopeOf } from '../../../../src/engine/goals/scope.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { LaunchdService } from '../../../../src/model/facts/daemons.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../../src/model/facts/rdma.ts';
-import { kernelObjects } from '../../../../src/rack/rdma/kernel-objects.ts';
+import { kernelObjects } from '../../../../src/rack/rdma/kernel-fact.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { observedFleet, type RackChanges } from '../../../rack/rack.ts';
 import { findingsOf, hintsOf, told } from '../../engine/diagnose/told.ts';

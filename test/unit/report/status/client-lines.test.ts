@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
 import { known, unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { type ClientCounts, clientCounts } from '../../../../src/rack/endpoint/client-counts.ts';
-import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
+import {
+  type ClientCounts,
+  clientCounts,
+  surveyPlacements,
+} from '../../../../src/rack/placement/check/placement-survey.ts';
 import { plainPaint } from '../../../../src/report/page.ts';
 import { clientCountsJson, clientLines, statusJson } from '../../../../src/report/status/status-json.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';

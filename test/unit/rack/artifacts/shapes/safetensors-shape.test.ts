@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ModelShape, weightBytes } from '../../../../../src/model/model-shape.ts';
-
+import { shapeFiles } from '../../../../../src/rack/artifacts/shapes/safetensors.ts';
 import { safetensorsShape } from '../../../../../src/rack/artifacts/shapes/safetensors-shape.ts';
-import { shapeFiles } from '../../../../../src/rack/artifacts/shapes/shape-files.ts';
 
 const layerTensors = (layer: number) => [
   { name: `model.layers.${layer}.input_layernorm.weight`, bytes: 10 },

@@ -10,7 +10,7 @@ import { read } from '../../../../../src/rack/fact.ts';
 import type { FleetObservation } from '../../../../../src/rack/fleet-observation.ts';
 import { placementFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../../../src/rack/placement/check/placement-survey.ts';
-import { rdmaPortsFact } from '../../../../../src/rack/rdma/ports-fact.ts';
+import { rdmaPortsFact } from '../../../../../src/rack/rdma/devices-fact.ts';
 import { type MeshRack, meshFleet, mlxRuntime, observeMesh } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { onOnePage } from '../../../one-page.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unknown } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { runningPlacements as runningPlacementsItself } from '../../../../../src/rack/placement/members/running-members.ts';
+import { runningPlacements as runningPlacementsItself } from '../../../../../src/rack/placement/members.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { digest } from '../../../../../src/model/digest.ts';
-import { parseRankProgress } from '../../../../../src/rack/placement/observed/rank-progress.ts';
+import { parseRankProgress } from '../../../../../src/rack/placement/observed/rank-log.ts';
 import {
   furthest,
   hasProgressed,
   startDeadline as startDeadlineItself,
-} from '../../../../../src/rack/placement/start/start-deadline.ts';
+} from '../../../../../src/rack/placement/start/start-mesh.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
 const startDeadline = onPage(startDeadlineItself);

@@ -6,7 +6,7 @@ import {
   type HeldMemory,
   heldMemory as heldMemoryItself,
   isAsPredicted,
-} from '../../../../../src/rack/placement/state/held-memory.ts';
+} from '../../../../../src/rack/placement/check/placement-survey.ts';
 import { meshFleet } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { rankSight } from '../../../../../src/rack/placement/members/member.ts';
+import { rankSight } from '../../../../../src/rack/placement/members.ts';
 import type { Mesh } from '../../../../../src/rack/placement/state/judge-mesh.ts';
 import {
   digestOfKimi,

@@ -3,8 +3,7 @@ import type { TokenSight } from '../../../../../src/model/facts/fact-values.ts';
 import type { DoormanSight, FlowSight } from '../../../../../src/model/gateway.ts';
 import { type Known, known, unknown } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import type { Mesh } from '../../../../../src/rack/placement/state/judge-mesh.ts';
-import { meshWords } from '../../../../../src/rack/placement/state/mesh-words.ts';
+import { type Mesh, meshWords } from '../../../../../src/rack/placement/state/judge-mesh.ts';
 import {
   digestOfKimi,
   doormanSight,

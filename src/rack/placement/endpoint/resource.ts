@@ -1,23 +1,18 @@
-import { clearTextWords } from '../../desired/endpoints.ts';
-import { gatewayUser } from '../../desired/layouts.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
-import type { NodePath } from '../../model/probe.ts';
-import type { Effect, Step, Text } from '../../model/step.ts';
-import { type Addressed, placementSubject } from '../../model/subject.ts';
-import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../node/paths/own-paths.ts';
-import { buildStep, scriptStep } from '../build-step.ts';
-import { changedProperties } from '../change.ts';
-import { readValue } from '../fact.ts';
-import { doormanSights } from '../placement/doors/door-sights.ts';
-import { doorAddress } from '../placement/doors/doors.ts';
-import { closedText } from '../placement/doors/gateway-files.ts';
-import { doormanFiles, doormenOn, type WantedDoorman } from '../placement/doors/gateways.ts';
-import { leavingAt } from '../placement/doors/left-doors.ts';
-import { placementsFact } from '../placement/observed/fact.ts';
-import type { ObservedTarget, Property, Resource } from '../resource.ts';
-import { keyedAt, keysSteps } from './gateway-keys.ts';
-import { forgottenDoors, type Leaving, leavingSteps } from './gateway-leaving.ts';
+import { clearTextWords } from '../../../desired/endpoints.ts';
+import { gatewayUser } from '../../../desired/layouts.ts';
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import type { DesiredFleet } from '../../../model/desired.ts';
+import type { NodePath } from '../../../model/probe.ts';
+import type { Effect, Step, Text } from '../../../model/step.ts';
+import { type Addressed, placementSubject } from '../../../model/subject.ts';
+import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../../node/paths/own-paths.ts';
+import { buildStep, scriptStep } from '../../build-step.ts';
+import { changedProperties } from '../../change.ts';
+import { readValue } from '../../fact.ts';
+import type { ObservedTarget, Property, Resource } from '../../resource.ts';
+import { placementsFact } from '../observed/fact.ts';
+import { doorAddress, drainMs } from './doors.ts';
+import { closedText } from './gateway-files.ts';
 import {
   closedAt,
   type DoormenSight,
@@ -25,7 +20,75 @@ import {
   doormanProperties,
   doormenSeen,
   isAsWanted,
+  keyedAt,
+  keysSteps,
 } from './gateway-properties.ts';
+import { doormanFiles, doormenOn, type WantedDoorman } from './gateways.ts';
+import { doormanSights, leavingAt } from './seen-doors.ts';
+
+const closeDeadlineMs = 30_000;
+
+/** A doorman of a node that is to lose placements. */
+interface Leaving {
+  readonly fleet: DesiredFleet;
+  readonly seen: DoormenSight;
+  readonly port: number;
+  /** The property of the doorman, which is changed behind these steps. */
+  readonly property: Property;
+  /** Placements that are behind it and are not to be any more. */
+  readonly names: readonly string[];
+}
+
+/** What clients are told at a door that is left. */
+function reasonOf({ placements }: DesiredFleet, name: string): string {
+  const moved = placements.find((one) => one.name === name && one.publication !== undefined);
+  const [leader] = moved?.nodes ?? [];
+  if (moved === undefined || leader === undefined) return 'it is not published here any more.';
+  return `its endpoint has moved to port ${moved.endpointPort} of ${leader}.`;
+}
+
+/** Closes the doors that are left and waits for those inside, as a stop does, before their doorman is ended or told anew. */
+function leavingSteps({ fleet, seen, port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] {
+  const { node } = property;
+  const about = { node, resource: 'doorman', towards: [property] } as const;
+  const closed = closedAt(port, seen);
+  const closing = names
+    .filter((name) => !closed.includes(name))
+    .map((name) =>
+      buildStep({
+        ...about,
+        name: `${doorAddress(port, name).address}/close`,
+        class: 'converge',
+        act: { kind: 'put', path: closedFile(port, name), mode: 0o644, content: closedText(reasonOf(fleet, name)) },
+        needs,
+        deadlineMs: closeDeadlineMs,
+      }),
+    );
+  const draining = names.map((name) =>
+    scriptStep({
+      ...about,
+      name: `${doorAddress(port, name).address}/drain`,
+      call: { name: 'drain-door', args: { port, placement: name, waitMs: drainMs } },
+      needs: closing.length === 0 ? needs : closing,
+      deadlineMs: drainMs + closeDeadlineMs,
+    }),
+  );
+  return [...closing, ...draining];
+}
+
+/** Takes away what has kept doors closed that a doorman does not have any more. */
+const forgottenDoors = ({ port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] =>
+  names.map((name) =>
+    scriptStep({
+      node: property.node,
+      resource: 'doorman',
+      towards: [property],
+      name: `${doorAddress(port, name).address}/forget`,
+      call: { name: 'open-door', args: { port, placement: name } },
+      needs,
+      deadlineMs: closeDeadlineMs,
+    }),
+  );
 
 /** For everything that launchd waits for when a doorman with requests inside is to end. */
 const loadDeadlineMs = 90_000;

@@ -1,0 +1,235 @@
+import { leadersOf } from '../../../desired/layouts.ts';
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import type { Known } from '../../../model/known.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { Step } from '../../../model/step.ts';
+import { type Addressed, addressed, nodeSubject } from '../../../model/subject.ts';
+import { aside, meshwright } from '../../../model/text/command.ts';
+import { named, prose } from '../../../model/text/prose.ts';
+import { closedFile, doormanPort } from '../../../node/paths/own-paths.ts';
+import { buildStep, gateStep } from '../../build-step.ts';
+import { changedProperties, patchesOf } from '../../change.ts';
+import { read } from '../../fact.ts';
+import type { FleetObservation } from '../../fleet-observation.ts';
+import { servicesFact } from '../../records/services-fact.ts';
+import type { Blocker, ObservedTarget, Property, Resource, View } from '../../resource.ts';
+import { knownWords, mapKnown } from '../../seen-fact.ts';
+import { isRunning, seeMember } from '../members.ts';
+import { doorAddress, drainedReason, insideAddress } from './doors.ts';
+import { closedText } from './gateway-files.ts';
+import { doormenOn } from './gateways.ts';
+import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from './seen-doors.ts';
+
+/** Placements to which nobody is let in any more, and how long those inside may take. */
+export interface DrainWish {
+  readonly placements: readonly string[];
+  readonly waitMs: number;
+}
+
+const putDeadlineMs = 30_000;
+
+/** A door of a published placement that is to be drained, on the node of its doorman. */
+interface Drained {
+  readonly target: ObservedTarget;
+  readonly port: number;
+  readonly placement: string;
+}
+
+/** Something that may be such a door, put there by an earlier file: who is inside is not known, nor can it be closed. */
+const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
+  view.targets.flatMap((target) =>
+    placements.flatMap((placement) =>
+      untoldDoors(placement, target, lookOf(view)).map(
+        ({ address, about, why }): Property => ({
+          node: target.desired.name,
+          address,
+          about,
+          desired: 0,
+          observed: why,
+          from: 'unknown',
+          to: 'closed, nobody inside',
+          reason: 'drain',
+          why: why.detail,
+        }),
+      ),
+    ),
+  );
+
+const lookOf = ({ desired, observation }: View): DoorLook => ({ fleet: desired, seen: observation });
+
+/** Macs that nobody could ask, for each placement that may have a door there. */
+const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[] =>
+  view.desired.placements
+    .filter(({ name }) => placements.includes(name))
+    .flatMap((placement) =>
+      doorNodes(lookOf(view), [placement.name])
+        .filter((node) => view.asked.includes(node) && !view.targets.some(({ desired }) => desired.name === node))
+        .map((node) => unaskedDoor(placement, node)),
+    );
+
+const drainedOf = ({ desired, targets }: View, { placements }: DrainWish): readonly Drained[] =>
+  targets.flatMap((target) =>
+    doorsOn(desired, target)
+      .filter(({ placement }) => placements.includes(placement))
+      .map(({ port, placement }) => ({ target, port, placement })),
+  );
+
+function propertyOf({ target, port, placement }: Drained): Property {
+  const seen = insideSeen(target, port, placement);
+  // A plan stays the same plan while clients leave: how many are inside is for its reader and for the gate alone.
+  const observed = mapKnown(seen, (count) => (count === 'open' || count === 0 ? count : 'inside'));
+  return {
+    node: target.desired.name,
+    ...insideAddress(port, placement),
+    desired: 0,
+    observed,
+    from: knownWords(seen, (count) => (count === 'open' ? 'open' : `closed, ${count} inside`)),
+    to: 'closed, nobody inside',
+    reason: 'drain',
+    ...(observed.kind === 'unknown' ? { why: observed.detail } : {}),
+  };
+}
+
+/** Where no doorman has the placement behind it, clients come in by another way, which its closed door would not end. */
+function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
+  const missing = missingDoor(target, port, placement);
+  if (missing === undefined) return [];
+  return [
+    {
+      code: 'plan/not-converged',
+      node: target.desired.name,
+      resource: 'doorman',
+      property: insideAddress(port, placement),
+      action: prose`${missing}: ${meshwright('apply')}, then ${aside(meshwright('drain', placement))}`,
+      isHands: false,
+      peers: [],
+      blocks: [],
+    },
+  ];
+}
+
+function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly Step[] {
+  const { node } = made;
+  const { port, placement } = one;
+  const door = doorAddress(port, placement);
+  const close = buildStep({
+    node,
+    resource: 'doorman',
+    name: `${door.address}/close`,
+    class: 'converge',
+    act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(drainedReason) },
+    towards: [made],
+    effect: { kind: 'interrupt', placement, seconds: 0 },
+    deadlineMs: putDeadlineMs,
+  });
+  const isOpen = made.observed.kind === 'known' && made.observed.value === 'open';
+  const closing = isOpen ? [{ ...close, establishes: [{ node, ...door, value: 'closed' }] }] : [];
+  const wait = gateStep({
+    node,
+    resource: 'doorman',
+    name: `${made.address}/wait`,
+    needs: closing,
+    expect: patchesOf([made]),
+    deadlineMs: waitMs,
+  });
+  return [...closing, wait];
+}
+
+/** The one thing that the verb `drain` changes: who is inside, which is nobody when the door is closed for long enough. */
+export const drainDoors = (wish: DrainWish): Resource => ({
+  kind: 'doorman',
+  after: ['identity', 'sudo'],
+  properties: (view) => [...drainedOf(view, wish).map(propertyOf), ...untoldOf(view, wish)],
+  steps: (changes, view) => ({
+    steps: drainedOf(view, wish).flatMap((one) =>
+      changedProperties(changes, [propertyOf(one)]).flatMap((made) => stepsOf(one, made, wish)),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => drainedOf(view, wish).flatMap(blockersOf),
+  notices: (view) => unaskedOf(view, wish),
+});
+
+/** The file, and what was seen of its nodes. */
+export interface DoorLook {
+  readonly fleet: DesiredFleet;
+  readonly seen: FleetObservation;
+}
+
+/** Something on a node that may be a door of a placement, put there by an earlier file; nobody can tell. */
+interface UntoldDoor extends Addressed {
+  readonly why: Extract<Known<unknown>, { kind: 'unknown' }>;
+}
+
+const factsOf = ({ nodes }: FleetObservation, node: NodeName) =>
+  Object.hasOwn(nodes, node) ? nodes[node]?.facts : undefined;
+
+/**
+ * Whether clients who come in at a node may get anywhere: behind its doors is the first rank on that node itself. Of one
+ * that does not say it, that is known only where the first rank is seen to run on another one.
+ */
+function mayLead(placement: string, node: NodeName, { fleet, seen }: DoorLook): boolean {
+  const own = seeMember(node, placement, factsOf(seen, node)).seen;
+  if (own.kind === 'known') return own.value.record?.rank === 0 && own.value.mayRun;
+  return !fleet.nodes.some(({ name }) => {
+    const other = seeMember(name, placement, factsOf(seen, name)).seen;
+    return other.kind === 'known' && other.value.record?.rank === 0 && isRunning(other.value);
+  });
+}
+
+/** What may be doors of a placement on a node that answered, beside those that it names. */
+export function untoldDoors(
+  placement: string,
+  { desired: { name }, facts }: ObservedTarget,
+  look: DoorLook,
+): readonly UntoldDoor[] {
+  const own = doormenOn(look.fleet, name).filter(({ placements }) => placements.some((one) => one.name === placement));
+  if (!mayLead(placement, name, look)) return [];
+  const services = read(facts, servicesFact);
+  if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'doorman' }), why: services }];
+  return services.value.flatMap(({ label, state, behind }): readonly UntoldDoor[] => {
+    const port = doormanPort(label);
+    if (port === undefined || state !== 'running' || behind !== undefined) return [];
+    if (own.some((one) => one.port === port)) return [];
+    const detail = `The doorman at port ${port} does not say whom it has behind it.`;
+    return [{ ...insideAddress(port, placement), why: { kind: 'unknown', reason: 'failed', detail } }];
+  });
+}
+
+/** Whether a node has a door of a placement, or may have one. */
+function hasDoor(placement: DesiredPlacement, node: NodeName, look: DoorLook): boolean {
+  if (leadersOf(placement).includes(node)) return true;
+  const desired = look.fleet.nodes.find(({ name }) => name === node);
+  const facts = factsOf(look.seen, node);
+  if (desired === undefined) return false;
+  if (facts === undefined) return mayLead(placement.name, node, look);
+  const target = { desired, facts };
+  const isLeft = leftDoorsOn(look.fleet, target).some((door) => door.placement === placement.name);
+  return isLeft || untoldDoors(placement.name, target, look).length > 0;
+}
+
+/**
+ * The nodes of the file on which doors of these placements stand: the leader of each layout, and each one on which an
+ * earlier file has left a door, or of which nobody can tell. Of a Mac that has left the file nothing can be known.
+ */
+export function doorNodes(look: DoorLook, placements: readonly string[]): readonly NodeName[] {
+  const meant = look.fleet.placements.filter(({ name }) => placements.includes(name));
+  return look.fleet.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasDoor(one, node, look)));
+}
+
+/** What is not known of a door on a node that nobody could ask, and what to do. */
+export function unaskedDoor(placement: DesiredPlacement, node: NodeName): Diagnostic {
+  const isOfFile = leadersOf(placement).includes(node);
+  const { name } = placement;
+  const asked = isOfFile
+    ? `whether the door of ${name} there is closed, and who is inside: it may`
+    : `whether an earlier file has left a door of ${name} there: one may`;
+  const leaving = isOfFile ? `nodes of ${name} in the file` : 'file';
+  return diagnose('endpoint/door-not-asked', {
+    subject: nodeSubject(node),
+    detail: prose`Nobody could ask ${named(node)} ${asked} still let clients in, now or as soon as that Mac is back.`,
+    hint: prose`Bring ${named(node)} back, then: ${meshwright('drain', name)}. Where it is gone for good, take it out of the ${leaving}.`,
+  });
+}

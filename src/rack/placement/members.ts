@@ -1,0 +1,260 @@
+import type { StopOrder } from '../../drivers/contract/driver.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
+import type { StopDialogue } from '../../model/endpoint-calls.ts';
+import type { LaunchdService } from '../../model/facts/daemons.ts';
+import type { Facts, NodeObservation, PlacementMember } from '../../model/facts/fact-values.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { ScriptCall } from '../../model/node-script.ts';
+import { type Act, type Effect, type Patch, type Step, type StepClass, type StepId, stepId } from '../../model/step.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
+import { rankServiceLabel } from '../../node/paths/own-paths.ts';
+import { bootSessionFact } from '../boot/boot-session-fact.ts';
+import { read } from '../fact.ts';
+import { isSpent, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
+import { servicesFact } from '../records/services-fact.ts';
+import { placementsFact } from './observed/fact.ts';
+
+/**
+ * The nodes whose budget has no room for a start; unknown when that cannot be said of one of them.
+ *
+ * @param takes what the start takes of each device
+ */
+export function spentNodes(members: readonly Member[], takes = 1): Known<readonly NodeName[]> {
+  const spent: NodeName[] = [];
+  for (const { node, seen } of members) {
+    if (seen.kind === 'unknown') return seen;
+    const { budget } = seen.value;
+    if (budget.kind === 'unknown') return budget;
+    if (isSpent(budget.value, takes)) spent.push(node);
+  }
+  return known(spent);
+}
+
+/** A placement with the nodes on which ranks of it have a process, as far as anybody can say. */
+export interface RunningPlacement {
+  readonly name: string;
+  readonly nodes: readonly NodeName[];
+  /** Whether some of these nodes count only because nobody could see what runs there. */
+  readonly isGuess: boolean;
+}
+
+type Placed = Pick<DesiredPlacement, 'name' | 'nodes'>;
+
+/** Placements that the nodes keep and the file does not have any more. */
+function strangers(placed: readonly Placed[], nodes: readonly NodeObservation[]): readonly Placed[] {
+  const named = nodes.flatMap(({ facts }) => {
+    const placements = read(facts, placementsFact);
+    return placements.kind === 'known' ? placements.value : [];
+  });
+  const names = new Set(
+    named.map(({ placement }) => placement).filter((name) => placed.every((one) => one.name !== name)),
+  );
+  return [...names].toSorted().map((name) => ({ name, nodes: [] }));
+}
+
+/**
+ * What runs where, whatever the file wants. A member that should be on a node of which nobody knows what runs there
+ * counts as running: unknown is never no.
+ */
+export function runningPlacements(
+  placed: readonly Placed[],
+  observed: Readonly<Record<string, NodeObservation>>,
+): readonly RunningPlacement[] {
+  const nodes = Object.values(observed);
+  return [...placed, ...strangers(placed, nodes)].flatMap((placement): readonly RunningPlacement[] => {
+    const members = nodes.map(({ node, facts }) => seeMember(node, placement.name, facts));
+    const sure = members.filter(({ seen }) => seen.kind === 'known' && isRunning(seen.value)).map(({ node }) => node);
+    const guessed = members
+      .filter(({ node, seen }) => seen.kind === 'unknown' && placement.nodes.includes(node))
+      .map(({ node }) => node);
+    return sure.length + guessed.length === 0
+      ? []
+      : [{ name: placement.name, nodes: [...sure, ...guessed], isGuess: guessed.length > 0 }];
+  });
+}
+
+/** What all steps of one placement have in common. */
+export interface MeshWork {
+  readonly placement: string;
+  /** Every node that it is on, in rank order. */
+  readonly nodes: readonly NodeName[];
+  /** Ids of the changes that these steps make. */
+  readonly changes: readonly string[];
+  /** How long its ranks are waited for after INT; absent where a stop begins with TERM. */
+  readonly interruptMs?: number;
+  /** How long its ranks need at least to end in order after TERM. */
+  readonly graceMs?: number;
+  /** As its driver wants it; absent where nobody knows its driver: the leader first. */
+  readonly stopOrder?: StopOrder;
+  /** What is talked over with its leader before it is stopped, at the port of its endpoint; absent for nothing. */
+  readonly farewell?: { readonly name: StopDialogue['name']; readonly port: number };
+  /** Absent where the failure of one step leaves the others to go on. */
+  readonly group?: string;
+}
+
+/** The part of a step that its work does not say. */
+interface MeshStepParts {
+  readonly node: NodeName;
+  /** Unique within the placement on its node: `kick`. */
+  readonly verb: string;
+  readonly class: StepClass;
+  readonly act: Act;
+  readonly needs: readonly Step[];
+  /** What it begins behind, whatever came of it; absent or empty for nothing. */
+  readonly after?: readonly Step[];
+  readonly effect?: Effect;
+  readonly establishes?: readonly Patch[];
+  readonly deadlineMs: number;
+}
+
+/** One step on a member; the other members are its peers, so that everything is in place on all of them before it. */
+export function meshStep(work: MeshWork, { node, verb, effect, after = [], ...parts }: MeshStepParts): Step {
+  const isGate = parts.act.kind === 'gate';
+  return {
+    id: stepId(`${node}/placement/${work.placement}/${verb}`),
+    node,
+    resource: 'placement',
+    class: parts.class,
+    act: parts.act,
+    effect: effect ?? { kind: 'none' },
+    changes: isGate ? [] : work.changes,
+    needs: idsOf(parts.needs),
+    ...(after.length === 0 ? {} : { after: idsOf(after) }),
+    ...(work.group === undefined ? {} : { group: work.group }),
+    peers: work.nodes.filter((other) => other !== node),
+    establishes: parts.establishes ?? [],
+    deadlineMs: parts.deadlineMs,
+  };
+}
+
+const idsOf = (steps: readonly Step[]): readonly StepId[] => [...new Set(steps.map(({ id }) => id))];
+
+/** A script of ours as the act of a step. */
+export const scriptAct = (call: ScriptCall): Act => ({ kind: 'script', ...call });
+
+/** `rank/<placement>` of a node, as gates expect it. */
+export const rankPatch = (placement: string, node: NodeName, sight: RankSight): Patch => ({
+  node,
+  ...rankAddress(placement),
+  value: { generation: sight.generation, state: sight.state },
+});
+
+/** The address of what one member does. */
+export const rankAddress = (placement: string): Addressed => addressed({ kind: 'rank', placement });
+
+/** The address of a placement, on the node of its leader. */
+export const placementAddress = (placement: string): Addressed => addressed({ kind: 'placement', placement });
+
+/**
+ * What one member of a placement does on its node: `ready` is loaded and was never started, `running` has not joined
+ * yet, `meeting` listens where the others find it, `joined` listens where a member that joined listens, `exited` was
+ * started and has no process any more.
+ */
+export type MemberState = 'absent' | 'stopped' | 'ready' | 'running' | 'meeting' | 'joined' | 'exited';
+
+/** One member of a placement as its node shows it. */
+export interface SeenMember {
+  readonly state: MemberState;
+  /** What bootstrap left on the node; absent where it never ran. */
+  readonly record?: PlacementMember;
+  /** Whether a process may be there that `stop-rank` has to end. */
+  readonly mayRun: boolean;
+  /** As launchd prints the end of its last process. */
+  readonly lastExit?: string;
+  /** Starts in this boot session, over all generations. */
+  readonly starts: Known<number>;
+  /** Of its node, over all placements: what counts where the placement uses RDMA. */
+  readonly budget: Known<LaunchBudget>;
+}
+
+/** A member, seen or not. */
+export interface Member {
+  readonly node: NodeName;
+  readonly seen: Known<SeenMember>;
+}
+
+/** A member that was seen, with its place in the mesh. */
+export interface RankOnNode {
+  readonly node: NodeName;
+  readonly rank: number;
+  readonly seen: SeenMember;
+}
+
+/** Whether it has a process. */
+export const isRunning = ({ state }: Pick<SeenMember, 'state'>): boolean =>
+  state === 'running' || state === 'meeting' || state === 'joined';
+
+/** What a gate compares: `rank/<placement>` of a node. */
+interface RankSight {
+  readonly generation: number;
+  readonly state: MemberState;
+}
+
+/** Looks at a node for its member of a placement; `facts` are absent when the node was not observed at all. */
+export function seeMember(node: NodeName, placement: string, facts: Facts | undefined): Member {
+  if (facts === undefined) return { node, seen: unknown('unreachable', 'the node was not observed') };
+  const placements = read(facts, placementsFact);
+  const services = read(facts, servicesFact);
+  if (placements.kind === 'unknown') return { node, seen: placements };
+  if (services.kind === 'unknown') return { node, seen: services };
+  const record = placements.value.find((member) => member.placement === placement);
+  const service = services.value.find(({ label }) => label === rankServiceLabel(placement));
+  const state = stateOf(record, service);
+  if (state === undefined) {
+    return { node, seen: unknown('garbled', `launchctl does not say whether ${rankServiceLabel(placement)} ever ran`) };
+  }
+  const starts = startsOf(record, facts);
+  const seen: SeenMember = {
+    state,
+    mayRun: isRunning({ state }) || (record !== undefined && service === undefined),
+    ...(record === undefined ? {} : { record }),
+    ...(service?.lastExit === undefined ? {} : { lastExit: service.lastExit }),
+    starts,
+    budget: starts.kind === 'unknown' ? starts : launchBudget(facts, starts.value),
+  };
+  return { node, seen: known(seen) };
+}
+
+/** The value of `rank/<placement>`. */
+export const rankSight = ({ record, state }: SeenMember): RankSight => ({ generation: record?.generation ?? 0, state });
+
+/** `undefined` when launchd shows a service without a process and does not say whether it ever had one. */
+function stateOf(record: PlacementMember | undefined, service: LaunchdService | undefined): MemberState | undefined {
+  if (service === undefined) return unlistedState(record);
+  switch (service.state) {
+    case 'running':
+      return record === undefined ? 'running' : runningState(record);
+    case 'not-loaded':
+      return record === undefined ? 'absent' : 'stopped';
+    case 'waiting':
+      return idleState(service);
+  }
+}
+
+/** A service whose file was deleted is in no list, and its process lives on: then only the port tells. */
+function unlistedState(record: PlacementMember | undefined): MemberState {
+  if (record === undefined) return 'absent';
+  return record.isListening ? 'joined' : 'stopped';
+}
+
+/** launchd counts from its bootstrap, so a service that a reboot loaded again is ready. */
+function idleState({ runs, lastExit }: LaunchdService): MemberState | undefined {
+  if (runs !== undefined) return runs === 0 ? 'ready' : 'exited';
+  if (lastExit === undefined) return undefined;
+  return lastExit === '(never exited)' ? 'ready' : 'exited';
+}
+
+const runningState = (record: PlacementMember): MemberState =>
+  isJoined(record) ? 'joined' : record.isMeeting ? 'meeting' : 'running';
+
+/** A follower that is to join at the endpoint's port has no port of its own: there only the leader listens. */
+const isJoined = ({ rank, port, endpointPort, isListening }: PlacementMember): boolean =>
+  port === 0 || isListening || (rank > 0 && port === endpointPort);
+
+function startsOf(record: PlacementMember | undefined, facts: Facts): Known<number> {
+  if (record === undefined || record.starts === 0) return known(0);
+  const session = read(facts, bootSessionFact);
+  if (session.kind === 'unknown') return session;
+  return known(session.value.uuid === record.startedIn ? record.starts : 0);
+}
