@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
-import { codes } from '../src/engine/codes.ts';
+import { codes } from '../src/engine/diagnose/rules.ts';
 import { macModel, macModelsDate, macTable } from '../src/model/macs.ts';
 
 const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));

@@ -24,7 +24,7 @@ const beside = [
   ['put a file', 'src/node/put-file.ts', 'putBody'],
   ['change the network', 'src/engine/scripts/transaction.ts', 'transactionBody'],
   ['confirm a network change', 'src/engine/scripts/transaction.ts', 'confirmBody'],
-  ['begin a job', 'src/engine/scripts/launch-job.ts', 'launchBody'],
+  ['begin a job', 'src/engine/scripts/job.ts', 'launchBody'],
   ['restart or switch off', 'src/rack/boot/restart-mac.ts', 'restartBody'],
   ['keep the values of before', 'src/rack/uninstall/baseline.ts', 'recordBaselineLines'],
   ['run a rank of `launch` as another account', 'src/rack/placement/start/launch-rank.ts', 'launchRankScript'],

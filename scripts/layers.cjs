@@ -69,17 +69,17 @@ const roles = {
   },
   reading: {
     accounts: 'account-state',
-    addresses: 'address-hint ipv4 office-networks',
-    bridge: 'bridge-layers bridges',
+    addresses: 'address-hint link-address-seen office-networks',
+    bridge: 'bridges',
     cables: 'before-cables receptacle-place',
     cabling: 'receptacle-sight',
     clock: 'clocks',
-    contract: 'define-rule examination fleet-observation rdma-severity resource-kind rule seen-fact',
+    contract: 'define-rule examination resource-kind seen-fact',
     'foreign-daemon': 'adopted-daemon',
     hold: 'node-holds',
     identity: 'identity',
-    macos: 'macos macos-offers',
-    network: 'cable-method left-to-keeper service-names service-order thunderbolt-interfaces',
+    macos: 'macos',
+    network: 'services thunderbolt-interfaces',
     rdma: 'launch-budget rdma-node rdma-object-words rdma-receptacle rdma-switch-steps',
     records: 'trees',
   },
@@ -99,11 +99,9 @@ const roles = {
   // A setting in one file has a part of every role; only lists import it, and what sets values back.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
-    addresses: 'link-address-gid link-address-properties link-address-seen',
+    addresses: 'link-address-properties',
     artifacts: 'runtime-back tree-steps',
-    contract: 'build-step change define-setting property-key resource verify-only',
-    keeper: 'keeper-wish',
-    network: 'transaction/connection',
+    contract: 'build-step define-setting resource',
     placement: [
       'check/memory-findings check/placement-checks check/placement-findings check/placement-libraries',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateway-properties endpoint/gateways',
@@ -115,19 +113,16 @@ const roles = {
   script: {
     access: 'install-access',
     accounts: 'check-account make-account',
-    addresses: 'clear-link-address set-link-address',
+    addresses: 'link-address-scripts',
     artifacts: 'tree-scripts',
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     clock: 'set-clock',
-    'foreign-daemon': 'return-daemon stop-daemon',
+    'foreign-daemon': 'daemon-scripts',
     hold: 'script',
-    keeper: 'load-keeper program remove-keeper',
+    keeper: 'keeper-scripts program',
     memory: 'set-wired-limit',
-    network: [
-      'order-services transaction/keeper-parting transaction/rollback-script transaction/saved-network',
-      'transaction/settle-rollback',
-    ].join(' '),
+    network: 'order-services transaction/keeper-parting transaction/rollback-script transaction/saved-network',
     placement: 'endpoint/gateway-files endpoint/gateway-scripts observed/rank-log ranks/rank-scripts start/launch-rank',
     uninstall: 'clear-node restore-network',
   },
@@ -147,7 +142,7 @@ function roleFiles(role) {
 }
 
 /** Files of `node` that read answers; all others make what is sent. */
-const answerFiles = ['answers/', 'probes/(?:kept|kept-before|kept-seals|network|node-setting|ours|system)\\.ts$'];
+const answerFiles = ['answers/', 'probes/(?:kept|network|node-setting|ours|system)\\.ts$'];
 
 /**
  * Parts of the rooms that have an order of their own, each with patterns of its files and what it may import besides
@@ -180,7 +175,6 @@ const parts = {
     files: roleFiles('setting'),
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'],
   },
-  'engine/codes': { files: ['src/engine/codes\\.ts$'], mayImport: ['diagnostics', 'engine/diagnose'] },
   'engine/file': {
     files: ['src/engine/load-cluster\\.ts$'],
     mayImport: ['model', 'config', 'drivers'],
@@ -191,7 +185,7 @@ const parts = {
   },
   'engine/observe': { files: [inFolder('engine/observe')], mayImport: ['model', 'node', 'rack/fact', 'rack/setting'] },
   'engine/graph': {
-    files: [inFolder('engine/graph')],
+    files: ['src/engine/rack-graph\\.ts$'],
     mayImport: ['model', 'diagnostics', 'desired', 'rack/fact', 'rack/geometry', 'rack/reading'],
   },
   'engine/diagnose': {

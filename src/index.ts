@@ -28,8 +28,8 @@ export type { Diagnostic } from './diagnostics/diagnostic.ts';
 export { FleetError } from './diagnostics/diagnostic.ts';
 export { plainText, proseText, type Reader } from './diagnostics/prose-text.ts';
 export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
-export { codes, type DiagnosticCode } from './engine/codes.ts';
 export { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
+export { codes, type DiagnosticCode } from './engine/diagnose/rules.ts';
 export { loadCluster } from './engine/load-cluster.ts';
 export { type FactName, type FactValues, readFact } from './engine/observe/facts.ts';
 export type { ClusterLock } from './model/cluster-lock.ts';
@@ -39,7 +39,7 @@ export type { Facts, NodeObservation } from './model/facts/fact-values.ts';
 export type { Known, UnknownReason } from './model/known.ts';
 export { type Subject, subjectText } from './model/subject.ts';
 export type { Prose } from './model/text/prose.ts';
-export type { FleetObservation } from './rack/fleet-observation.ts';
+export type { FleetObservation } from './rack/examination.ts';
 export {
   createReachResolver,
   localReachEnv,

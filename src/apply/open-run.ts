@@ -7,7 +7,7 @@ import { digestOf, shortDigest } from '../model/digest.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Step } from '../model/step.ts';
 import { isSameSubject } from '../model/subject.ts';
-import type { FleetObservation } from '../rack/fleet-observation.ts';
+import type { FleetObservation } from '../rack/examination.ts';
 import { executeSteps, type RunStep } from './execute.ts';
 import { leaseHeld } from './lease/take-lease.ts';
 import { observeSessions } from './reach/observe.ts';

@@ -3,7 +3,7 @@ import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
 import type { PlayScope } from '../engine/playbooks/expand.ts';
 import type { Task } from '../engine/playbooks/playbook.ts';
 import type { NodeName } from '../model/node.ts';
-import type { FleetObservation } from '../rack/fleet-observation.ts';
+import type { FleetObservation } from '../rack/examination.ts';
 import type { RunOptions } from './run-options.ts';
 import type { LeaseRefusal, RunReport } from './run-report.ts';
 import type { RunTiming } from './run-timing.ts';

@@ -3,7 +3,7 @@ import type { EffectTotal } from '../engine/plan/plan.ts';
 import { batchesOf, expandTask, type LaterTask, playNodes } from '../engine/playbooks/expand.ts';
 import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
 import type { NodeName } from '../model/node.ts';
-import type { FleetObservation } from '../rack/fleet-observation.ts';
+import type { FleetObservation } from '../rack/examination.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork } from './playbook-report.ts';
 import { carryOut, type DoneWork } from './playbook-work.ts';

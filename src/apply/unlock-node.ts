@@ -5,7 +5,7 @@ import type { NodeName } from '../model/node.ts';
 import type { Secret } from '../model/secret.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
-import { bootSessionFact } from '../rack/boot/boot-session-fact.ts';
+import { bootSessionFact } from '../rack/boot/fact.ts';
 import { read } from '../rack/fact.ts';
 import { type HostKeyTrust, trustFor } from '../remote/keys/host-key-trust.ts';
 import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-login.ts';

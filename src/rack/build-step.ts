@@ -1,9 +1,7 @@
 import type { NodeName } from '../model/node.ts';
 import type { NetworkCall, ScriptCall } from '../model/node-script.ts';
 import { type Effect, type Patch, type Step, stepId } from '../model/step.ts';
-import { patchesOf } from './change.ts';
-import { propertyKey } from './property-key.ts';
-import type { Property } from './resource.ts';
+import { type Property, patchesOf, propertyKey } from './resource.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
 /** What every step needs to be told; the rest follows, or is nothing. */

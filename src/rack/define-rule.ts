@@ -3,10 +3,9 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Examination } from './examination.ts';
 import type { FactDefinition } from './fact.ts';
 import type { ResourceKind } from './resource-kind.ts';
-import type { Rule } from './rule.ts';
 
 /** When a finding blocks a resource. */
-export type RoleCondition =
+type RoleCondition =
   /** The file needs RDMA on a node of the finding; otherwise the finding is only reported. */
   | 'rdma-needed'
   /** The same, and the addresses of its receptacles are right; otherwise `apply` may repair it by setting them. */
@@ -52,3 +51,9 @@ export function defineRule<C extends Readonly<Record<string, RuleCode>>>(
   const codes = defineCodes(entries);
   return { codes, rule: (examination) => find(examination, codes) };
 }
+
+/**
+ * One kind of trouble. It judges only what is known: an unknown fact makes it silent, never right and never wrong.
+ * The order in which it finds things has no meaning.
+ */
+export type Rule = (examination: Examination) => readonly Diagnostic[];

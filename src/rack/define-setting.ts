@@ -5,9 +5,8 @@ import type { Known } from '../model/known.ts';
 import type { ScriptArgs, ScriptCall, ScriptName } from '../model/node-script.ts';
 import { type AddressPart, addressed } from '../model/subject.ts';
 import { scriptStep } from './build-step.ts';
-import { changedProperties } from './change.ts';
 import type { FactDefinition } from './fact.ts';
-import type { ObservedTarget, Property, Resource } from './resource.ts';
+import { changedProperties, type ObservedTarget, type Property, type Resource } from './resource.ts';
 import type { ResourceKind } from './resource-kind.ts';
 import { knownWords } from './seen-fact.ts';
 

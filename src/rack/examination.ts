@@ -1,10 +1,16 @@
+import { needsRdma } from '../desired/layouts.ts';
+import type { Severity } from '../diagnostics/code-entry.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import type { Facts } from '../model/facts/fact-values.ts';
+import type { Facts, NodeObservation } from '../model/facts/fact-values.ts';
 import type { LinkEnd, NodeName } from '../model/node.ts';
 import { type Cabling, judgeCabling } from './cabling/judge-cabling.ts';
-import { findMoves, type MoveGroup } from './cabling/moves.ts';
-import type { FleetObservation } from './fleet-observation.ts';
+import type { MoveGroup } from './cabling/moves.ts';
+import { findMoves } from './cabling/moves.ts';
+
+/** How bad missing RDMA is on these nodes: where nothing in the file needs it, it is only worth knowing. */
+export const rdmaSeverity = ({ desired }: Examination, nodes: readonly NodeName[]): Severity =>
+  nodes.some((node) => needsRdma(desired, node)) ? 'error' : 'notice';
 
 /** A node that answered, beside what the file wants of it. */
 export interface ExaminedNode {
@@ -59,4 +65,12 @@ export function examine(desired: DesiredFleet, observation: FleetObservation): E
       : [{ name: node.name, desired: node, facts, ends: endsOf(desired, node.name) }];
   });
   return { desired, nodes, failures: observation.failures, cabling, moves: findMoves(cabling) };
+}
+
+/** What one run found out about the whole fleet. A node that was not asked is in neither record. */
+export interface FleetObservation {
+  /** By node name. A node that could not be reached has every fact `unknown('unreachable')`. */
+  readonly nodes: Readonly<Record<string, NodeObservation>>;
+  /** By node name: why a node could not be observed, or not to the end. */
+  readonly failures: Readonly<Record<string, readonly Diagnostic[]>>;
 }

@@ -1,15 +1,67 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import type { Json } from '../model/digest.ts';
+import { canonicalJson, type Json } from '../model/digest.ts';
 import type { Facts } from '../model/facts/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Change, Step } from '../model/step.ts';
+import type { Change, Patch, Step } from '../model/step.ts';
 import type { Addressed } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
-import type { Examination } from './examination.ts';
-import type { FleetObservation } from './fleet-observation.ts';
+import type { Examination, FleetObservation } from './examination.ts';
 import type { ResourceKind } from './resource-kind.ts';
+
+/** A resource that no program can bring to its desired state: it has no properties, only blockers and unknowns. */
+export const verifyOnly = (one: Pick<Resource, 'kind' | 'after' | 'gaps' | 'isPrecondition'>): Resource => ({
+  ...one,
+  properties: () => [],
+  steps: () => ({ steps: [], rescues: [] }),
+  blockers: ({ findingBlockers }) => findingBlockers(one.kind),
+});
+
+/** Whether a property is known to be as it should be, known to differ, or not known. */
+export function judgeProperty({ desired, observed }: Property): 'met' | 'differs' | 'unknown' {
+  if (observed.kind === 'unknown') {
+    return 'unknown';
+  }
+  return canonicalJson(observed.value) === canonicalJson(desired) ? 'met' : 'differs';
+}
+
+/** The change that a differing property asks for. */
+export const changeOf = (property: Property): Change => ({
+  id: propertyKey(property),
+  resource: property.address,
+  about: property.about,
+  node: property.node,
+  from: property.from,
+  to: property.to,
+  reason: property.reason,
+});
+
+/** The properties that these changes are about. */
+export function changedProperties(changes: readonly Change[], properties: readonly Property[]): readonly Property[] {
+  const ids = new Set(changes.map(({ id }) => id));
+  return properties.filter((one) => ids.has(propertyKey(one)));
+}
+
+/** What steps that change these properties establish. */
+export const patchesOf = (properties: readonly Property[]): readonly Patch[] =>
+  properties.map(({ node, address, about, desired }) => ({ node, address, about, value: desired }));
+
+/** `studio-1 power/sleep`: one property of one node, the same in changes, gates and the lists of what waits. */
+export const propertyKey = ({ node, address }: { readonly node: NodeName; readonly address: string }): string =>
+  `${node} ${address}`;
+
+/** The node and the address in a key that a journal has kept. */
+export function readPropertyKey(key: string): { readonly node: string; readonly address: string } {
+  const [node = '', ...address] = key.split(' ');
+  return { node, address: address.join(' ') };
+}
+
+/** Every node that a property lives on, or that a blocker blocks. */
+export const nodesOf = ({ node, peers = [] }: Pick<Property, 'node' | 'peers'>): readonly NodeName[] => [
+  node,
+  ...peers,
+];
 
 /** A node that was asked for and that answered. */
 export interface ObservedTarget {
@@ -123,7 +175,7 @@ export interface Resource {
 }
 
 /** The Macs that are to be as they were before meshwright, and the placements that are stopped for it. */
-export interface Uninstallation {
+interface Uninstallation {
   readonly nodes: readonly NodeName[];
   readonly placements: readonly string[];
 }

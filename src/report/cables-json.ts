@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
 import type { CableWork } from '../engine/cables/cable-work.ts';
-import { rackGraph } from '../engine/graph/rack-graph.ts';
+import { rackGraph } from '../engine/rack-graph.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { CablesDocument } from '../model/documents.generated.ts';
 import { linkEndText } from '../model/node.ts';

@@ -1,7 +1,7 @@
 import type { sshCodes } from '../diagnostics/codes/codes-ssh.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { NodeSurvey } from '../engine/diagnose/survey.ts';
-import type { Unreached } from '../engine/plan/unreached.ts';
+import type { Unreached } from '../engine/plan/view.ts';
 import { counted } from './page.ts';
 
 /** Why a node was not reached, in words that fit into the row of a table: at most 28 columns. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
-import { codes } from '../../src/engine/codes.ts';
+import { codes } from '../../src/engine/diagnose/rules.ts';
 import { filesBelow, textOf } from './sources.ts';
 
 const names = Object.keys(codes);

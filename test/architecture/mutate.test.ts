@@ -285,7 +285,7 @@ describe('files of a mutation run', () => {
     write('src/plan.ts', `import { word } from './hold.ts';`);
     write('test/unit/hold.test.ts', `import { word } from '../../src/hold.ts';`);
     write('test/unit/plan.test.ts', `import '../../src/plan.ts';`);
-    write('test/unit/types.test.ts', `import type { Word } from '../../src/hold.ts';`);
+    write('test/unit/types.test.ts', `import type { Word } from '../../src/model/probe.ts';`);
     write('test/cli/meshwright.ts', `export const meshwright = 1;`);
     for (const name of ['apply', 'stop'])
       write(`test/cli/${name}.test.ts`, `import './meshwright.ts'; f('${name}-it');`);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { connect, eventually, type Ran, type RunningRack, run, sh } from '../rack/running.ts';
 import { observe } from '../scenarios/observe-rack.ts';

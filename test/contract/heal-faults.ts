@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { faultNames } from '../../src/sim/faults/faults.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { type Applied, type ConvergeRack, changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';

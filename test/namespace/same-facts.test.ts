@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { read } from '../../src/rack/fact.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { interfacesFact } from '../../src/rack/network/interfaces-fact.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';

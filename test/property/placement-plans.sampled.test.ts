@@ -6,10 +6,10 @@ import type { TokenSight } from '../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Step } from '../../src/model/step.ts';
-import { changeOf, judgeProperty } from '../../src/rack/change.ts';
 import type { MemberState } from '../../src/rack/placement/members.ts';
 import { placement } from '../../src/rack/placement/resource.ts';
 import type { Property } from '../../src/rack/resource.ts';
+import { changeOf, judgeProperty } from '../../src/rack/resource.ts';
 import { fleetOfDriver, type MemberCase, type MeshChanges, type MeshRack, observeMesh } from '../rack/placements.ts';
 import { runs } from '../runs.ts';
 

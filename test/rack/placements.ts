@@ -21,7 +21,7 @@ import type { DoormanSight, DoorSight } from '../../src/model/gateway.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import type { MemberState } from '../../src/rack/placement/members.ts';
 import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
 

@@ -14,7 +14,7 @@ import type {
 } from '../../src/model/facts/fact-values.ts';
 import { known, type UnknownReason, unknown } from '../../src/model/known.ts';
 import { type Link, type LinkEnd, nodeName } from '../../src/model/node.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { type ActiveFault, applyFaults } from '../../src/sim/faults/faults.ts';
 import type { SimulatedFleet } from '../../src/sim/model/fleet.ts';
 import { nodeFiles } from '../../src/sim/render-node.ts';

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { createServer, type Server } from 'node:http';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobFolder } from '../../src/engine/scripts/launch-job.ts';
+import { jobFolder } from '../../src/engine/scripts/job.ts';
 import { digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';

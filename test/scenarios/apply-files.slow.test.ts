@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunEvent, RunOptions } from '../../src/apply/run-options.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
-import { jobFolder } from '../../src/engine/scripts/launch-job.ts';
+import { jobFolder } from '../../src/engine/scripts/job.ts';
 import { type Digest, digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import { type Step, stepId } from '../../src/model/step.ts';

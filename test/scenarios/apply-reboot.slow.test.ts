@@ -7,7 +7,7 @@ import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
-import { bootSessionFact } from '../../src/rack/boot/boot-session-fact.ts';
+import { bootSessionFact } from '../../src/rack/boot/fact.ts';
 import { read } from '../../src/rack/fact.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';

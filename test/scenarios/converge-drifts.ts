@@ -1,9 +1,9 @@
 import { appendFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { read } from '../../src/rack/fact.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
-import { hardwarePortsFact } from '../../src/rack/network/hardware-ports-fact.ts';
 import { interfacesFact } from '../../src/rack/network/interfaces-fact.ts';
+import { hardwarePortsFact } from '../../src/rack/network/services-fact.ts';
 import type { Fleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { first } from './converge-file.ts';
 import type { Drift, Hand } from './converge-hand.ts';

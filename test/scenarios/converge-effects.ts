@@ -1,6 +1,6 @@
 import type { Step } from '../../src/model/step.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { read } from '../../src/rack/fact.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import type { Effect } from '../../src/sim/hosts/records.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { sampleOf } from '../sample.ts';
 import { patternOf } from './converge-drifting.ts';
 import { pairFile } from './converge-file.ts';

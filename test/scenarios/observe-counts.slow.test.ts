@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { factNames } from '../../src/engine/observe/facts.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { eventually, markedProcesses, type RunningRack } from '../rack/running.ts';
 import { observe, startExampleRack, timelessFacts, treesOf, unknownFacts } from './observe-rack.ts';

@@ -6,7 +6,7 @@ import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
 import { factsJson } from '../../src/engine/observe/facts-json.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { type RunningFleet, type StartFleetOptions, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { root, textOf } from '../architecture/sources.ts';
 import { type RunningRack, startRack } from '../rack/running.ts';

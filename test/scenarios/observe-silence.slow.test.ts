@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codes } from '../../src/engine/codes.ts';
+import { codes } from '../../src/engine/diagnose/rules.ts';
 import { allProbes } from '../../src/engine/observe/facts.ts';
 import { observeCommand } from '../../src/node/observe-script.ts';
 import { type FaultName, faultNames, faults } from '../../src/sim/faults/faults.ts';

@@ -10,7 +10,7 @@ import { openUnlockAttempts } from '../../src/cli/unlock/unlock-by-itself.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
-import { bootSessionFact } from '../../src/rack/boot/boot-session-fact.ts';
+import { bootSessionFact } from '../../src/rack/boot/fact.ts';
 import { read } from '../../src/rack/fact.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';

@@ -5,7 +5,7 @@ import { cableFacts, cableWork } from '../../src/engine/cables/cable-work.ts';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { factNames } from '../../src/engine/observe/facts.ts';
 import { nodeSubject, subjectText } from '../../src/model/subject.ts';
-import type { FleetObservation } from '../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { eventually, type RunningRack } from '../rack/running.ts';
 import { asText } from '../unit/as-text.ts';

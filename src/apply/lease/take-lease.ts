@@ -1,13 +1,18 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type LeaseClaim, releaseLeaseScript, stealLeaseScript, takeLeaseScript } from '../../engine/scripts/lease.ts';
-import { readLeaseAnswer, type SeenLease } from '../../engine/scripts/lease-answer.ts';
+import {
+  type LeaseClaim,
+  readLeaseAnswer,
+  releaseLeaseScript,
+  type SeenLease,
+  stealLeaseScript,
+  takeLeaseScript,
+} from '../../engine/scripts/lease.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
-import { leaseLostExit, mutatingCommand } from '../../node/root-script.ts';
-import type { ScriptEnd } from '../../node/script-result.ts';
+import { leaseLostExit, mutatingCommand, type ScriptEnd } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import type { Session } from '../reach/session.ts';

@@ -14,7 +14,7 @@ import { judgeToken } from '../../node/endpoint/judge-answer.ts';
 import { insideOf } from '../../rack/placement/endpoint/doors.ts';
 import { parseRankProgress, type RankProgress, rankProgressCommand } from '../../rack/placement/observed/rank-log.ts';
 import { furthest, hasProgressed } from '../../rack/placement/start/start-mesh.ts';
-import { propertyKey } from '../../rack/property-key.ts';
+import { propertyKey } from '../../rack/resource.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';
 import type { Session } from '../reach/session.ts';

@@ -1,7 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { launchBody } from '../../engine/scripts/launch-job.ts';
-import { type JobPoll, parseJobPoll, pollJobCommand } from '../../engine/scripts/poll-job.ts';
+import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../engine/scripts/job.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../run-timing.ts';

@@ -7,11 +7,15 @@ import type { Exit } from '../../model/probe.ts';
 import type { Step } from '../../model/step.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
-import { mutatingScript, type Sending } from '../../node/mutating-script.ts';
 import { place } from '../../node/paths/node-paths.ts';
 import { doormanLog } from '../../node/paths/own-paths.ts';
-import { mutatingCommand } from '../../node/root-script.ts';
-import { readScriptResult, type ScriptEnd } from '../../node/script-result.ts';
+import {
+  mutatingCommand,
+  mutatingScript,
+  readScriptResult,
+  type ScriptEnd,
+  type Sending,
+} from '../../node/root-script.ts';
 import { withdrawBody } from '../../node/withdraw.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit } from '../../remote/remote.ts';

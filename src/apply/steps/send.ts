@@ -12,7 +12,7 @@ import {
   parseSize,
   prefixDigestCommand,
   stagedSizeCommand,
-} from '../../node/send.ts';
+} from '../../node/node-bytes.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import type { SessionCommand } from '../reach/session.ts';

@@ -11,7 +11,7 @@ import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { doorOf, insideOf } from '../../rack/placement/endpoint/doors.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';

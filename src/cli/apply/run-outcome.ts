@@ -8,7 +8,7 @@ import type { NodeName } from '../../model/node.ts';
 import type { Change } from '../../model/step.ts';
 import type { AddressParts } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { awayNodes } from '../../rack/placement/state/layouts.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 

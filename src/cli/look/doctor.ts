@@ -1,6 +1,6 @@
 import { troublesOf } from '../../engine/diagnose/troubles.ts';
-import { unreachedOf } from '../../engine/plan/unreached.ts';
 import { withoutVainCommands } from '../../engine/plan/vain-commands.ts';
+import { unreachedOf } from '../../engine/plan/view.ts';
 import { rdmaSwitches } from '../../rack/rdma/rdma-switch-steps.ts';
 import { doctorJson, doctorText } from '../../report/doctor.ts';
 import { unreachedField } from '../../report/nodes-text.ts';

@@ -1,8 +1,8 @@
 import { extname, resolve } from 'node:path';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { cableWork } from '../../engine/cables/cable-work.ts';
-import { declaredGraph, rackGraph } from '../../engine/graph/rack-graph.ts';
 import { viewOf } from '../../engine/plan/view.ts';
+import { declaredGraph, rackGraph } from '../../engine/rack-graph.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';

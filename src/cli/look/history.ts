@@ -2,12 +2,12 @@ import { type JournalRecord, journalFolder } from '../../apply/journal/journal.t
 import { type RecordedRun, readJournals } from '../../apply/journal/read-journals.ts';
 import type { CommandOutcome } from '../../apply/reach/session.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { type Unreached, unreachedOf } from '../../engine/plan/unreached.ts';
+import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { type HistoryEntry, historyCommand, parseHistory } from '../../node/history.ts';
-import { readPropertyKey } from '../../rack/property-key.ts';
+import { type HistoryEntry, historyCommand, parseHistory } from '../../node/root-script.ts';
+import { readPropertyKey } from '../../rack/resource.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import {

@@ -8,7 +8,7 @@ import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Link, NodeName } from '../../model/node.ts';
 import { areNetworksSeen, officeNetworks } from '../../rack/addresses/office-networks.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';

@@ -3,7 +3,7 @@ import { type RecordedRun, readJournals } from '../../apply/journal/read-journal
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { fleetFindings } from '../../engine/diagnose/stop-first.ts';
+import { fleetFindings } from '../../engine/diagnose/diagnose-fleet.ts';
 import { withoutConsequences } from '../../engine/diagnose/troubles.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -12,7 +12,7 @@ import { subjectNodes } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { utcText } from '../../model/text/units.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { placementFindings } from '../../rack/placement/check/placement-findings.ts';
 import {
   type ClientCounts,

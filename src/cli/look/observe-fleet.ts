@@ -4,7 +4,7 @@ import { type CommandFor, type CommandOutcome, runCommand } from '../../apply/re
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { isSuccess } from '../../model/probe.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';
 import type { NodeVerdict } from '../exit-codes.ts';

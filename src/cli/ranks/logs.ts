@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
 import { type FailingRank, firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
 import { driverOf, requestPatternOf } from '../../drivers/registry.ts';
-import { unreachedOf } from '../../engine/plan/unreached.ts';
+import { unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

@@ -1,9 +1,11 @@
+import { needsFastLink } from '../../desired/layouts.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { placeAt } from '../../rack/cables/receptacle-place.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
+import type { JudgedLink } from '../../rack/cabling/judge-cabling.ts';
 import { isSameEnd, type ReceptacleView } from '../../rack/cabling/receptacle-view.ts';
 import { type SeenRack, viewAt } from '../../rack/cabling/see-receptacles.ts';
-import { linkVerdict } from './cable-verdict.ts';
 import type { CableAct, CableWork } from './cable-work.ts';
 
 /** What one receptacle shows now, or showed until now. */
@@ -19,7 +21,7 @@ export interface Plug {
 }
 
 /** What changed at the receptacles between two looks; a cable that both its ends see is told once. */
-export interface PlugChanges {
+interface PlugChanges {
   readonly plugged: readonly Plug[];
   readonly unplugged: readonly Plug[];
 }
@@ -149,4 +151,26 @@ function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   const count = counts[Math.abs(steps)];
   const side = steps > 0 ? 'right' : 'left';
   return count === undefined || steps === 0 ? plain : { at: from, advice: `${count} to the ${side}, please` };
+}
+
+/** How one declared link counts: `wrong` is what no hands at the cables can mend, `unjudged` what nobody knows. */
+type LinkVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
+
+/** Where nothing needs RDMA a slow cable is as the file wants it, and so is one of which nobody knows the speed. */
+export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLink): LinkVerdict {
+  const isFast = needsFastLink(desired, link.ends);
+  switch (judgement.kind) {
+    case 'as-declared':
+      return isFast && judgement.bitsPerSecond === undefined ? 'unjudged' : 'fine';
+    case 'slow':
+      if (!isFast) return 'fine';
+      // A Mac that can do no more is not mended by another cable.
+      return judgement.limitedBy.length > 0 ? 'wrong' : 'hands';
+    case 'unknown':
+      return 'unjudged';
+    case 'no-receptacle':
+      return 'wrong';
+    default:
+      return 'hands';
+  }
 }

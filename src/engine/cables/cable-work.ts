@@ -8,11 +8,10 @@ import { endWords, moveText } from '../../rack/cabling/cabling-text.ts';
 import type { JudgedLink } from '../../rack/cabling/judge-cabling.ts';
 import { type Move, type MoveGroup, moveEnds, takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { type Examination, examine } from '../../rack/examination.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/members.ts';
-import { type JoinedPair, joinedNodes, runningOver } from '../diagnose/pulled-cables.ts';
-import { fleetFindings } from '../diagnose/stop-first.ts';
+import { fleetFindings, type JoinedPair, joinedNodes, runningOver } from '../diagnose/diagnose-fleet.ts';
 import type { FactName } from '../observe/facts.ts';
 
 /** The facts that cables are judged by: who is who, what is plugged in and where, what is bridged, what runs over it. */

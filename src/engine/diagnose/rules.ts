@@ -1,36 +1,24 @@
 import type { Code } from '../../diagnostics/code-entry.ts';
-import { fullDiskAccess } from '../../rack/access/full-disk-access-rule.ts';
-import { sudo } from '../../rack/access/sudo-rule.ts';
-import { accounts } from '../../rack/accounts/rule.ts';
-import { runsAsLogin } from '../../rack/accounts/runs-as-login-rule.ts';
-import { cableAddresses } from '../../rack/addresses/cable-addresses-rule.ts';
-import { poolOverlap } from '../../rack/addresses/pool-overlap-rule.ts';
-import { disk } from '../../rack/boot/disk-rule.ts';
-import { panics } from '../../rack/boot/panics-rule.ts';
-import { bridgeLoop } from '../../rack/bridge/bridge-loop-rule.ts';
-import { bridge } from '../../rack/bridge/bridge-rule.ts';
-import { madeBridgesRule } from '../../rack/bridge/made-bridges-rule.ts';
+import { codes as general } from '../../diagnostics/diagnose.ts';
+import { fullDiskAccess, sudo } from '../../rack/access/rule.ts';
+import { accounts, runsAsLogin } from '../../rack/accounts/rule.ts';
+import { cableAddresses, poolOverlap } from '../../rack/addresses/rule.ts';
+import { disk, panics } from '../../rack/boot/rule.ts';
+import { bridge, bridgeLoop, madeBridgesRule } from '../../rack/bridge/rule.ts';
 import { cables } from '../../rack/cables/cables-rule.ts';
 import { surplus } from '../../rack/cables/surplus-rule.ts';
 import { clock } from '../../rack/clock/rule.ts';
-import type { DefinedRule, FindingRole, RuleCode } from '../../rack/define-rule.ts';
+import type { DefinedRule, FindingRole, Rule, RuleCode } from '../../rack/define-rule.ts';
 import { filevault } from '../../rack/filevault/rule.ts';
 import { foreignDaemons } from '../../rack/foreign-daemon/rule.ts';
 import { holds } from '../../rack/hold/rule.ts';
-import { sameMac } from '../../rack/identity/same-mac-rule.ts';
-import { unequalMacs } from '../../rack/identity/unequal-macs-rule.ts';
-import { unknownModel } from '../../rack/identity/unknown-model-rule.ts';
-import { wrongMac } from '../../rack/identity/wrong-mac-rule.ts';
-import { macosAccept } from '../../rack/macos/accept-rule.ts';
-import { macosBuilds } from '../../rack/macos/builds-rule.ts';
-import { macosVersions } from '../../rack/macos/versions-rule.ts';
-import { macosWish } from '../../rack/macos/wish-rule.ts';
+import { sameMac, unequalMacs, unknownModel, wrongMac } from '../../rack/identity/rule.ts';
+import { macosAccept, macosBuilds, macosVersions, macosWish } from '../../rack/macos/rule.ts';
 import { wiredLimit } from '../../rack/memory/rule.ts';
 import { serviceOrder } from '../../rack/network/service-order-rule.ts';
 import { unconfirmedChange } from '../../rack/network/transaction/rule.ts';
 import { rdmaKernelRule } from '../../rack/rdma/kernel-rule.ts';
 import { rdma } from '../../rack/rdma/rule.ts';
-import type { Rule } from '../../rack/rule.ts';
 import { backgroundServices } from '../../rack/settings/background-services.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
@@ -90,3 +78,9 @@ export const roleOf = (code: string): FindingRole =>
 
 /** Every rule. The codes of the last three belong to no subject, or to checks of the file, too. */
 export const rules: readonly Rule[] = [...defined.map(({ rule }) => rule), unknownModel, unequalMacs, unknownFactsRule];
+
+/** Every code: the general ones, and those of rules. */
+export const codes = { ...definedCodes, ...general };
+
+/** Any of them. */
+export type DiagnosticCode = keyof typeof codes;

@@ -1,15 +1,14 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Link, NodeName } from '../../model/node.ts';
-import { type BridgeState, bridgeState } from '../../rack/bridge/bridge-layers.ts';
+import { type BridgeState, bridgeState } from '../../rack/bridge/bridges.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
 import { type LinkJudgement, linkAt, type SeenCable, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
 import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-sight.ts';
-import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';
+import { type Examination, type ExaminedNode, examine, type FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { hardwareFact } from '../../rack/identity/hardware-fact.ts';
+import { hardwareFact } from '../../rack/identity/fact.ts';
 import { macosOf, versionText } from '../../rack/macos/macos.ts';
 import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-node.ts';
 

@@ -1,18 +1,19 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { reasonWords, withCommands } from '../../diagnostics/prose-text.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import type { UnknownReason } from '../../model/known.ts';
 import { groupBy } from '../../model/lists.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
+import type { Rule } from '../../rack/define-rule.ts';
 import type { ExaminedNode } from '../../rack/examination.ts';
 import { factNamed, read, readValue } from '../../rack/fact.ts';
-import { isTooOldForRdma } from '../../rack/macos/macos.ts';
-import { hardwarePortsFact } from '../../rack/network/hardware-ports-fact.ts';
+import { hasRdmaInSettings, isTooOldForRdma } from '../../rack/macos/macos.ts';
+import { hardwarePortsFact } from '../../rack/network/services-fact.ts';
 import { thunderboltInterfaces } from '../../rack/network/thunderbolt-interfaces.ts';
-import type { Rule } from '../../rack/rule.ts';
+import { rdmaDevicesFact } from '../../rack/rdma/devices-fact.ts';
 import type { FactName } from '../observe/facts.ts';
-import { isOptionalFact } from './optional-facts.ts';
 
 const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports', 'other-rdma-devices'];
 const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];
@@ -76,3 +77,20 @@ export const unknownFactsRule: Rule = ({ nodes, failures }) =>
       }),
     ];
   });
+
+/** Facts that only make hints more precise, or without which a finding becomes a suspicion. */
+const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places', 'dhcp-leases'];
+
+/** Facts about RDMA objects: where no RDMA device is known, the driver may not be loaded. */
+const kernelFacts: readonly FactName[] = ['rdma-objects', 'rdma-holders'];
+
+const hasRdmaDevices = (facts: Facts): boolean => {
+  const devices = read(facts, rdmaDevicesFact);
+  return devices.kind === 'known' && devices.value.length > 0;
+};
+
+/** Whether a fact may stay unknown without a finding. The RDMA switch decides something from macOS 27 on only. */
+export const isOptionalFact = (name: FactName, facts: Facts): boolean =>
+  optionalFacts.includes(name) ||
+  (name === 'rdma-switch' && !hasRdmaInSettings(facts)) ||
+  (kernelFacts.includes(name) && !hasRdmaDevices(facts));

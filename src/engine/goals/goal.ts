@@ -1,8 +1,105 @@
+import { everyNode, withFallbacks } from '../../desired/layouts.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
 import type { DrainWish } from '../../rack/placement/endpoint/drain.ts';
+import { type DoorLook, doorNodes } from '../../rack/placement/endpoint/drain.ts';
+import { whereTheyRanLast, whereTheyRun } from '../../rack/placement/state/layouts.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { UninstallWish } from '../../rack/uninstall/uninstall-properties.ts';
+import type { Plan } from '../plan/plan.ts';
+
+/** What a plan was made from. */
+interface DrainedFleet extends DoorLook {
+  readonly observed: Plan['observed'];
+}
+
+/**
+ * Nodes for which a plan has failed. What was not drained at one of its doors, in either layout or where an earlier file
+ * has left one, or on a node that nobody could look at, was not drained for any node that may carry it: a batch may have
+ * those alone.
+ */
+export function withUndrained(
+  failed: readonly NodeName[],
+  goal: Goal,
+  { observed, ...look }: DrainedFleet,
+): readonly NodeName[] {
+  if (goal.kind !== 'drain') return failed;
+  const isUndrained = (node: NodeName): boolean => failed.includes(node) || !Object.hasOwn(observed, node);
+  const undrained = look.fleet.placements.filter(
+    ({ name }) => goal.placements.includes(name) && doorNodes(look, [name]).some(isUndrained),
+  );
+  return [...new Set([...failed, ...undrained.flatMap(everyNode)])];
+}
+
+/** Those of the targets that a goal is about: to drain, every node may have a door, and only those that do are touched. */
+export function targetsForGoal(goal: Goal, targets: readonly NodeName[], look: DoorLook): readonly NodeName[] {
+  if (goal.kind !== 'drain') return targets;
+  const meant = doorNodes(look, goal.placements);
+  return targets.filter((node) => meant.includes(node));
+}
+
+/** A fleet that wants nothing of some nodes any more. */
+interface FleetWithout {
+  readonly fleet: DesiredFleet;
+  /** Placements that reach over to other nodes: they are stopped there. */
+  readonly placements: readonly string[];
+}
+
+/**
+ * The fleet in which nothing is placed on these nodes, no link ends there and no keeper is wanted. Placements are to be
+ * given where they run. One that has other members as well is stopped on them. One that only its other layout has there
+ * is left out: what the nodes keep of it is left over, and it runs on.
+ */
+export function fleetWithout(fleet: DesiredFleet, nodes: readonly NodeName[]): FleetWithout {
+  const isGone = (node: NodeName): boolean => nodes.includes(node);
+  const placements = fleet.placements.flatMap((one): readonly DesiredPlacement[] => {
+    if (!everyNode(one).some(isGone)) return [one];
+    const others = one.nodes.filter((node) => !isGone(node));
+    if (others.length === 0 || others.length === one.nodes.length) return [];
+    const { fallback: _, home: __, ...rest } = one;
+    return [{ ...rest, nodes: others, state: 'stopped' }];
+  });
+  const reaching = fleet.placements.filter(({ nodes: own }) => own.some(isGone) && !own.every(isGone));
+  const links = fleet.thunderbolt.links.filter(({ ends }) => !ends.some(({ node }) => isGone(node)));
+  const { keeper: _, ...system } = fleet.system;
+  return {
+    fleet: { ...fleet, system, placements, thunderbolt: { ...fleet.thunderbolt, links } },
+    placements: reaching.map(({ name }) => name),
+  };
+}
+
+/**
+ * The fleet with its placements on the nodes that a goal means: what is stopped is stopped where it runs, and what is
+ * started goes where it is wanted. What is to serve by the file serves on its own nodes, so that a plan for the whole
+ * file moves it back.
+ */
+export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: FleetObservation): DesiredFleet {
+  switch (goal.kind) {
+    case 'hold':
+    case 'uninstall':
+      return desired;
+    case 'converge': {
+      const last = whereTheyRanLast(desired, nodes).placements;
+      const placements = desired.placements.map((one, at) => (one.state === 'stopped' ? (last[at] ?? one) : one));
+      return { ...desired, placements };
+    }
+    case 'stop':
+    case 'drain':
+    case 'reboot':
+    case 'shutdown':
+      return whereTheyRanLast(desired, nodes);
+    case 'start': {
+      const isNamed = ({ name }: { readonly name: string }): boolean => goal.placements.includes(name);
+      const current = whereTheyRun(desired, nodes);
+      if (goal.layout === 'fallback') return withFallbacks(current, isNamed);
+      if (goal.layout === 'own') return current;
+      const last = whereTheyRanLast(desired, nodes).placements;
+      return { ...current, placements: current.placements.map((one, at) => (isNamed(one) ? (last[at] ?? one) : one)) };
+    }
+  }
+}
 
 /** What a plan is to bring about. */
 export type Goal =

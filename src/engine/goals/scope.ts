@@ -1,19 +1,124 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
-import { subjectNodes } from '../../model/subject.ts';
+import { type Step, stepId } from '../../model/step.ts';
+import { addressed, nodeSubject, subjectNodes } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
 import { sudo } from '../../rack/access/resource.ts';
+import { bootSessionFact } from '../../rack/boot/fact.ts';
+import { read } from '../../rack/fact.ts';
+import { filevaultFact } from '../../rack/filevault/fact.ts';
 import { keepHold } from '../../rack/hold/resource.ts';
 import { identity } from '../../rack/identity/resource.ts';
 import { drainDoors } from '../../rack/placement/endpoint/drain.ts';
 import { toComeBack } from '../../rack/placement/state/placement-properties.ts';
-import type { Property, Resource, View } from '../../rack/resource.ts';
+import {
+  type Blocker,
+  nodesOf,
+  type ObservedTarget,
+  type Property,
+  propertyKey,
+  type Resource,
+  type View,
+} from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
+import { mapKnown } from '../../rack/seen-fact.ts';
 import { uninstall } from '../../rack/uninstall/resource.ts';
-import { nodesOf } from '../plan/nodes-of.ts';
 import { resources } from '../plan/resources.ts';
 import type { Goal } from './goal.ts';
-import { restarts } from './restarts.ts';
+
+/** The goals that end a boot session. */
+type RestartGoal = Extract<Goal, { kind: 'reboot' | 'shutdown' }>;
+
+/** Longer than the slowest Mac takes that comes back at all: shutting down, firmware, booting. */
+const restartDeadlineMs = 1_200_000;
+
+const own = addressed({ kind: 'boot-session' });
+
+const targetsOf = (goal: RestartGoal, { targets }: View): readonly ObservedTarget[] =>
+  targets.filter(({ desired: { name } }) => goal.nodes.includes(name));
+
+function propertyOf(goal: RestartGoal, { desired: { name: node }, facts }: ObservedTarget): Property {
+  return {
+    node,
+    ...own,
+    // Nobody can know the next one: that it is another one is what the restart is proven by.
+    desired: null,
+    observed: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
+    from: 'up',
+    to: goal.kind === 'reboot' ? 'up in a new boot session' : 'off',
+    reason: goal.kind,
+    // What only a start needs keeps no Mac from being restarted.
+    after: ['identity', 'sudo', 'placement'],
+  };
+}
+
+/** Without its boot session nobody could tell whether a Mac was restarted already: it would be done twice. */
+const unknownSession = ({ desired: { name: node } }: ObservedTarget): Blocker => ({
+  code: 'reboot/session-unknown',
+  node,
+  resource: 'boot-session',
+  action: prose`See why the boot session of ${node} is unknown: ${meshwright('facts', node)}`,
+  isHands: false,
+  peers: [],
+  blocks: [],
+});
+
+function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: ObservedTarget): Step {
+  return {
+    id: stepId(`${node}/${goal.kind}`),
+    node,
+    resource: 'boot-session',
+    class: 'once',
+    act: {
+      kind: 'reboot',
+      to: goal.kind === 'reboot' ? 'up' : 'off',
+      from: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
+    },
+    effect: { kind: goal.kind },
+    changes: [propertyKey({ node, ...own })],
+    needs: [],
+    peers: [],
+    establishes: [],
+    deadlineMs: restartDeadlineMs,
+  };
+}
+
+/** A Mac of which nobody knows whether FileVault is on is not told of: most come back by themselves. */
+const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnostic =>
+  diagnose('reboot/ends-at-filevault', {
+    subject: nodeSubject(node),
+    detail: 'FileVault is on: after the restart it waits for its password.',
+    hint: prose`Have the password at hand. Afterwards: ${meshwright('unlock', node)}`,
+  });
+
+/** Restarts, or switches off, each Mac of the goal at most once in the boot session that was seen. */
+const restarts = (goal: RestartGoal): Resource => ({
+  kind: 'boot-session',
+  after: ['identity', 'sudo', 'placement'],
+  properties: (view) => targetsOf(goal, view).map((target) => propertyOf(goal, target)),
+  steps: (changes, view) => ({
+    steps: targetsOf(goal, view)
+      .filter(({ desired: { name: node } }) => changes.some(({ id }) => id === propertyKey({ node, ...own })))
+      .map((target) => restartStep(goal, target)),
+    rescues: [],
+  }),
+  blockers: (view) =>
+    targetsOf(goal, view)
+      .filter(({ facts }) => read(facts, bootSessionFact).kind === 'unknown')
+      .map(unknownSession),
+  notices: (view) =>
+    goal.kind === 'reboot'
+      ? targetsOf(goal, view)
+          .filter(({ facts }) => {
+            const filevault = read(facts, filevaultFact);
+            return filevault.kind === 'known' && filevault.value === 'on';
+          })
+          .map(endsAtFileVault)
+      : [],
+});
 
 /** What a goal makes of the file and of the registry. */
 export interface Scope {

@@ -1,28 +1,28 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digestOf, type Json } from '../../model/digest.ts';
+import { compareText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
-import { changeOf } from '../../rack/change.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import { type Effect, type EffectKind, type Step, stepId } from '../../model/step.ts';
+import { bootSessionFact } from '../../rack/boot/fact.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
+import { read } from '../../rack/fact.ts';
 import { fleetMemory } from '../../rack/placement/check/placement-checks.ts';
 import { fleetAsItStays } from '../../rack/placement/state/staying.ts';
-import type { ResourceSteps } from '../../rack/resource.ts';
-import { fleetForGoal } from '../goals/fleet-for-goal.ts';
-import type { Goal } from '../goals/goal.ts';
+import {
+  type Blocker,
+  changeOf,
+  nodesOf,
+  type ObservedTarget,
+  type Property,
+  type ResourceSteps,
+  type View,
+} from '../../rack/resource.ts';
+import { fleetForGoal, type Goal, targetsForGoal } from '../goals/goal.ts';
 import { scopeOf } from '../goals/scope.ts';
-import { targetsForGoal } from '../goals/targets-for-goal.ts';
-import { connectSteps, orderSteps } from './connect-steps.ts';
-import type { Context } from './context.ts';
-import { effectTotals } from './effect-totals.ts';
-import { toldFindings } from './finding-blockers.ts';
-import { judge } from './judge.ts';
-import { handsSteps } from './manual-steps.ts';
-import { observedNodes } from './observed-nodes.ts';
-import type { Plan } from './plan.ts';
-import { byNode } from './resource-order.ts';
-import type { Sifted } from './sift.ts';
-import { unreachedOf } from './unreached.ts';
-import { withoutVainStops } from './vain-stops.ts';
-import { viewOf } from './view.ts';
+import { type Context, type Held, judge, type Sifted } from './judge.ts';
+import type { EffectTotal, ObservedNode, Plan } from './plan.ts';
+import { byNode, connectSteps, orderSteps } from './step-order.ts';
+import { toldFindings, unreachedOf, viewOf } from './view.ts';
 import { waitingAll, workList } from './work-list.ts';
 
 /** Everything that a plan follows from. */
@@ -95,4 +95,127 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
       (one) => scope.isTold?.(one, view) ?? true,
     ),
   };
+}
+
+type Ready = Sifted['ready'][number];
+
+/** The Macs of a restart, as they were asked for and as they were seen. */
+interface RestartedMacs {
+  readonly asked: readonly NodeName[];
+  readonly seen: readonly NodeName[];
+  readonly desired: DesiredFleet;
+}
+
+/**
+ * The same without the stops that no restart would follow: a Mac that was not reached, or that has to wait, is not
+ * restarted, and what runs beside it on other Macs stays as it is.
+ */
+function withoutVainStops({ ready, held }: Sifted, { asked, seen, desired }: RestartedMacs): Sifted {
+  const going = ready.filter(({ kind }) => kind === 'boot-session').map(({ property }) => property.node);
+  const membersOf = ({ property }: Ready): readonly NodeName[] => {
+    const placement = desired.placements.find(({ name }) => name === property.about.placement);
+    return [...nodesOf(property), ...(placement?.nodes ?? [])];
+  };
+  const isVain = (one: Ready): boolean =>
+    one.kind === 'placement' && !membersOf(one).some((node) => going.includes(node));
+  const heldFor = (one: Ready): Held => {
+    const waiting = asked.filter((node) => membersOf(one).includes(node));
+    const reasons = waiting.map((node) => ({
+      text: `${node} cannot be restarted now`,
+      isUnknown: !seen.includes(node),
+    }));
+    return { ...one, reasons };
+  };
+  return {
+    ready: ready.filter((one) => !isVain(one)),
+    held: [...held, ...ready.filter(isVain).map(heldFor)],
+  };
+}
+
+function observedNode({ desired: { name }, facts }: ObservedTarget, properties: readonly Property[]): ObservedNode {
+  const session = read(facts, bootSessionFact);
+  const seen: [string, Json][] = properties
+    .filter(({ node }) => node === name)
+    .map(({ address, observed }) => [
+      address,
+      observed.kind === 'known' ? { value: observed.value } : { unknown: observed.reason },
+    ]);
+  return {
+    bootSession: session.kind === 'known' ? session.value.uuid : null,
+    hash: digestOf(Object.fromEntries(seen)),
+  };
+}
+
+/** What a plan was made from, by node: when any of it differs at the next look, the plan is stale. */
+const observedNodes = ({ targets }: View, properties: readonly Property[]): Readonly<Record<string, ObservedNode>> =>
+  Object.fromEntries(targets.map((target) => [target.desired.name, observedNode(target, properties)]));
+
+/** One step per entry of the work list that hands at the rack can do, so that preview, journal and runs carry it. */
+function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
+  const hands = blockers.filter(({ isHands }) => isHands);
+  return hands.map((blocker, index): Step => {
+    const isSame = (one: Blocker): boolean => one.node === blocker.node && one.code === blocker.code;
+    const earlier = hands.slice(0, index).filter(isSame).length;
+    const name = `${blocker.node}/hands/${blocker.code.replace('/', '-')}`;
+    return {
+      id: stepId(earlier === 0 ? name : `${name}-${earlier + 1}`),
+      node: blocker.node,
+      resource: blocker.resource,
+      class: 'manual',
+      act: { kind: 'hands', code: blocker.code },
+      effect: { kind: 'none' },
+      changes: [],
+      needs: [],
+      peers: blocker.peers,
+      establishes: [],
+      // Nobody waits for it: the next observation shows whether it was done.
+      deadlineMs: 0,
+    };
+  });
+}
+
+/** In the order in which they disturb. */
+const kinds = [
+  'start',
+  'network',
+  'rdma-start',
+  'interrupt',
+  'reboot',
+  'shutdown',
+  'delete',
+] as const satisfies readonly EffectKind[];
+
+type Of<K extends EffectKind> = Extract<Effect, { kind: K }>;
+
+const sortedOnce = <T extends string>(texts: readonly T[]): readonly T[] => [...new Set(texts)].toSorted(compareText);
+
+const isOf =
+  <K extends EffectKind>(kind: K) =>
+  (effect: Effect): effect is Of<K> =>
+    effect.kind === kind;
+
+const placementsOf = (effect: Effect): readonly string[] => [
+  ...('placement' in effect ? [effect.placement] : []),
+  ...('others' in effect ? (effect.others ?? []) : []),
+];
+
+/** One line per kind of effect that any of the steps has; empty when nothing is disturbed. */
+function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
+  return kinds.flatMap((kind): readonly EffectTotal[] => {
+    const own = steps.filter(({ effect }) => effect.kind === kind);
+    const effects = own.map(({ effect }) => effect);
+    const seconds = effects.filter(isOf('interrupt')).map((one) => one.seconds);
+    const bytes = effects.filter(isOf('delete')).reduce((sum, one) => sum + one.bytes, 0);
+    return own.length === 0
+      ? []
+      : [
+          {
+            kind,
+            nodes: sortedOnce(own.flatMap(({ node, peers }) => (kind === 'interrupt' ? [node, ...peers] : [node]))),
+            placements: sortedOnce(effects.flatMap(placementsOf)),
+            ...(seconds.length === 0 ? {} : { seconds: Math.max(...seconds) }),
+            ...(kind === 'delete' ? { bytes } : {}),
+          },
+        ];
+  });
 }

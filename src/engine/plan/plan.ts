@@ -5,7 +5,11 @@ import type { NodeName } from '../../model/node.ts';
 import type { Change, EffectKind, Step } from '../../model/step.ts';
 import type { AddressParts } from '../../model/subject.ts';
 import type { Blocker } from '../../rack/resource.ts';
-import type { Unreached } from './unreached.ts';
+import type { Unreached } from './view.ts';
+
+/** Whether nothing is left to do, to wait for or to find out: every target is as the file says. */
+export const isEmptyPlan = ({ changes, steps, waiting, blockers }: Plan): boolean =>
+  changes.length + steps.length + waiting.length + blockers.length === 0;
 
 /** One thing that keeps properties waiting. */
 export interface Reason {

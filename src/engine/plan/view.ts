@@ -1,13 +1,31 @@
+import { needsRdma } from '../../desired/layouts.ts';
+import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
-import { examine } from '../../rack/examination.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import type { View } from '../../rack/resource.ts';
-import { fleetFindings } from '../diagnose/stop-first.ts';
-import { findingBlockers } from './finding-blockers.ts';
+import { subjectNodes } from '../../model/subject.ts';
+import { leftToApply, type Prose } from '../../model/text/prose.ts';
+import { linkAddressProperties } from '../../rack/addresses/link-address-properties.ts';
+import { examine, type FleetObservation } from '../../rack/examination.ts';
+import { type Blocker, judgeProperty, type View } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
+import { fleetFindings } from '../diagnose/diagnose-fleet.ts';
+import { roleOf } from '../diagnose/rules.ts';
+
+/** Nodes that gave no observation, by name: the code of the first problem, null where the node was not asked, and why. */
+export type Unreached = Readonly<Record<string, { readonly code: string | null; readonly reason: string }>>;
+
+/** Those of `nodes` of which nothing is known, with the first problem of each. */
+export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetObservation, 'failures'>): Unreached =>
+  Object.fromEntries(
+    nodes.map((node) => {
+      const [first] = failures[node] ?? [];
+      return [node, { code: first?.code ?? null, reason: first?.summary ?? 'The node was not asked.' }] as const;
+    }),
+  );
 
 /** What a view is made from. */
-export interface ViewParts {
+interface ViewParts {
   /** Settled: with the networks of its links and the digests of its archives. */
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
@@ -44,4 +62,94 @@ export function viewOf({ desired, observation, targets, ...goal }: ViewParts): V
     findingBlockers: (kind) => findingBlockers(view, kind),
   };
   return view;
+}
+
+/** What one finding means to the plan of this fleet. */
+type Meaning = 'told' | 'converged' | { readonly blocks: ResourceKind };
+
+/** The nodes of the file that a finding is about, in the order in which it names them. */
+const aboutNodes = ({ desired }: View, { subject }: Diagnostic): readonly NodeName[] =>
+  subjectNodes(subject).flatMap((name) => desired.nodes.find((node) => node.name === name)?.name ?? []);
+
+const hasNewAddress = (view: View, nodes: readonly NodeName[]): boolean =>
+  linkAddressProperties(view).some(
+    (property) => nodes.includes(property.node) && judgeProperty(property) === 'differs',
+  );
+
+function meaningOf(view: View, finding: Diagnostic): Meaning {
+  const role = roleOf(finding.code);
+  if (role === 'told' || role === 'converged') {
+    return role;
+  }
+  if (role === 'converged-by-clock') {
+    return view.desired.system.clock === 'set' ? 'converged' : 'told';
+  }
+  const nodes = aboutNodes(view, finding);
+  if (role === 'converged-by-address') {
+    return hasNewAddress(view, nodes) ? 'converged' : 'told';
+  }
+  const isNeeded = nodes.some((node) => needsRdma(view.desired, node));
+  switch (role.when) {
+    case 'bridge-stays':
+      return view.desired.thunderbolt.bridge === 'remove' ? 'converged' : role;
+    case 'bridge-stays-else-told':
+      return view.desired.thunderbolt.bridge === 'remove' ? 'told' : role;
+    case 'rdma-needed':
+      return isNeeded ? role : 'told';
+    case 'rdma-needed-and-addressed':
+      if (hasNewAddress(view, nodes)) {
+        return 'converged';
+      }
+      return isNeeded ? role : 'told';
+    default:
+      return role;
+  }
+}
+
+/** Of the bridges that must go before a cable is touched, apply takes those of macOS away itself. */
+const actionOf = ({ desired: { thunderbolt } }: View, { hint }: Diagnostic): Prose =>
+  thunderbolt.bridge === 'remove' ? leftToApply(hint) : hint;
+
+function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): readonly Blocker[] {
+  const { code } = finding;
+  const action = actionOf(view, finding);
+  const nodes = aboutNodes(view, finding);
+  // A cable has two ends, and the hands go to the one at which the action sends them.
+  const place = nodes.find((name) => finding.handsAt?.includes(name) === true);
+  const node = place ?? nodes[0];
+  const peers = nodes.filter((name) => name !== node);
+  return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(finding), peers, blocks: [] }];
+}
+
+/** Two links that one move puts right are one entry of the work list. */
+function joinSame(blockers: readonly Blocker[]): readonly Blocker[] {
+  const joined = new Map<string, Blocker>();
+  for (const blocker of blockers) {
+    const key = `${blocker.code} ${plainText(blocker.action)}`;
+    const before = joined.get(key);
+    const nodes = [...new Set([...(before?.peers ?? []), blocker.node, ...blocker.peers])];
+    const peers = nodes.filter((node) => node !== (before ?? blocker).node);
+    joined.set(key, { ...(before ?? blocker), peers });
+  }
+  return [...joined.values()];
+}
+
+/** The findings of the doctor that stop a kind of resource, each with its one thing to do. */
+function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
+  const found = view.findings.flatMap((finding) => {
+    const meaning = meaningOf(view, finding);
+    return typeof meaning !== 'string' && meaning.blocks === kind ? blockerOf(view, finding, kind) : [];
+  });
+  const isCable = kind === 'thunderbolt-link';
+  return isCable ? joinSame(found) : found;
+}
+
+/**
+ * The findings that stop nothing and that apply does not mend either, or not before they do harm: rings of bridged Macs
+ * first.
+ */
+export function toldFindings(view: View): readonly Diagnostic[] {
+  const told = view.findings.filter((finding) => meaningOf(view, finding) === 'told');
+  const isRing = ({ code }: Diagnostic): boolean => code === 'bridge/loop';
+  return [...told.filter(isRing), ...told.filter((one) => !isRing(one))];
 }

@@ -1,12 +1,10 @@
 import { plainText } from '../../diagnostics/prose-text.ts';
 import { compareText } from '../../model/lists.ts';
-import { propertyKey } from '../../rack/property-key.ts';
-import type { Blocker } from '../../rack/resource.ts';
+import { type Blocker, propertyKey } from '../../rack/resource.ts';
 import type { Goal } from '../goals/goal.ts';
-import { type Assessed, convergeFirst } from './assess.ts';
+import { type Assessed, convergeFirst, type Held } from './judge.ts';
 import type { Waiting } from './plan.ts';
-import { byNode, byResource } from './resource-order.ts';
-import type { Held } from './sift.ts';
+import { byNode, byResource } from './step-order.ts';
 
 /**
  * A goal that is not the whole file speaks only of what stands in its way; sudo is missed, and a hold in the way, only

@@ -3,8 +3,8 @@ import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../goals/goal.ts';
-import { type Field, fillFields } from './fields.ts';
 import type { BatchSize, Play, RunEffect, Task, WaitGoal } from './playbook.ts';
+import { type Field, fillFields } from './tasks.ts';
 
 /** What a run of a playbook is about. */
 export interface PlayScope {

@@ -1,22 +1,26 @@
-import { diagnosticsOf, type Problem } from '../../config/problem.ts';
+import { diagnosticsOf, type Problem, quoted } from '../../config/problem.ts';
 import { type ReadDocument, readDocument } from '../../config/read-document.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
+import { pointerTo, spanOf } from '../../config/source-map.ts';
+import { listText, suggesterAmong } from '../../desired/did-you-mean.ts';
+import { selectNodes } from '../../desired/select.ts';
+import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { nodeName } from '../../model/node.ts';
+import { unknownProperty } from '../plan/properties.ts';
 import type { BatchSize, NodeChoice, Play, Playbook } from './playbook.ts';
-import { playbookProblems } from './playbook-problems.ts';
-import { readTask, type TaskSpecs } from './tasks.ts';
+import { type FieldText, fieldsIn, isTaskKind, readTask, type TaskSpecs, tasks } from './tasks.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
 
 /** A playbook file that was read: what it says when there is no error, and always every problem by place. */
-export interface LoadedPlaybook {
+interface LoadedPlaybook {
   readonly playbook?: Playbook;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** What a playbook is judged against, and what it is called. */
-export interface PlaybookOrigin {
+interface PlaybookOrigin {
   /** The name that diagnostics show. */
   readonly file: string;
   /** `restart` for `restart.yaml`. */
@@ -82,3 +86,156 @@ const readBatch = (size: BatchSpec): BatchSize =>
   typeof size === 'number'
     ? { kind: 'count', count: size }
     : { kind: 'percent', percent: Number(size.replace('%', '')) };
+
+/** A value of the file with its place. */
+interface Placed {
+  readonly value: unknown;
+  readonly pointer: string;
+}
+
+/** A text of the file with its place. */
+interface PlacedText {
+  readonly text: string;
+  readonly pointer: string;
+}
+
+/** What a file may name. */
+interface Names {
+  readonly noun: 'node' | 'placement';
+  readonly code: DiagnosticCode;
+  readonly known: readonly string[];
+  readonly near: (word: string) => string | undefined;
+}
+
+/**
+ * What is wrong with a playbook whose parts have the right form: names that the cluster file does not have, and fields
+ * that are none. Parts of another form are passed over: the schema tells about them.
+ */
+function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefined): readonly Problem[] {
+  const plays = itemsOf(childOf({ value: document.value, pointer: '' }, 'plays'));
+  const all = plays.flatMap((play) => itemsOf(childOf(play, 'tasks')));
+  const inFields = all.flatMap((task) => fieldProblems(document, task));
+  if (fleet === undefined) return inFields;
+  const nodes = namesAmong({ noun: 'node', code: 'playbook/unknown-node' }, fleet.nodes);
+  const placements = namesAmong({ noun: 'placement', code: 'playbook/unknown-placement' }, fleet.placements);
+  return [
+    ...inFields,
+    ...plays.flatMap((play) => {
+      const choice = childOf(play, 'nodes');
+      return [...nameProblems(document, textsOf(choice), nodes), ...labelProblems(document, choice, fleet)];
+    }),
+    ...all.flatMap((task) =>
+      taskBodies(task).flatMap((body) => nameProblems(document, textsOf(childOf(body, 'placements')), placements)),
+    ),
+    ...all.flatMap((task) => propertyProblems(document, childOf(childOf(task, 'assert'), 'property'), fleet)),
+    ...all.flatMap((task) => closedProblems(document, childOf(childOf(task, 'drain'), 'placements'), fleet)),
+  ];
+}
+
+function childOf({ value, pointer }: Placed, key: string): Placed {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const child: unknown = isMap && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+  return { value: child, pointer: pointerTo(pointer, key) };
+}
+
+const itemsOf = ({ value, pointer }: Placed): readonly Placed[] =>
+  Array.isArray(value)
+    ? value.map((item: unknown, index) => ({ value: item, pointer: pointerTo(pointer, index) }))
+    : [];
+
+/** The texts of a list. */
+const textsOf = (list: Placed): readonly PlacedText[] =>
+  itemsOf(list).flatMap(({ value, pointer }) => (typeof value === 'string' ? [{ text: value, pointer }] : []));
+
+/** What stands behind the known keys of a task. */
+const taskBodies = (task: Placed): readonly (Placed & { readonly texts: readonly FieldText[] })[] =>
+  typeof task.value !== 'object' || task.value === null
+    ? []
+    : Object.keys(task.value)
+        .filter(isTaskKind)
+        .map((kind) => ({ ...childOf(task, kind), texts: tasks[kind].texts }));
+
+function namesAmong(kind: Pick<Names, 'noun' | 'code'>, things: readonly { readonly name: string }[]): Names {
+  const known = things.map(({ name }) => name);
+  return { ...kind, known, near: suggesterAmong(known) };
+}
+
+function nameProblems(document: ReadDocument, words: readonly PlacedText[], names: Names): readonly Problem[] {
+  const { noun, code, known } = names;
+  return words
+    .filter(({ text }) => !known.includes(text))
+    .map(({ text, pointer }) => {
+      const near = names.near(text);
+      const list = known.length === 0 ? `It has no ${noun}s.` : `It has ${listText(known)}.`;
+      return {
+        code,
+        span: spanOf(document.map, { pointer, at: 'value' }),
+        pointer,
+        detail: `There is no ${noun} ${quoted(text)} in the cluster file.`,
+        hint: near === undefined ? list : `Did you mean \`${near}\`?`,
+        ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+      };
+    });
+}
+
+function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fleet: DesiredFleet): readonly Problem[] {
+  const hint = typeof value === 'string' ? unknownProperty(value, fleet) : undefined;
+  if (hint === undefined) return [];
+  const span = spanOf(document.map, { pointer, at: 'value' });
+  return [
+    {
+      code: 'playbook/unknown-property',
+      span,
+      pointer,
+      detail: `There is no property ${quoted(String(value))}.`,
+      hint,
+    },
+  ];
+}
+
+/** What is drained has a door. */
+const closedProblems = (document: ReadDocument, names: Placed, { placements }: DesiredFleet): readonly Problem[] =>
+  textsOf(names)
+    .filter(({ text }) => placements.some(({ name, publication }) => name === text && publication === undefined))
+    .map(({ text, pointer }) => ({
+      code: 'playbook/not-published',
+      span: spanOf(document.map, { pointer, at: 'value' }),
+      pointer,
+      detail: `${text} answers its own node alone, without a doorman.`,
+    }));
+
+function labelProblems(document: ReadDocument, choice: Placed, fleet: DesiredFleet): readonly Problem[] {
+  const { value, pointer } = choice;
+  if (typeof value !== 'string' || !value.includes('=')) return [];
+  const { diagnostics } = selectNodes(fleet, { names: [], labels: [value] });
+  const span = spanOf(document.map, { pointer, at: 'value' });
+  return diagnostics
+    .slice(0, 1)
+    .map(({ detail, hint }) => ({ code: 'playbook/no-node-chosen', span, pointer, detail, hint }));
+}
+
+function fieldProblems(document: ReadDocument, task: Placed): readonly Problem[] {
+  return taskBodies(task).flatMap((body) =>
+    body.texts.flatMap(({ path, known }) => {
+      const at = path.reduce<Placed>(childOf, body);
+      const texts = typeof at.value === 'string' ? [{ text: at.value, pointer: at.pointer }] : textsOf(at);
+      return texts.flatMap((text) => unknownFields(document, text, known));
+    }),
+  );
+}
+
+function unknownFields(
+  document: ReadDocument,
+  { text, pointer }: PlacedText,
+  known: readonly string[],
+): readonly Problem[] {
+  return fieldsIn(text)
+    .filter(({ name }) => !known.includes(name))
+    .map(({ name, start, end }) => ({
+      code: 'playbook/unknown-field',
+      span: spanOf(document.map, { pointer, at: 'value', part: { start, end } }),
+      pointer,
+      detail: `{${name}} is no field of this text.`,
+      hint: `Known here: ${listText(known.map((one) => `{${one}}`))}. Write {{ for a brace.`,
+    }));
+}

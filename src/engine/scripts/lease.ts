@@ -1,3 +1,45 @@
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { quote } from '../../node/quote.ts';
+import { busyPrefix, type Fence, isScript, leaseLostExit, rootScript, type ScriptEnd } from '../../node/root-script.ts';
+import { recordBaselineLines } from '../../rack/uninstall/baseline.ts';
+
+/** A lease as somebody has seen it; without a run when its owner died before he had signed it. */
+export interface SeenLease {
+  readonly run?: string;
+  readonly token?: number;
+  readonly beat: number;
+  /** Every line of the owner file. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** How an attempt to take a lease ended. */
+export type LeaseAnswer =
+  /** The boot session of the node is empty where it could not be read. */
+  | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
+  | { readonly kind: 'held'; readonly lease: SeenLease }
+  | { readonly kind: 'failed'; readonly text: string };
+
+/** Reads what the scripts that take a lease print. */
+export function readLeaseAnswer({ exit, stdout, stderr }: ScriptEnd): LeaseAnswer {
+  const [first = '', ...lines] = stdout.split('\n');
+  const isSuccess = exit.kind === 'exited' && exit.code === 0;
+  const [, token, bootSession = ''] = /^@taken (\d{1,15}) (\S*)$/.exec(first) ?? [];
+  if (isSuccess && token !== undefined) return { kind: 'taken', token: Number(token), bootSession };
+  if (isSuccess && first === '@held') return { kind: 'held', lease: seenLease(lines) };
+  return { kind: 'failed', text: stderr.trim().split('\n').at(-1) || 'without a word' };
+}
+
+function seenLease(lines: readonly string[]): SeenLease {
+  const entries = lines.flatMap((line) => {
+    const [, key, value] = /^\|([a-z]+)=(.*)$/.exec(line) ?? [];
+    return key === undefined ? [] : [[key, value ?? ''] as const];
+  });
+  const { beat, ...fields } = Object.fromEntries(entries) as Readonly<Record<string, string>>;
+  const { run, token } = fields;
+  const signed = run === undefined || !/^\d{1,15}$/.test(token ?? '') ? {} : { run, token: Number(token) };
+  return { ...signed, beat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
+}
+
 /**
  * The lease of a node: a folder `lease` that one run makes by `mkdir`, with a file `owner` and a counter `beat`. A run
  * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a
@@ -6,12 +48,6 @@
  * back stays beside the next lease, which is not taken before the scripts in there have ended. Writers stand inside of
  * the folder, so that they never write into a folder that came after theirs.
  */
-
-import { pathWord, tool } from '../../node/paths/node-paths.ts';
-import { quote } from '../../node/quote.ts';
-import { busyPrefix, type Fence, isScript, leaseLostExit, rootScript } from '../../node/root-script.ts';
-import { recordBaselineLines } from '../../rack/uninstall/baseline.ts';
-import type { SeenLease } from './lease-answer.ts';
 
 /** Who asks for a lease. Every value is one line. */
 export interface LeaseClaim {

@@ -2,8 +2,7 @@ import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } fr
 import { withdrawBody } from '../../node/withdraw.ts';
 import { checkAccount } from '../../rack/accounts/check-account.ts';
 import { makeAccount, removeAccounts } from '../../rack/accounts/make-account.ts';
-import { clearLinkAddress } from '../../rack/addresses/clear-link-address.ts';
-import { setLinkAddress } from '../../rack/addresses/set-link-address.ts';
+import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-address-scripts.ts';
 import {
   buildPython,
   clearStaging,
@@ -17,14 +16,12 @@ import {
 } from '../../rack/artifacts/tree-scripts.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
 import { setClock } from '../../rack/clock/set-clock.ts';
-import { returnDaemon } from '../../rack/foreign-daemon/return-daemon.ts';
-import { stopDaemon } from '../../rack/foreign-daemon/stop-daemon.ts';
+import { returnDaemon, stopDaemon } from '../../rack/foreign-daemon/daemon-scripts.ts';
 import { clearHold, setHold } from '../../rack/hold/script.ts';
-import { loadKeeper } from '../../rack/keeper/load-keeper.ts';
-import { removeKeeper } from '../../rack/keeper/remove-keeper.ts';
+import { loadKeeper, removeKeeper } from '../../rack/keeper/keeper-scripts.ts';
 import { setWiredLimit } from '../../rack/memory/set-wired-limit.ts';
 import { orderServices } from '../../rack/network/order-services.ts';
-import { settleRollback } from '../../rack/network/transaction/settle-rollback.ts';
+import { settleRollback } from '../../rack/network/transaction/rollback-script.ts';
 import { drainDoor, loadDoorman, openDoor, removeDoorman } from '../../rack/placement/endpoint/gateway-scripts.ts';
 import { bootstrapRank, keepGolden, kickRank, removeRank, stopRank } from '../../rack/placement/ranks/rank-scripts.ts';
 import { settings } from '../../rack/settings/settings.ts';

@@ -1,9 +1,12 @@
 import type { Probe } from '../../model/probe.ts';
 import { pathWord, place, tool } from '../paths/node-paths.ts';
-import { dhcpPacketsScript } from './dhcp-packets.ts';
-import { awaitKernel, rdmaKernelScript } from './rdma-kernel.ts';
-import { rdmaPortsScript } from './rdma-ports.ts';
-import { receptacleLocationsScript } from './receptacle-locations.ts';
+import {
+  awaitKernel,
+  dhcpPacketsScript,
+  rdmaKernelScript,
+  rdmaPortsScript,
+  receptacleLocationsScript,
+} from './network-scripts.ts';
 
 /** `system_profiler SPThunderboltDataType -json`: buses, receptacles, peers. */
 export const thunderboltProfile: Probe = {

@@ -3,8 +3,7 @@ import type { Probe } from '../../model/probe.ts';
 import { tool } from '../paths/node-paths.ts';
 import { accountsScript } from './accounts.ts';
 import { foreignDaemonsScript } from './foreign-daemons.ts';
-import { keptFilesScript } from './kept-files.ts';
-import { keptRecordsScript } from './kept-records.ts';
+import { keptFilesScript, keptRecordsScript } from './kept-scripts.ts';
 import { launchdServicesScript } from './launchd-services.ts';
 import { placementMembersScript, unaskedMembersScript } from './placement-members.ts';
 

@@ -2,8 +2,8 @@ import { turnFunctions, turnLock } from '../endpoint/ask-endpoint.ts';
 import { notAskedStatus } from '../endpoint/judge-answer.ts';
 import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { rdmaStartsFile, rebootMarkFile } from '../paths/own-paths.ts';
-import { readRecordsFunctions } from '../read-records.ts';
 import { printWired } from '../wired-memory.ts';
+import { readRecordsFunctions } from './kept-scripts.ts';
 
 /**
  * The last part of the local address of every listener: `*.8080` and `10.77.0.1.8080` both listen on 8080. They are

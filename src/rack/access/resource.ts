@@ -1,7 +1,6 @@
 import { read } from '../fact.ts';
-import type { Resource } from '../resource.ts';
-import { verifyOnly } from '../verify-only.ts';
-import { sudoFact } from './sudo-fact.ts';
+import { type Resource, verifyOnly } from '../resource.ts';
+import { sudoFact } from './fact.ts';
 
 /** Whether anything can be changed on a node at all. A plan speaks of it only where there is something to change. */
 export const sudo: Resource = verifyOnly({

@@ -4,8 +4,7 @@ import { bootstrapped, serviceFunctions } from '../../node/launchd-service.ts';
 import { accountFolders, refuseRoot } from '../../node/owner-word.ts';
 import { pathWord, programFolders, tool } from '../../node/paths/node-paths.ts';
 import { accountChecked, accountCheckFolder, accountEnvironment } from '../../node/paths/own-paths.ts';
-import { leftAloneExit, rdmaKernelScript } from '../../node/probes/rdma-kernel.ts';
-import { rdmaPortsScript } from '../../node/probes/rdma-ports.ts';
+import { leftAloneExit, rdmaKernelScript, rdmaPortsScript } from '../../node/probes/network-scripts.ts';
 import { quote } from '../../node/quote.ts';
 import { sh } from '../../node/shell/scripts.generated.ts';
 

@@ -7,8 +7,8 @@ import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import { read } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
-import { networkServicesFact } from '../network/network-services-fact.ts';
-import { serviceOfDevice } from '../network/service-names.ts';
+import { serviceOfDevice } from '../network/services.ts';
+import { networkServicesFact } from '../network/services-fact.ts';
 
 /** A receptacle and the interface that it has on this boot. */
 export interface BareReceptacle {

@@ -1,10 +1,9 @@
 import type { Facts, Ipv4Address, NetworkService } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { read } from '../fact.ts';
-import { hardwarePortsFact } from '../network/hardware-ports-fact.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { networkServicesFact } from '../network/network-services-fact.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
+import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
 import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
 /** The interface of each receptacle, or why nobody can say. */

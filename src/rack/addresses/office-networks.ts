@@ -2,10 +2,8 @@ import { isInside } from '../../desired/addresses.ts';
 import type { Ipv4Network } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { read, readValue } from '../fact.ts';
-import { interfacesFact } from '../network/interfaces-fact.ts';
-import { routesFact } from '../network/routes-fact.ts';
+import { interfacesFact, routesFact } from '../network/interfaces-fact.ts';
 import { interfaceKind, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
-import { networkText } from './ipv4.ts';
 
 /** A network of the office, or of anything but the receptacles, as one node sees it. */
 export interface OfficeNetwork {
@@ -50,3 +48,25 @@ export const areNetworksSeen = (facts: Facts): boolean =>
   thunderboltInterfaces(facts) !== undefined &&
   read(facts, interfacesFact).kind === 'known' &&
   read(facts, routesFact).kind === 'known';
+
+function toNumber(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+const blockSize = (prefixLength: number): number => 2 ** (32 - prefixLength);
+
+const firstOf = ({ address, prefixLength }: Ipv4Network): number =>
+  Math.floor(toNumber(address) / blockSize(prefixLength)) * blockSize(prefixLength);
+
+/** Whether two IPv4 networks share an address; host bits have no meaning. */
+export function overlaps(a: Ipv4Network, b: Ipv4Network): boolean {
+  const [startA, startB] = [firstOf(a), firstOf(b)];
+  return startA < startB + blockSize(b.prefixLength) && startB < startA + blockSize(a.prefixLength);
+}
+
+/** `10.77.0.0/24`, without host bits. */
+export function networkText(network: Ipv4Network): string {
+  const first = firstOf(network);
+  const parts = [2 ** 24, 2 ** 16, 2 ** 8, 1].map((weight) => Math.floor(first / weight) % 256);
+  return `${parts.join('.')}/${network.prefixLength}`;
+}

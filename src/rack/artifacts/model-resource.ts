@@ -10,13 +10,13 @@ import type { Step } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
 import { stagedFile } from '../../node/paths/own-paths.ts';
-import { diskSpaceFact } from '../boot/disk-space-fact.ts';
+import { diskSpaceFact } from '../boot/fact.ts';
 import { buildStep, gateStep } from '../build-step.ts';
-import { changedProperties, judgeProperty, patchesOf } from '../change.ts';
 import { read } from '../fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { changedProperties, judgeProperty, patchesOf } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import {
   jobAct,

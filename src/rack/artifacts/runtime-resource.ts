@@ -9,12 +9,12 @@ import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
 import { buildStep, gateStep, scriptStep } from '../build-step.ts';
-import { changedProperties, patchesOf } from '../change.ts';
 import { read } from '../fact.ts';
 import { doormenOn } from '../placement/endpoint/gateways.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { changedProperties, patchesOf } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
 import {

@@ -6,12 +6,11 @@ import { compareText } from '../../model/lists.ts';
 import type { TreeId } from '../../model/node-script.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
-import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { isIntact, treeOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { changedProperties, type ObservedTarget, type Property, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { jobKeys, placementsOn } from './tree-steps.ts';
 

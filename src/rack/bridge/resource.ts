@@ -6,15 +6,22 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
-import { changedProperties, patchesOf } from '../change.ts';
 import { type FactDefinition, read } from '../fact.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { networkServicesFact } from '../network/network-services-fact.ts';
-import { connectionBlockers } from '../network/transaction/connection.ts';
-import type { Gap, ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { networkServicesFact } from '../network/services-fact.ts';
+import { connectionBlockers } from '../network/transaction/resource.ts';
+import {
+  changedProperties,
+  type Gap,
+  type ObservedTarget,
+  type Property,
+  patchesOf,
+  type Resource,
+  type View,
+} from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
-import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridge-layers.ts';
+import { type BridgeLayer, type BridgeLayers, bridgeLayers } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
 /** Each survives the removal of the others, so each is a property of its own. */

@@ -1,6 +1,6 @@
 import type { Link, LinkEnd } from '../../model/node.ts';
 import { type FirstPart, type Prose, prose } from '../../model/text/prose.ts';
-import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/bridge-layers.ts';
+import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/bridges.ts';
 import { listWords } from '../cabling/cabling-text.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';

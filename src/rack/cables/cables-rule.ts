@@ -12,8 +12,7 @@ import type { MoveGroup } from '../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { viewAt } from '../cabling/see-receptacles.ts';
 import { defineRule, ruleCodes } from '../define-rule.ts';
-import type { Examination } from '../examination.ts';
-import { rdmaSeverity } from '../rdma-severity.ts';
+import { type Examination, rdmaSeverity } from '../examination.ts';
 import { bridgesFirst } from './before-cables.ts';
 import { thunderboltFact } from './fact.ts';
 

@@ -3,7 +3,7 @@ import type { LinkEnd } from '../../model/node.ts';
 import { caseFaces, casePlaces } from '../cabling/receptacle-view.ts';
 import type { Examination } from '../examination.ts';
 import { read } from '../fact.ts';
-import { hardwareFact } from '../identity/hardware-fact.ts';
+import { hardwareFact } from '../identity/fact.ts';
 import { receptaclePlacesFact } from './receptacle-places-fact.ts';
 
 /** The model that a node reports, or else the one that the file declares; undefined where neither is known. */

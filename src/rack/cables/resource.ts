@@ -1,8 +1,7 @@
 import { linkText } from '../../desired/addresses.ts';
 import { needsFastLink } from '../../desired/layouts.ts';
 import { compareText } from '../../model/lists.ts';
-import type { Gap, Resource, View } from '../resource.ts';
-import { verifyOnly } from '../verify-only.ts';
+import { type Gap, type Resource, type View, verifyOnly } from '../resource.ts';
 
 /** What is not known of links both of whose ends were asked for; of any other the answer would be the same for ever. */
 function gaps({ asked, desired, examination }: View): readonly Gap[] {

@@ -11,7 +11,7 @@ import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { Examination } from '../examination.ts';
 import { read } from '../fact.ts';
-import { hardwareFact } from '../identity/hardware-fact.ts';
+import { hardwareFact } from '../identity/fact.ts';
 import { thunderboltFact } from './fact.ts';
 
 const codes = ruleCodes({

@@ -3,7 +3,7 @@ import { neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { read } from '../fact.ts';
-import { hardwareFact } from '../identity/hardware-fact.ts';
+import { hardwareFact } from '../identity/fact.ts';
 import { compareEnds, isSameEnd, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
 /** Observations by node name; a node that was never asked is simply not there. */

@@ -3,9 +3,15 @@ import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { durationText } from '../../model/text/units.ts';
 import { gateStep, scriptStep } from '../build-step.ts';
-import { changedProperties, patchesOf } from '../change.ts';
 import { read } from '../fact.ts';
-import type { ObservedTarget, Property, Resource, View } from '../resource.ts';
+import {
+  changedProperties,
+  type ObservedTarget,
+  type Property,
+  patchesOf,
+  type Resource,
+  type View,
+} from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { type Clocks, judgeClocks } from './clocks.ts';
 import { clockFact } from './fact.ts';

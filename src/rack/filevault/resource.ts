@@ -1,6 +1,5 @@
 import { read } from '../fact.ts';
-import type { Resource } from '../resource.ts';
-import { verifyOnly } from '../verify-only.ts';
+import { type Resource, verifyOnly } from '../resource.ts';
 import { filevaultFact } from './fact.ts';
 
 /** FileVault, where the file has a wish: switching it asks for a password. */

@@ -2,9 +2,8 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
-import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';
-import type { ObservedTarget, Property, Resource } from '../resource.ts';
+import { changedProperties, type ObservedTarget, type Property, type Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 

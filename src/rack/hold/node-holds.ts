@@ -4,8 +4,8 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import type { FleetObservation } from '../examination.ts';
 import { read } from '../fact.ts';
-import type { FleetObservation } from '../fleet-observation.ts';
 import { holdFact } from './hold-fact.ts';
 
 /** Why a node is to be left alone, and where that stands. */

@@ -5,9 +5,15 @@ import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { prose } from '../../model/text/prose.ts';
 import { scriptStep } from '../build-step.ts';
-import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';
-import type { Blocker, ObservedTarget, Property, Resource, View } from '../resource.ts';
+import {
+  type Blocker,
+  changedProperties,
+  type ObservedTarget,
+  type Property,
+  type Resource,
+  type View,
+} from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { holdFact } from './hold-fact.ts';
 import { holdsOf, releaseText } from './node-holds.ts';

@@ -3,8 +3,7 @@ import { groupBy } from '../../model/lists.ts';
 import { memoryText } from '../../model/text/units.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
-import { hardwareFact } from './hardware-fact.ts';
-import { identityFact } from './identity-fact.ts';
+import { hardwareFact, identityFact } from './fact.ts';
 
 /** Whether the Mac that answered is known to be another one than the lock has for this node. */
 export const isOtherMac = ({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): boolean => {

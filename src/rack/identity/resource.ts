@@ -1,8 +1,6 @@
 import { read } from '../fact.ts';
-import type { Resource } from '../resource.ts';
-import { verifyOnly } from '../verify-only.ts';
-import { hardwareFact } from './hardware-fact.ts';
-import { identityFact } from './identity-fact.ts';
+import { type Resource, verifyOnly } from '../resource.ts';
+import { hardwareFact, identityFact } from './fact.ts';
 
 /** Whether the Mac that answers is the one in the file. While that is not known, nothing is changed on it. */
 export const identity: Resource = verifyOnly({

@@ -2,7 +2,7 @@
  * The program of the keeper: one round, and then it ends. It puts back what macOS undoes at a start or when a cable is
  * plugged, with sysctl, ifconfig and the file of the network preferences alone, empties long logs, and does nothing else.
  */
-import { daemonPrologue } from '../../node/daemon-prologue.ts';
+import { daemonPrologue } from '../../node/launchd-service.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from '../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { mostLogBytes } from '../../node/paths/own-paths.ts';

@@ -1,8 +1,78 @@
-import { type MacosVersion, withMinor } from '../../model/facts/mac.ts';
+import { type MacosUpdate, type MacosVersion, withMinor } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
+import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
-import { swVers } from '../../node/probes/system.ts';
+import { softwareUpdateList, swVers } from '../../node/probes/system.ts';
 import { defineFact } from '../fact.ts';
+
+const heading = 'Software Update found the following new or updated software:';
+const nothing = 'No new software available.';
+
+/**
+ * The updates of macOS that the Mac offers, from pairs of lines such as
+ *
+ *     * Label: macOS 27-26A428
+ *     	Title: macOS 27, Version: 27, Size: 11727219KiB, Recommended: YES, Action: restart,
+ *
+ * Other software, such as Safari, is in the same list and is left out. The tool prints no end, so only its exit and its
+ * frame show that the list is whole.
+ */
+export const softwareUpdatesFact = defineFact({
+  name: 'software-updates',
+  from: [softwareUpdateList],
+  parse: ([answer]): Known<readonly MacosUpdate[]> => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    const body = bodyOf(lines.value);
+    if (body === undefined) return garbled(answer, 'did not begin with its title');
+    const [first, ...rest] = body;
+    if (first === heading) return updatesIn(answer, rest);
+    const hasNothing = first === nothing && rest.length === 0;
+    if (hasNothing || (body.length === 0 && hasNoUpdates(answer))) return known([]);
+    return garbled(answer, 'printed neither a list of updates nor that there is none');
+  },
+});
+
+/** `No new software available.` is on stderr. */
+const hasNoUpdates = (answer: Answer | undefined): boolean => answer?.stderr.split('\n').includes(nothing) === true;
+
+/** The lines between the title and the blank lines at the end. Not every macOS says that it is searching. */
+function bodyOf(lines: readonly string[]): readonly string[] | undefined {
+  const [title, blank, ...rest] = lines.slice(0, lines.findLastIndex((line) => line !== '') + 1);
+  if (title !== 'Software Update Tool') return undefined;
+  if (blank === undefined) return lines.length > 1 ? [] : undefined;
+  if (blank !== '') return undefined;
+  return rest[0] === 'Finding available software' ? rest.slice(1) : rest;
+}
+
+function updatesIn(answer: Answer | undefined, lines: readonly string[]): ReturnType<typeof softwareUpdatesFact.parse> {
+  if (lines.length === 0) return garbled(answer, 'printed a heading without any update');
+  if (hasNoUpdates(answer)) return garbled(answer, 'printed updates and that there is none');
+  const labels = new Set<string>();
+  const updates: MacosUpdate[] = [];
+  for (let at = 0; at < lines.length; at += 2) {
+    const item = itemOf(lines[at] ?? '', lines[at + 1] ?? '');
+    if (item === undefined) return garbled(answer, 'printed lines that are no update');
+    if (labels.has(item.label)) return garbled(answer, 'printed one label twice');
+    labels.add(item.label);
+    if (!item.title.startsWith('macOS ')) continue;
+    if (!/^\d{1,3}(?:\.\d{1,3}){0,3}$/.test(item.version)) return garbled(answer, 'printed a macOS without a version');
+    updates.push({ ...item, version: withMinor(item.version) });
+  }
+  return known(updates);
+}
+
+/** One item with the version as printed. The last part of a label is the build; other parts may have hyphens too. */
+function itemOf(first: string, second: string): MacosUpdate | undefined {
+  const label = /^\* Label: (.+)$/.exec(first)?.[1] ?? '';
+  const form =
+    /^\tTitle: (.+), Version: ([^,]*), Size: \d+[A-Za-z]*, Recommended: (?:YES|NO),(?: [A-Z]\w*: [^,]+,)* ?$/;
+  const [, title = '', version = ''] = form.exec(second) ?? [];
+  if (!isName(label) || !isName(title)) return undefined;
+  const build = /-(\d{2}[A-Z]\d{1,6}[a-z]?)$/.exec(label)?.[1];
+  return { label, title, version, ...(build === undefined ? {} : { build }) };
+}
 
 /**
  * The version of macOS, from lines such as

@@ -1,6 +1,5 @@
 import { read } from '../fact.ts';
-import type { Resource } from '../resource.ts';
-import { verifyOnly } from '../verify-only.ts';
+import { type Resource, verifyOnly } from '../resource.ts';
 import { macosVersionFact } from './fact.ts';
 
 /** The macOS version: inside of what the file accepts, and equal on cabled nodes. Updating it is another verb. */

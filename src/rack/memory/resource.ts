@@ -3,10 +3,9 @@ import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
-import { changedProperties } from '../change.ts';
 import { read } from '../fact.ts';
-import { hardwareFact } from '../identity/hardware-fact.ts';
-import type { Gap, ObservedTarget, Property, Resource } from '../resource.ts';
+import { hardwareFact } from '../identity/fact.ts';
+import { changedProperties, type Gap, type ObservedTarget, type Property, type Resource } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
 import { wiredLimitFact } from './fact.ts';
 

@@ -11,7 +11,7 @@ import { memoryText } from '../../model/text/units.ts';
 import { defineRule, ruleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
-import { hardwareFact } from '../identity/hardware-fact.ts';
+import { hardwareFact } from '../identity/fact.ts';
 import { isKeeperDue } from '../keeper/fact.ts';
 import { wiredLimitFact } from './fact.ts';
 

@@ -1,10 +1,162 @@
-import type { Ipv4Address, NetworkInterface } from '../../model/facts/fact-values.ts';
+import type { DhcpAnswer, DhcpLease, Ipv4Address, NetworkInterface, Route } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
-import { ifconfig, sshConnection } from '../../node/probes/network.ts';
+import { dhcpPackets, ifconfig, routeTable, sshConnection } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';
+
+/**
+ * What DHCP gave each Thunderbolt interface that was asked, from lines such as
+ *
+ *     yiaddr = 192.168.64.13
+ *     server_identifier (ip): 192.168.64.1
+ *
+ * `ipconfig` exits with 1 where there is no packet. Optional: no finding is made of its absence.
+ *
+ * @see ipconfig(8), and dhcplib.c, dhcp_options.c and client.c of Apple's bootp for the lines and the exit
+ */
+export const dhcpLeasesFact = defineFact({
+  name: 'dhcp-leases',
+  from: [dhcpPackets],
+  parse: ([answer]): Known<readonly DhcpAnswer[]> => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of DHCP packets does not end.');
+    const found: DhcpAnswer[] = [];
+    let block: string[] = [];
+    for (const line of lines.value.slice(0, -1)) {
+      block.push(line);
+      if (!/^en\d{1,4} exit \d{1,3}$/.test(line)) continue;
+      const one = answerOf(block);
+      if (one === undefined) return garbled(answer, 'printed a DHCP packet that cannot be read');
+      found.push(one);
+      block = [];
+    }
+    const isWhole = block.length === 0 && new Set(found.map(({ device }) => device)).size === found.length;
+    return isWhole ? known(found) : garbled(answer, 'printed an interface twice, or without its end');
+  },
+});
+
+/** Apple's sources print nothing where there is no packet; these words are what other programs expect of newer ones. */
+const noPacket = /^ipconfig_get_packet\(en\d{1,4}\) failed: (?:not found|interface doesn't exist)$/;
+
+/** The lines of one interface; the last one has its name and the exit code. */
+function answerOf(block: readonly string[]): DhcpAnswer | undefined {
+  const text = block.slice(0, -1);
+  const [device = '', , code] = block.at(-1)?.split(' ') ?? [];
+  switch (code) {
+    case '0': {
+      const lease = leaseOf(text);
+      // A packet that only informs (DHCPINFORM) gives no address.
+      return lease?.address === '0.0.0.0' ? { device } : lease && { device, lease };
+    }
+    case '1':
+      return text.length === 0 || (text.length === 1 && noPacket.test(text[0] ?? '')) ? { device } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const fields = 'op htype flags hlen hops xid secs ciaddr yiaddr siaddr giaddr chaddr sname file'.split(' ');
+const optionForm = /^(?:\w+ \(\w+\): |undefined tag \d{1,3} len \d{1,3}$)/;
+
+/** Of a whole packet: every field in its place, and as many options as it counts, from the message type to the end. */
+function leaseOf(text: readonly string[]): DhcpLease | undefined {
+  const head = fields.map((name, at) => textAfter([text[at] ?? ''], `${name} = `));
+  const [title, count, ...rest] = text.slice(fields.length);
+  const options = rest.filter((line) => optionForm.test(line));
+  const isWhole =
+    !head.includes(undefined) &&
+    head[0] === 'BOOTREPLY' &&
+    title === 'options:' &&
+    count === `Options count is ${options.length}` &&
+    rest.at(-1) === 'end (none): ' &&
+    textAfter(options, 'dhcp_message_type (uint8): ') === 'ACK 0x5';
+  const address = head[fields.indexOf('yiaddr')] ?? '';
+  const server = textAfter(options, 'server_identifier (ip): ') ?? '';
+  const [, seconds] = /^0x([0-9a-f]{1,8})$/.exec(textAfter(options, 'lease_time (uint32): ') ?? '') ?? [];
+  return isWhole && isIpv4(address) && isIpv4(server) && seconds !== undefined
+    ? { address, server, seconds: Number.parseInt(seconds, 16) }
+    : undefined;
+}
+
+/** What follows `name`, in the one line that begins with it. */
+function textAfter(lines: readonly string[], name: string): string | undefined {
+  const [line, ...others] = lines.filter((one) => one.startsWith(name));
+  return others.length === 0 ? line?.slice(name.length) : undefined;
+}
+
+const head = ['Routing tables', '', 'Internet:'] as const;
+const columns = /^Destination +Gateway +Flags +Netif +Expire *$/;
+
+/**
+ * The IPv4 routing table, from lines such as
+ *
+ *     default            198.51.100.1       UGScIg                en7
+ *     169.254            link#25            UCS                   en1      !
+ *
+ * Neighbours that macOS has learned are left out (flag `W`, cloned from the route of their network): they come and go
+ * by themselves. The tool prints no end, so that an answer is whole is known from its exit and its frame alone.
+ *
+ * @see netstat(1) for the flags; route.c of Apple's network_cmds for what is left out of a destination
+ */
+export const routesFact = defineFact({
+  name: 'routes',
+  from: [routeTable],
+  parse: ([answer]): Known<readonly Route[]> => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    const [first, second, third, names = '', ...rows] = lines.value;
+    if (![first, second, third].every((line, at) => line === head[at]) || !columns.test(names)) {
+      return garbled(answer, 'did not begin with the head of a routing table');
+    }
+    const found: Route[] = [];
+    // The same line twice is one route.
+    for (const row of new Set(rows)) {
+      const route = routeOf(row);
+      if (route === undefined) return garbled(answer, 'printed a line that is no route');
+      if (!route.flags.includes('W')) found.push(route);
+    }
+    // Even a Mac without any network has the routes of its loopback.
+    return rows.length === 0 ? unknown('empty', 'netstat listed no route.') : known(found);
+  },
+});
+
+function routeOf(row: string): Route | undefined {
+  const form = /^(\S+) +(\S+) +([A-Za-z0-9]{1,19}) +(\S+)(?: +(?:!|\d{1,10}))? *$/;
+  const [, target = '', gateway = '', flags = '', device = ''] = form.exec(row) ?? [];
+  const destination = destinationOf(target, flags);
+  if (destination === undefined || !isGateway(gateway) || !flags.startsWith('U') || !isInterface(device)) {
+    return undefined;
+  }
+  return { destination, gateway, flags, device };
+}
+
+const isGateway = (text: string): boolean =>
+  isIpv4(text) || /^link#\d{1,5}$/.test(text) || isMac(text.replaceAll('.', ':')) || isInterface(text);
+
+/** The length of a network that is written without one: by the classes of old, by its first octet. */
+const classLength = (first: number): number => (first < 128 ? 8 : first < 192 ? 16 : 24);
+
+/**
+ * `default`, `127`, `169.254`, `192.0.2`, `10.77/16`, `10.77.0.4/30` or `192.0.2.10`: trailing octets that are zero are
+ * left out down to the class of the address, and the length where it is that of the class, or of a single host.
+ */
+function destinationOf(text: string, flags: string): Ipv4Address | undefined {
+  if (text === 'default') return { address: '0.0.0.0', prefixLength: 0 };
+  const [, short = '', length] = /^(\d{1,3}(?:\.\d{1,3}){0,3})(?:\/(\d{1,2}))?$/.exec(text) ?? [];
+  const octets = short.split('.');
+  const address = [...octets, '0', '0', '0'].slice(0, 4).join('.');
+  if (short === '' || !isIpv4(address)) return undefined;
+  const isWhole = octets.length === 4;
+  const own = classLength(Number(octets[0]));
+  // A network without a length has exactly the octets of its class.
+  if (length === undefined && !isWhole && octets.length * 8 !== own) return undefined;
+  if (length === undefined && isWhole && !flags.includes('H')) return undefined;
+  const prefixLength = length === undefined ? (isWhole ? 32 : own) : wholeNumber(length);
+  return prefixLength === undefined || prefixLength > 32 ? undefined : { address, prefixLength };
+}
 
 /**
  * Every interface, from blocks such as

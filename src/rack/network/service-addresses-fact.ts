@@ -5,7 +5,7 @@ import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/a
 import { readPlist } from '../../node/answers/read-plist.ts';
 import { networkServicesKey, serviceOrder } from '../../node/probes/network.ts';
 import { defineFact } from '../fact.ts';
-import { networkServicesFact } from './network-services-fact.ts';
+import { networkServicesFact } from './services-fact.ts';
 
 /**
  * How each network service with a device gets its IPv4 address, from a property list that says as much as

@@ -2,13 +2,11 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { known } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { transactionStep } from '../build-step.ts';
-import { changedProperties } from '../change.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
-import type { ObservedTarget, Property, Resource, View } from '../resource.ts';
+import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../resource.ts';
 import { knownWords, mapKnown } from '../seen-fact.ts';
-import { isLeftToKeeper } from './left-to-keeper.ts';
-import { misplacedServices, orderWords, thunderboltDevices } from './service-order.ts';
-import { connectionBlockers } from './transaction/connection.ts';
+import { isLeftToKeeper, misplacedServices, orderWords, thunderboltDevices } from './services.ts';
+import { connectionBlockers } from './transaction/resource.ts';
 
 function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
   const misplaced = misplacedServices(facts);

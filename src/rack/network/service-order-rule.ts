@@ -4,9 +4,8 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { defineRule } from '../define-rule.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
-import { isLeftToKeeper } from './left-to-keeper.ts';
-import { networkServicesFact } from './network-services-fact.ts';
-import { misplacedServices, orderWords } from './service-order.ts';
+import { isLeftToKeeper, misplacedServices, orderWords } from './services.ts';
+import { networkServicesFact } from './services-fact.ts';
 
 /** Cables that macOS would use before the office network, where their addresses are ours. */
 export const serviceOrder = defineRule(

@@ -1,7 +1,7 @@
 import type { Facts, NetworkInterface } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
-import { hardwarePortsFact } from './hardware-ports-fact.ts';
 import { interfacesFact } from './interfaces-fact.ts';
+import { hardwarePortsFact } from './services-fact.ts';
 
 /** The name comes into commands that people type as root, so a node may not make one up. */
 const interfaceName = /^en\d{1,4}$/;

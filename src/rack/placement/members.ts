@@ -9,7 +9,7 @@ import type { ScriptCall } from '../../model/node-script.ts';
 import { type Act, type Effect, type Patch, type Step, type StepClass, type StepId, stepId } from '../../model/step.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { rankServiceLabel } from '../../node/paths/own-paths.ts';
-import { bootSessionFact } from '../boot/boot-session-fact.ts';
+import { bootSessionFact } from '../boot/fact.ts';
 import { read } from '../fact.ts';
 import { isSpent, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
 import { servicesFact } from '../records/services-fact.ts';

@@ -4,8 +4,7 @@ import type { Answer } from '../../model/probe.ts';
 import { ipv6Groups, mappedIpv4, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines, readText } from '../../node/answers/read-answer.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
-import { leftAloneExit, notReturnedWords, unseenTool } from '../../node/probes/rdma-kernel.ts';
-import { startingWords } from '../../node/probes/rdma-ports.ts';
+import { leftAloneExit, notReturnedWords, startingWords, unseenTool } from '../../node/probes/network-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { RdmaObject, RdmaPort } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import { bootSessionFact } from '../boot/boot-session-fact.ts';
+import { bootSessionFact } from '../boot/fact.ts';
 import { read, readValue } from '../fact.ts';
 import { rdmaStartsFact } from '../placement/observed/starts-fact.ts';
 import { rdmaPortsFact } from './devices-fact.ts';

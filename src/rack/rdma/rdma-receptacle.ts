@@ -1,6 +1,6 @@
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { LinkEnd } from '../../model/node.ts';
-import { isBridged } from '../bridge/bridge-layers.ts';
+import { isBridged } from '../bridge/bridges.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';

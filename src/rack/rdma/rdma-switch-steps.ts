@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { subjectNodes } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
-import type { FleetObservation } from '../fleet-observation.ts';
+import type { FleetObservation } from '../examination.ts';
 import { hasRdmaInSettings } from '../macos/macos.ts';
 
 /** What a person does at the Macs so that RDMA is on, as one work list: one visit to each Mac. */

@@ -1,8 +1,7 @@
 import { needsRdma } from '../../desired/layouts.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
-import type { Gap, Resource, View } from '../resource.ts';
-import { verifyOnly } from '../verify-only.ts';
+import { type Gap, type Resource, type View, verifyOnly } from '../resource.ts';
 import { rdmaDevicesFact } from './devices-fact.ts';
 import { nodeRdma } from './rdma-node.ts';
 import { rdmaStateFact } from './state-fact.ts';

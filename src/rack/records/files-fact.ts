@@ -1,7 +1,7 @@
 import type { KeptFile } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept-seals.ts';
+import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept.ts';
 import { keptFiles } from '../../node/probes/ours.ts';
 import { defineFact } from '../fact.ts';
 

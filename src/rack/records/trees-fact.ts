@@ -3,7 +3,7 @@ import type { KeptTree } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept-seals.ts';
+import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept.ts';
 import { keptFiles } from '../../node/probes/ours.ts';
 import { defineFact } from '../fact.ts';
 

@@ -8,7 +8,7 @@ import { nodeSettings } from '../../node/probes/system.ts';
 import { defineRule } from '../define-rule.ts';
 import { defineFact, read } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
-import { verifyOnly } from '../verify-only.ts';
+import { verifyOnly } from '../resource.ts';
 
 declare module '../resource-kind.ts' {
   interface ResourceKinds {

@@ -14,8 +14,8 @@ import type { Answer } from '../../model/probe.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
 import { bridgePreferencesFact } from '../bridge/fact.ts';
 import { read } from '../fact.ts';
-import { networkServicesFact } from '../network/network-services-fact.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
+import { networkServicesFact } from '../network/services-fact.ts';
 
 type Restoration = ScriptArgs['restore-network'];
 

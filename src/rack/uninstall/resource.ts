@@ -3,9 +3,17 @@ import type { Addressed } from '../../model/subject.ts';
 import { isOwnAddress } from '../addresses/link-address-properties.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
 import { gateStep, scriptStep, transactionStep } from '../build-step.ts';
-import { changedProperties, judgeProperty, patchesOf } from '../change.ts';
 import { read, readValue } from '../fact.ts';
-import type { Gap, ObservedTarget, Property, Resource, View } from '../resource.ts';
+import {
+  changedProperties,
+  type Gap,
+  judgeProperty,
+  type ObservedTarget,
+  type Property,
+  patchesOf,
+  type Resource,
+  type View,
+} from '../resource.ts';
 import { baselineFact } from './baseline.ts';
 import { networkDifference } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';

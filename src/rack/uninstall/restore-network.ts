@@ -1,6 +1,5 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { maskOf } from '../../node/mask.ts';
-import { networkSetupFunctions } from '../../node/network-setup.ts';
+import { maskOf, networkSetupFunctions } from '../../node/network-setup.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 

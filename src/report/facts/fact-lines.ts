@@ -6,7 +6,7 @@ import type { Facts, KeptFile } from '../../model/facts/fact-values.ts';
 import type { PowerSettings } from '../../model/facts/mac.ts';
 import { diskText, durationText, memoryText, utcText } from '../../model/text/units.ts';
 import { factNamed } from '../../rack/fact.ts';
-import { updateText } from '../../rack/macos/macos-offers.ts';
+import { updateText } from '../../rack/macos/macos.ts';
 import { rdmaObjectWords } from '../../rack/rdma/rdma-object-words.ts';
 import {
   bridgePreferenceLines,

@@ -2,8 +2,8 @@ import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { FactName } from '../../engine/observe/facts.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import { factNamed } from '../../rack/fact.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
 import { fitLines, flow, type Page, type PageInput, padEnd, pageOf } from '../page.ts';
 import { type FactLine, factLines } from './fact-lines.ts';
 

@@ -1,5 +1,5 @@
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { GraphReceptacle } from '../../engine/graph/graph-receptacles.ts';
+import type { GraphReceptacle } from '../../engine/rack-graph.ts';
 import { type Curve, labelSizes, type Outlet, type PlacedLabel, type Point } from './graph-geometry.ts';
 import {
   type GraphLayout,

@@ -1,7 +1,5 @@
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { GraphCable } from '../../engine/graph/graph-cables.ts';
-import type { GraphStray } from '../../engine/graph/graph-receptacles.ts';
-import type { GraphNode } from '../../engine/graph/rack-graph.ts';
+import type { GraphCable, GraphNode, GraphStray } from '../../engine/rack-graph.ts';
 import type { LinkEnd } from '../../model/node.ts';
 import { fitLines } from '../page.ts';
 import { socketSign } from './graph-body.ts';

@@ -1,6 +1,4 @@
-import type { GraphCable } from '../../engine/graph/graph-cables.ts';
-import type { GraphStray } from '../../engine/graph/graph-receptacles.ts';
-import type { GraphNode } from '../../engine/graph/rack-graph.ts';
+import type { GraphCable, GraphNode, GraphStray } from '../../engine/rack-graph.ts';
 import { linkEndText } from '../../model/node.ts';
 import { clip, fitLines } from '../page.ts';
 import {

@@ -1,9 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
-import type { GraphCable, GraphCableState } from '../../engine/graph/graph-cables.ts';
-import type { GraphStray } from '../../engine/graph/graph-receptacles.ts';
-import type { GraphNode, RackGraph } from '../../engine/graph/rack-graph.ts';
+import type { GraphCable, GraphCableState, GraphNode, GraphStray, RackGraph } from '../../engine/rack-graph.ts';
 import { groupBy } from '../../model/lists.ts';
 import { linkEndText } from '../../model/node.ts';
 import { subjectText } from '../../model/subject.ts';

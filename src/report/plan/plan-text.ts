@@ -1,8 +1,7 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
-import { isEmptyPlan } from '../../engine/plan/is-empty-plan.ts';
-import type { EffectTotal, Plan } from '../../engine/plan/plan.ts';
+import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
 import type { Change, EffectKind } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { diskText, durationText } from '../../model/text/units.ts';

@@ -8,9 +8,8 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step, StepId, StepOutcome } from '../../model/step.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
-import { judgeProperty } from '../../rack/change.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
-import { propertyKey } from '../../rack/property-key.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
+import { judgeProperty, propertyKey } from '../../rack/resource.ts';
 import { nodesText } from '../nodes-text.ts';
 import { counted } from '../page.ts';
 

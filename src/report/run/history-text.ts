@@ -1,7 +1,7 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
-import type { Unreached } from '../../engine/plan/unreached.ts';
+import type { Unreached } from '../../engine/plan/view.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
 import { nodesText, seenText } from '../nodes-text.ts';

@@ -2,7 +2,7 @@ import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { NodeSurvey } from '../../engine/diagnose/survey.ts';
 import { memoryText } from '../../model/text/units.ts';
-import type { BridgeState } from '../../rack/bridge/bridge-layers.ts';
+import type { BridgeState } from '../../rack/bridge/bridges.ts';
 import type { ReceptacleSight } from '../../rack/cabling/receptacle-sight.ts';
 import type { NodeRdma } from '../../rack/rdma/rdma-node.ts';
 import { reasonText } from '../nodes-text.ts';

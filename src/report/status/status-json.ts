@@ -14,7 +14,7 @@ import type {
 import type { DoorSight } from '../../model/gateway.ts';
 import { linkEndText } from '../../model/node.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
-import type { FleetObservation } from '../../rack/fleet-observation.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
 import type { ClientCounts, PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { hang, type Page } from '../page.ts';

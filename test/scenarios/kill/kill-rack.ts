@@ -10,7 +10,7 @@ import { type RunTiming, realTiming } from '../../../src/apply/run-timing.ts';
 import { loadPlaybook } from '../../../src/engine/playbooks/load.ts';
 import type { Playbook } from '../../../src/engine/playbooks/playbook.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { FleetObservation } from '../../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../../src/rack/examination.ts';
 import { writeTinyModel } from '../../../src/sim/doubles/reference.ts';
 import { textOf } from '../../architecture/sources.ts';
 import { quickTiming } from '../apply-rack.ts';

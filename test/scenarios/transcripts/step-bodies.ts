@@ -1,6 +1,6 @@
 /** The bodies of root scripts as the product renders them for a step. Whatever moves in `src` is followed here alone. */
 
-import { launchBody } from '../../../src/engine/scripts/launch-job.ts';
+import { launchBody } from '../../../src/engine/scripts/job.ts';
 import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { putBody } from '../../../src/node/put-file.ts';

@@ -4,7 +4,7 @@ import { parseCommandLine } from '../../../src/cli/command-line.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { commandText } from '../../../src/diagnostics/prose-text.ts';
 import { driverOf } from '../../../src/drivers/registry.ts';
-import { codes } from '../../../src/engine/codes.ts';
+import { codes } from '../../../src/engine/diagnose/rules.ts';
 import { type Command, commandVerbs, meshwright, traitsOf } from '../../../src/model/text/command.ts';
 import { allCommands } from '../../../src/model/text/prose.ts';
 import { filesBelow, textOf } from '../../architecture/sources.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codeForEnrolled } from '../../../src/cli/enroll/enroll.ts';
 import { codeFor, codeForNodes, exitCode, firstOf } from '../../../src/cli/exit-codes.ts';
-import { codes, type DiagnosticCode } from '../../../src/engine/codes.ts';
+import { codes, type DiagnosticCode } from '../../../src/engine/diagnose/rules.ts';
 
 describe('the exit code', () => {
   it('of several is the first of 130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0', () => {

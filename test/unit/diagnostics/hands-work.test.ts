@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { isHandsWork } from '../../../src/diagnostics/diagnostic.ts';
-import { codes } from '../../../src/engine/codes.ts';
+import { codes } from '../../../src/engine/diagnose/rules.ts';
 
 describe('work for hands', () => {
   it('is whatever needs a walk to the rack or to a console', () => {

@@ -4,7 +4,7 @@ import type { DesiredPlacement } from '../../../src/model/desired.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { readValue } from '../../../src/rack/fact.ts';
-import { hardwareFact } from '../../../src/rack/identity/hardware-fact.ts';
+import { hardwareFact } from '../../../src/rack/identity/fact.ts';
 import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/rack/placement/check/placement-checks.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { observedFleet } from '../../rack/rack.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../../src/engine/observe/facts.ts';
 import type { Probe } from '../../../src/model/probe.ts';
-import { observeScript } from '../../../src/node/observe-script.ts';
+import { observationCeilingMs, observeScript, probeTiming } from '../../../src/node/observe-script.ts';
 import { tool } from '../../../src/node/paths/node-paths.ts';
-import { observationCeilingMs, probeTiming } from '../../../src/node/probe-timing.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
 const slow: Probe = { name: 'slow', ask: [tool.swVers], deadlineMs: 20_000, maxBytes: 100 };

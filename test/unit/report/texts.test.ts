@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { codes } from '../../../src/engine/codes.ts';
+import { codes } from '../../../src/engine/diagnose/rules.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';

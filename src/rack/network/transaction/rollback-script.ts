@@ -1,15 +1,51 @@
+import type { ScriptArgs } from '../../../model/node-script.ts';
+import { daemonPrologue, serviceFunctions } from '../../../node/launchd-service.ts';
+import { below, pathWord, place, tool } from '../../../node/paths/node-paths.ts';
+import { quote } from '../../../node/quote.ts';
+import { type Fence, historyWords, type ScriptNote } from '../../../node/root-script.ts';
+import { partingOfRolled } from './keeper-parting.ts';
+
+/** Looks at a transaction that another process works on, four in a second. */
+const looks = 240;
+
+/**
+ * Settles a change of the network whose run is gone: nobody has seen that the node can be reached with it, so that it
+ * is taken back now, without waiting for its time to be over. A script that still changes, and a process that already puts
+ * back, are awaited; what a process has left half done is done again.
+ */
+export const settleRollback = ({ run }: ScriptArgs['settle-rollback']): string => `${serviceFunctions(rollbackLabel)}
+${rollbackFunctions}
+${armFunctions}
+ismeant() {
+  about "$1" && [ "$ar" = ${quote(run)} ]
+}
+verdict=unchanged n=0 dead=0
+while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
+  verdict=changed
+  if ismeant "$rb/pending" && ! ischanging && claim "$rb/pending" "$rb/rolling"; then
+    putback
+    disarm
+  elif ismeant "$rb/rolling"; then
+    dead=$((dead + 1))
+    ! isalive "$ap" || dead=0
+    # Who has just claimed has not written down yet who he is.
+    if [ "$dead" -gt 4 ]; then
+      putback
+      disarm
+    fi
+  fi
+  n=$((n + 1))
+  [ "$n" -lt ${looks} ] || failed still-changing "process $ap still works on it"
+  if [ -d "$rb/pending" ] || [ -d "$rb/rolling" ]; then ${pathWord(tool.sleep)} 0.25; fi
+done
+"$verdict"`;
+
 /**
  * What puts a network back that nobody has confirmed: a folder `rollback` with `pending`, that one transaction makes
  * and that is renamed by whoever ends it. A rename has one winner: `confirmed` when the run came back over a new
  * connection, `rolling` while the saved state is put back, `rolled` afterwards. A daemon of launchd waits beside it
  * and does the latter when the time is over, or at once when the Mac has started anew.
  */
-import { daemonPrologue } from '../../../node/daemon-prologue.ts';
-import { historyWords, type ScriptNote } from '../../../node/history.ts';
-import { below, pathWord, place, tool } from '../../../node/paths/node-paths.ts';
-import { quote } from '../../../node/quote.ts';
-import type { Fence } from '../../../node/root-script.ts';
-import { partingOfRolled } from './keeper-parting.ts';
 
 /** The launchd label of the daemon. */
 export const rollbackLabel = 'dev.meshwright.rollback';

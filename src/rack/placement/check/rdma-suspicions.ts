@@ -11,7 +11,7 @@ import { linkSubject, nodesSubject, placementSubject } from '../../../model/subj
 import { meshwright } from '../../../model/text/command.ts';
 import { joinProse, mapWords, named, type Prose, prose } from '../../../model/text/prose.ts';
 import { receptacleDevices } from '../../addresses/link-address-seen.ts';
-import { bootSessionFact } from '../../boot/boot-session-fact.ts';
+import { bootSessionFact } from '../../boot/fact.ts';
 import { linkAt } from '../../cabling/judge-cabling.ts';
 import type { Examination, ExaminedNode } from '../../examination.ts';
 import { read, readValue } from '../../fact.ts';

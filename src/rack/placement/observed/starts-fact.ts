@@ -5,7 +5,7 @@ import { garbled } from '../../../node/answers/read-answer.ts';
 import { placementMembers } from '../../../node/probes/ours.ts';
 import { sysctl } from '../../../node/probes/system.ts';
 import { mostWiredBytes } from '../../../node/wired-memory.ts';
-import { bootSessionFact } from '../../boot/boot-session-fact.ts';
+import { bootSessionFact } from '../../boot/fact.ts';
 import { defineFact } from '../../fact.ts';
 import { readPlacements } from './fact.ts';
 

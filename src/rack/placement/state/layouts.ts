@@ -6,8 +6,8 @@ import type { NodeObservation, PlacementMember } from '../../../model/facts/fact
 import type { Known } from '../../../model/known.ts';
 import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
+import type { FleetObservation } from '../../examination.ts';
 import { read } from '../../fact.ts';
-import type { FleetObservation } from '../../fleet-observation.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import { isRunning, type SeenMember, seeMember } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';

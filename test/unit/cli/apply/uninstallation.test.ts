@@ -4,7 +4,7 @@ import { emptyLock } from '../../../../src/config/lock.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import type { FleetObservation } from '../../../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../../../src/rack/examination.ts';
 
 const node = nodeName('studio-1');
 const refused: FleetObservation = {

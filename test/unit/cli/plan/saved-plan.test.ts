@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { planDocument, readApplyWords, requireSame } from '../../../../src/cli/plan/plan-document.ts';
 import type { Run } from '../../../../src/cli/verb.ts';
 import { type Diagnostic, FleetError } from '../../../../src/diagnostics/diagnostic.ts';
-import { bootSessionFact } from '../../../../src/rack/boot/boot-session-fact.ts';
+import { bootSessionFact } from '../../../../src/rack/boot/fact.ts';
 import { read } from '../../../../src/rack/fact.ts';
 import { planFor } from '../../../rack/plans.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';

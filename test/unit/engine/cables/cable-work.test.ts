@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { type CableWork, cableFacts, cableWork } from '../../../../src/engine/cables/cable-work.ts';
-import { rackGraph } from '../../../../src/engine/graph/rack-graph.ts';
 import { type FactValues, factNames } from '../../../../src/engine/observe/facts.ts';
+import { rackGraph } from '../../../../src/engine/rack-graph.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
 import { known } from '../../../../src/model/known.ts';

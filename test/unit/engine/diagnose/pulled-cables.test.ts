@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinedNodes } from '../../../../src/engine/diagnose/pulled-cables.ts';
+import { joinedNodes } from '../../../../src/engine/diagnose/diagnose-fleet.ts';
 import { examine } from '../../../../src/rack/examination.ts';
 import { desiredFleet, end, meshOfFour, observedFleet, receptacles } from '../../../rack/rack.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import { fleetFindings } from '../../../../src/engine/diagnose/stop-first.ts';
+import { fleetFindings } from '../../../../src/engine/diagnose/diagnose-fleet.ts';
 import type { Known } from '../../../../src/model/known.ts';
 import { unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Code } from '../../../../src/diagnostics/code-entry.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import { codes } from '../../../../src/engine/codes.ts';
 import { diagnoseFleet } from '../../../../src/engine/diagnose/diagnose-fleet.ts';
-import { definedCodes } from '../../../../src/engine/diagnose/rules.ts';
+import { codes, definedCodes } from '../../../../src/engine/diagnose/rules.ts';
 import {
   type HeldPlacement,
   holdingWarnings,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { GraphCable } from '../../../../src/engine/graph/graph-cables.ts';
-import { rackGraph as rackGraphItself } from '../../../../src/engine/graph/rack-graph.ts';
+import type { GraphCable } from '../../../../src/engine/rack-graph.ts';
+import { rackGraph as rackGraphItself } from '../../../../src/engine/rack-graph.ts';
 import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
 import { linkEndText, nodeName } from '../../../../src/model/node.ts';
 import { examine } from '../../../../src/rack/examination.ts';

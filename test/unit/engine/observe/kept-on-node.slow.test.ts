@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allProbes } from '../../../../src/engine/observe/facts.ts';
 import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
-import { launchBody } from '../../../../src/engine/scripts/launch-job.ts';
+import { launchBody } from '../../../../src/engine/scripts/job.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../src/model/probe.ts';
-import { loginFact as loginItself } from '../../../../src/rack/access/login-fact.ts';
-import { sudoFact as sudoItself } from '../../../../src/rack/access/sudo-fact.ts';
+import { loginFact as loginItself, sudoFact as sudoItself } from '../../../../src/rack/access/fact.ts';
 import { clockFact as clockItself } from '../../../../src/rack/clock/fact.ts';
 import { filevaultFact as filevaultItself } from '../../../../src/rack/filevault/fact.ts';
 import {

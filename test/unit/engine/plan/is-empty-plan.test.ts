@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { isEmptyPlan } from '../../../../src/engine/plan/is-empty-plan.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { isEmptyPlan } from '../../../../src/engine/plan/plan.ts';
 
 it('is empty only without changes, steps, waiting and blockers', () => {
   const plan = (...counts: readonly number[]): Plan => {

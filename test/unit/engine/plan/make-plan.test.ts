@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isEmptyPlan } from '../../../../src/engine/plan/is-empty-plan.ts';
+import { isEmptyPlan } from '../../../../src/engine/plan/plan.ts';
 import { identityDigest } from '../../../../src/model/facts/mac.ts';
 import { changed, planFor, stepIds } from '../../../rack/plans.ts';
 import { desiredFleet } from '../../../rack/rack.ts';

@@ -10,7 +10,7 @@ import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
 import { type NodeName, nodeName } from '../../../../src/model/node.ts';
 import { placementSubject } from '../../../../src/model/subject.ts';
 import { commandVerbs, meshwright } from '../../../../src/model/text/command.ts';
-import type { FleetObservation } from '../../../../src/rack/fleet-observation.ts';
+import type { FleetObservation } from '../../../../src/rack/examination.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';

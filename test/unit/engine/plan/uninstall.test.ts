@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import { fleetWithout } from '../../../../src/engine/goals/fleet-without.ts';
 import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import { fleetWithout } from '../../../../src/engine/goals/goal.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
-import { isEmptyPlan } from '../../../../src/engine/plan/is-empty-plan.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
+import { isEmptyPlan } from '../../../../src/engine/plan/plan.ts';
 import type { Baseline, Traces } from '../../../../src/model/facts/node-records.ts';
 import type { UnknownReason } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';

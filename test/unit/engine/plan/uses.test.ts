@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isUsedBy } from '../../../../src/engine/plan/uses.ts';
+import { isUsedBy } from '../../../../src/engine/plan/step-order.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type AddressParts, addressed } from '../../../../src/model/subject.ts';

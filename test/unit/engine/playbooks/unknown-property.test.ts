@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { kindsByFile, propertiesByFile } from '../../../../src/engine/plan/properties-by-file.ts';
+import { kindsByFile, propertiesByFile, unknownProperty } from '../../../../src/engine/plan/properties.ts';
 import { resources } from '../../../../src/engine/plan/resources.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
-import { unknownProperty } from '../../../../src/engine/playbooks/unknown-property.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
 
 describe('the properties that a playbook may assert', () => {

@@ -13,13 +13,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import {
+  readLeaseAnswer,
   releaseLeaseScript,
   renewLeaseScript,
+  type SeenLease,
   stealLeaseScript,
   takeLeaseScript,
 } from '../../../../src/engine/scripts/lease.ts';
-import { readLeaseAnswer, type SeenLease } from '../../../../src/engine/scripts/lease-answer.ts';
-import { mutatingScript } from '../../../../src/node/mutating-script.ts';
+import { mutatingScript } from '../../../../src/node/root-script.ts';
 import { sampleOf, sampleSeed } from '../../../sample.ts';
 import { hostTool } from './node-root.ts';
 import { exampleClaim } from './script-examples.ts';

@@ -2,12 +2,14 @@ import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  type LeaseAnswer,
+  readLeaseAnswer,
   releaseLeaseScript,
   renewLeaseScript,
+  type SeenLease,
   stealLeaseScript,
   takeLeaseScript,
 } from '../../../../src/engine/scripts/lease.ts';
-import { type LeaseAnswer, readLeaseAnswer, type SeenLease } from '../../../../src/engine/scripts/lease-answer.ts';
 import { bootSession, type MacEnd, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleClaim } from './script-examples.ts';

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
-import { readScriptResult, type ScriptResult } from '../../../../src/node/script-result.ts';
+import { readScriptResult, type ScriptResult } from '../../../../src/node/root-script.ts';
 import { accountTool, rulesTool } from './directory-tool.ts';
 import { hostTool, makeNodeRoot, type NodeRoot } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';

@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseHistory } from '../../../../src/node/history.ts';
-import { mutatingScript, rollbackPendingExit } from '../../../../src/node/mutating-script.ts';
-import { mutatingCommand } from '../../../../src/node/root-script.ts';
-import { readScriptResult, saysDiskFull } from '../../../../src/node/script-result.ts';
+import {
+  mutatingCommand,
+  mutatingScript,
+  parseHistory,
+  readScriptResult,
+  rollbackPendingExit,
+  saysDiskFull,
+} from '../../../../src/node/root-script.ts';
 import { type MacEnd, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';

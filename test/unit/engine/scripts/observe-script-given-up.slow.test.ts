@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Probe } from '../../../../src/model/probe.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
-import { observeScript } from '../../../../src/node/observe-script.ts';
+import { observationCeilingMs, observeScript } from '../../../../src/node/observe-script.ts';
 import { nodePath } from '../../../../src/node/paths/node-paths.ts';
-import { observationCeilingMs } from '../../../../src/node/probe-timing.ts';
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 

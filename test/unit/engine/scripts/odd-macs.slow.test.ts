@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
-import { mutatingScript } from '../../../../src/node/mutating-script.ts';
 import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
 import {
   currentLink,
@@ -9,6 +8,7 @@ import {
   placementFolder,
   rankLog,
 } from '../../../../src/node/paths/own-paths.ts';
+import { mutatingScript } from '../../../../src/node/root-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { bootSession, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

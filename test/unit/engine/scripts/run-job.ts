@@ -1,12 +1,11 @@
 /** Launches jobs in a node's folder and follows them to their end. */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import { launchBody } from '../../../../src/engine/scripts/launch-job.ts';
-import { type JobPoll, parseJobPoll, pollJobCommand } from '../../../../src/engine/scripts/poll-job.ts';
+import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../../../src/engine/scripts/job.ts';
 import { type Digest, digest } from '../../../../src/model/digest.ts';
 import type { JobCall, TreeId } from '../../../../src/model/node-script.ts';
 import { verifiedMark } from '../../../../src/node/paths/own-paths.ts';
-import type { ScriptResult } from '../../../../src/node/script-result.ts';
+import type { ScriptResult } from '../../../../src/node/root-script.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import type { Shell } from './shells.ts';
 

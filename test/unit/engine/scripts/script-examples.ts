@@ -1,7 +1,7 @@
 /** One call of every node script and every job, and every other text that is sent to a node. */
 
 import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
-import { jobText, launchBody } from '../../../../src/engine/scripts/launch-job.ts';
+import { jobText, launchBody, pollJobCommand } from '../../../../src/engine/scripts/job.ts';
 import {
   type LeaseClaim,
   releaseLeaseScript,
@@ -9,7 +9,6 @@ import {
   stealLeaseScript,
   takeLeaseScript,
 } from '../../../../src/engine/scripts/lease.ts';
-import { pollJobCommand } from '../../../../src/engine/scripts/poll-job.ts';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import { confirmBody, transactionBody } from '../../../../src/engine/scripts/transaction.ts';
 import { digest } from '../../../../src/model/digest.ts';
@@ -22,14 +21,16 @@ import type {
   TreeId,
 } from '../../../../src/model/node-script.ts';
 import { askCommand } from '../../../../src/node/endpoint/ask-endpoint.ts';
-import { historyCommand } from '../../../../src/node/history.ts';
-import { mutatingScript } from '../../../../src/node/mutating-script.ts';
-import { nodeBytesCommand } from '../../../../src/node/node-bytes.ts';
+import {
+  appendCommand,
+  nodeBytesCommand,
+  prefixDigestCommand,
+  stagedSizeCommand,
+} from '../../../../src/node/node-bytes.ts';
 import { nodePath, place } from '../../../../src/node/paths/node-paths.ts';
 import { requestFile, serviceFile, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
 import { putBody } from '../../../../src/node/put-file.ts';
-import type { Fence } from '../../../../src/node/root-script.ts';
-import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../../src/node/send.ts';
+import { type Fence, historyCommand, mutatingScript } from '../../../../src/node/root-script.ts';
 import { installAccessCommand, ruleText } from '../../../../src/rack/access/install-access.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { keepText } from '../../../../src/rack/keeper/program.ts';

@@ -13,9 +13,9 @@ import {
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { allProbes } from '../../../../src/engine/observe/facts.ts';
-import { mutatingScript } from '../../../../src/node/mutating-script.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
 import { stagedArchive, stagedExtra, stagedFile } from '../../../../src/node/paths/own-paths.ts';
+import { mutatingScript } from '../../../../src/node/root-script.ts';
 import { rulesTool } from './directory-tool.ts';
 import { type MacRoot, ours } from './mac-root.ts';
 import { everyText, exampleDigest, exampleFence, exampleModel, exampleRuntime } from './script-examples.ts';

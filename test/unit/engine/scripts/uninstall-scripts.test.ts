@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mutatingScript } from '../../../../src/node/mutating-script.ts';
+import { mutatingScript } from '../../../../src/node/root-script.ts';
 import { withdrawBody } from '../../../../src/node/withdraw.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

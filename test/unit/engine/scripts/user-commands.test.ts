@@ -7,8 +7,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
 import { askCommand, parseAskAnswer, parseTimedAnswer } from '../../../../src/node/endpoint/ask-endpoint.ts';
-import { historyCommand, parseHistory } from '../../../../src/node/history.ts';
-import { doormanKeysFile, rankLog, requestFile, stagedFile } from '../../../../src/node/paths/own-paths.ts';
 import {
   appendCommand,
   otherSizeExit,
@@ -16,7 +14,9 @@ import {
   parseSize,
   prefixDigestCommand,
   stagedSizeCommand,
-} from '../../../../src/node/send.ts';
+} from '../../../../src/node/node-bytes.ts';
+import { doormanKeysFile, rankLog, requestFile, stagedFile } from '../../../../src/node/paths/own-paths.ts';
+import { historyCommand, parseHistory } from '../../../../src/node/root-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
 import { bootSession, type MacRoot, makeMacRoot, ours } from './mac-root.ts';

@@ -15,7 +15,7 @@ import {
   treeFolder,
   verifiedMark,
 } from '../../../../src/node/paths/own-paths.ts';
-import type { ScriptResult } from '../../../../src/node/script-result.ts';
+import type { ScriptResult } from '../../../../src/node/root-script.ts';
 import { accountTool, directoryTool, rulesTool } from './directory-tool.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { vmStat } from './rank-root.ts';

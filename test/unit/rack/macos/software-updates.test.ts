@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { softwareUpdatesFact as softwareUpdatesItself } from '../../../../src/rack/macos/software-updates-fact.ts';
+import { softwareUpdatesFact as softwareUpdatesItself } from '../../../../src/rack/macos/fact.ts';
 import { answer, asked, type Printed } from '../../engine/observe/fact-cases.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 

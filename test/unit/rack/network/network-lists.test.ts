@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { bridgePreferencesFact as bridgePreferencesItself } from '../../../../src/rack/bridge/fact.ts';
-import { hardwarePortsFact as hardwarePortsItself } from '../../../../src/rack/network/hardware-ports-fact.ts';
-import { networkServicesFact as networkServicesItself } from '../../../../src/rack/network/network-services-fact.ts';
 import { serviceAddressesFact as serviceAddressesItself } from '../../../../src/rack/network/service-addresses-fact.ts';
+import {
+  hardwarePortsFact as hardwarePortsItself,
+  networkServicesFact as networkServicesItself,
+} from '../../../../src/rack/network/services-fact.ts';
 import { answer, asked } from '../../engine/observe/fact-cases.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 

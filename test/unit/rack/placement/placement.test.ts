@@ -7,9 +7,9 @@ import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
 import { serviceFile } from '../../../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../../../src/node/put-file.ts';
-import { changeOf, judgeProperty } from '../../../../src/rack/change.ts';
 import { placement } from '../../../../src/rack/placement/resource.ts';
 import type { Property, View } from '../../../../src/rack/resource.ts';
+import { changeOf, judgeProperty } from '../../../../src/rack/resource.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
 
 const serving = threeMembers(['joined', 'joined', 'joined']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evidenceFor } from '../../../../src/engine/diagnose/evidence.ts';
+import { evidenceFor } from '../../../../src/engine/diagnose/troubles.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { examine } from '../../../../src/rack/examination.ts';

@@ -1,5 +1,5 @@
 import { cableWork } from '../../../../src/engine/cables/cable-work.ts';
-import { declaredGraph, rackGraph } from '../../../../src/engine/graph/rack-graph.ts';
+import { declaredGraph, rackGraph } from '../../../../src/engine/rack-graph.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { alarmText, type GraphPicture } from '../../../../src/report/graph/graph-words.ts';
 import {

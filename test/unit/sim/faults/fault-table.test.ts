@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { codes } from '../../../../src/engine/codes.ts';
+import { codes } from '../../../../src/engine/diagnose/rules.ts';
 import { type FaultName, faultNames, faults } from '../../../../src/sim/faults/faults.ts';
 import { faultCures } from '../../../contract/fault-cures.ts';
 import { faultRows } from '../../../contract/fault-rows.ts';

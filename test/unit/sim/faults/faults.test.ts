@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import { codes } from '../../../../src/engine/codes.ts';
+import { codes } from '../../../../src/engine/diagnose/rules.ts';
 import {
   type ActiveFault,
   applyFaults,

@@ -6,7 +6,6 @@ import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { PlacementMember } from '../../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { subjectText } from '../../../../../src/model/subject.ts';
-import { judgeProperty } from '../../../../../src/rack/change.ts';
 import {
   placementFindings as placementFindingsItself,
   startAdvice as startAdviceItself,
@@ -18,6 +17,7 @@ import {
 import { placementCases } from '../../../../../src/rack/placement/state/placement-cases.ts';
 import { placementProperty } from '../../../../../src/rack/placement/state/placement-properties.ts';
 import type { View } from '../../../../../src/rack/resource.ts';
+import { judgeProperty } from '../../../../../src/rack/resource.ts';
 import {
   exoFleet,
   type MeshChanges,

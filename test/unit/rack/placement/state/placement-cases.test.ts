@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { plainText } from '../../../../../src/diagnostics/prose-text.ts';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
-import { changeOf, judgeProperty } from '../../../../../src/rack/change.ts';
 import { placement } from '../../../../../src/rack/placement/resource.ts';
-import { propertyKey } from '../../../../../src/rack/property-key.ts';
+import { changeOf, judgeProperty, propertyKey } from '../../../../../src/rack/resource.ts';
 import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../../../../rack/placements.ts';
 import { stepLine } from './step-lines.ts';
 

@@ -1,0 +1,213 @@
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import { compareText } from '../../model/lists.ts';
+import type { NodeName } from '../../model/node.ts';
+import { type Step, type StepId, stepsBefore } from '../../model/step.ts';
+import type { Addressed, AddressParts } from '../../model/subject.ts';
+import { doormenOn } from '../../rack/placement/endpoint/gateways.ts';
+import { nodesOf, type Property, propertyKey, type Resource } from '../../rack/resource.ts';
+import type { ResourceKind } from '../../rack/resource-kind.ts';
+import type { Scope } from '../goals/scope.ts';
+import { resources } from './resources.ts';
+
+type Ancestors = Map<StepId, ReadonlySet<StepId>>;
+
+/** The properties that a step is about: those that it changes, else those of the steps that it needs. */
+function stakes(steps: readonly Step[], properties: readonly Property[]): ReadonlyMap<StepId, readonly Property[]> {
+  const byKey = new Map(properties.map((property) => [propertyKey(property), property]));
+  const found = new Map<StepId, readonly Property[]>();
+  for (const step of steps) {
+    const own = step.changes.flatMap((id) => byKey.get(id) ?? []);
+    const inherited = step.needs.flatMap((id) => found.get(id) ?? []);
+    found.set(step.id, own.length > 0 ? own : [...new Set(inherited)]);
+  }
+  return found;
+}
+
+function kindsOf(step: Step, stake: readonly Property[], resources: readonly Resource[]): readonly string[] {
+  const own = resources.find(({ kind }) => kind === step.resource);
+  const all = own === undefined ? [] : kindsBefore(own, resources);
+  return stake.length === 0 ? all : [...new Set(stake.flatMap(({ after }) => after ?? all))];
+}
+
+const withBehind = (ids: readonly StepId[], ancestors: Ancestors): ReadonlySet<StepId> =>
+  new Set(ids.flatMap((id) => [id, ...(ancestors.get(id) ?? [])]));
+
+/** Those that no other of them, and nothing that is needed already, stands behind. */
+function nearest(candidates: readonly Step[], needs: readonly StepId[], ancestors: Ancestors): readonly StepId[] {
+  const ids = candidates.map(({ id }) => id);
+  const farther = new Set(ids.flatMap((id) => [...(ancestors.get(id) ?? [])]));
+  const needed = withBehind(needs, ancestors);
+  return ids.filter((id) => !farther.has(id) && !needed.has(id));
+}
+
+/**
+ * Adds to each step what it needs of earlier resources: their steps on its node and on its peers, each only where no
+ * nearer step needs it already. What a step needs of its own resource stays as that resource said.
+ */
+export function connectSteps(
+  steps: readonly Step[],
+  properties: readonly Property[],
+  { desired, resources }: Scope,
+): readonly Step[] {
+  const ordered = orderSteps(steps, resources);
+  const stakeOf = stakes(ordered, properties);
+  const ancestors: Ancestors = new Map();
+  const connected: Step[] = [];
+  for (const step of ordered) {
+    const stake = stakeOf.get(step.id) ?? [];
+    const kinds = kindsOf(step, stake, resources);
+    const nodes = [step.node, ...step.peers];
+    const isEarlier = (one: Step): boolean => {
+      const theirs = stakeOf.get(one.id) ?? [];
+      const isUsed = stake.some((own) =>
+        theirs.some((earlier) =>
+          isUsedBy(own.about, { kind: one.resource, property: earlier, nodes: nodesOf(earlier) }, desired),
+        ),
+      );
+      return (
+        kinds.includes(one.resource) &&
+        one.class !== 'manual' &&
+        [one.node, ...one.peers].some((node) => nodes.includes(node)) &&
+        (isUsed || stake.length === 0 || theirs.length === 0)
+      );
+    };
+    const needs = [...step.needs, ...nearest(connected.filter(isEarlier), step.needs, ancestors)];
+    ancestors.set(step.id, withBehind(needs, ancestors));
+    connected.push({ ...step, needs });
+  }
+  return connected;
+}
+
+/** What a person does comes after what a program does, as far as nothing waits for it. */
+function comparePlaces(a: Step, b: Step, resources: readonly Resource[] | undefined): number {
+  return Number(a.class === 'manual') - Number(b.class === 'manual') || byResource(a, b, resources);
+}
+
+/**
+ * The steps in an order in which each comes after those that it needs or is only to come after: by resource (in the
+ * order of these, or of the registry), then by node, as far as that allows. @throws Error when two steps have one id,
+ * when a step waits for one that is not there, or when they wait for each other in a ring.
+ */
+export function orderSteps(steps: readonly Step[], resources?: readonly Resource[]): readonly Step[] {
+  const ids = new Set(steps.map(({ id }) => id));
+  const stray = steps.find((step) => stepsBefore(step).some((id) => !ids.has(id)));
+  if (ids.size !== steps.length) throw new Error('two steps of a plan have the same id');
+  if (stray !== undefined) throw new Error(`step ${stray.id} needs a step that the plan does not have`);
+  const done = new Set<StepId>();
+  const ordered: Step[] = [];
+  let rest = steps.toSorted((a, b) => comparePlaces(a, b, resources));
+  while (rest.length > 0) {
+    const next = rest.find((step) => stepsBefore(step).every((id) => done.has(id)));
+    if (next === undefined) throw new Error('the steps of a plan need each other in a ring');
+    ordered.push(next);
+    done.add(next.id);
+    rest = rest.filter((step) => step !== next);
+  }
+  return ordered;
+}
+
+/** Something that may stand in the way of later properties, and where. */
+export interface Earlier {
+  /** The kind of its resource. */
+  readonly kind: string;
+  /** One property of its kind; all of them on its nodes when absent. */
+  readonly property?: Addressed;
+  readonly nodes: readonly NodeName[];
+}
+
+/** Whether a receptacle of a member is joined to another member. */
+function isBetweenMembers({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlacement, earlier: Earlier): boolean {
+  const link = thunderbolt.links.find(({ ends }) =>
+    ends.some((end) => end.receptacle === earlier.property?.about.receptacle && earlier.nodes.includes(end.node)),
+  );
+  return link?.ends.every(({ node }) => nodes.includes(node)) ?? false;
+}
+
+/** Whether it is a doorman before which the file does not have this placement: what is left is ended before its ranks. */
+function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desired: DesiredFleet): boolean {
+  const about = property?.about;
+  if (about?.port === undefined || about.part !== undefined) return false;
+  const isBehind = (node: NodeName): boolean =>
+    doormenOn(desired, node).some(
+      ({ port, placements }) => port === about.port && placements.some((one) => one.name === name),
+    );
+  return !nodes.some(isBehind);
+}
+
+/** The account that something needs: a tree only where one builds or fetches it. */
+function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: DesiredFleet): string | undefined {
+  const { ranks, gateway } = system.accounts;
+  switch (kind) {
+    case 'doorman':
+      return gateway;
+    case 'runtime':
+      return runtimes.find((one) => one.name === name)?.driver === 'mlx' ? ranks : undefined;
+    case 'model':
+      return models.find((one) => one.name === name)?.source.kind === 'url' ? ranks : undefined;
+    default:
+      return ranks;
+  }
+}
+
+/**
+ * Whether a later property depends on an earlier thing that is on its nodes. A placement needs its own runtime, its
+ * own model, its own account, and what joins its own members, whatever becomes of others there; everything else needs all
+ * of it.
+ */
+export function isUsedBy(later: AddressParts, earlier: Earlier, desired: DesiredFleet): boolean {
+  const name = later.kind === 'placement' ? later.placement : undefined;
+  const placement = desired.placements.find((one) => one.name === name);
+  if (earlier.kind === 'doorman') return isLeftBy(name, earlier, desired);
+  const about = earlier.property?.about;
+  if (earlier.kind === 'accounts' && about !== undefined) return about.name === accountFor(later, desired);
+  if (placement === undefined) {
+    return true;
+  }
+  switch (earlier.kind) {
+    case 'runtime':
+      return about === undefined || (about.name === placement.runtime && about.part === undefined);
+    case 'model':
+      return about === undefined || about.name === placement.model;
+    case 'thunderbolt-link':
+      return earlier.nodes.filter((node) => placement.nodes.includes(node)).length > 1;
+    case 'link-address':
+      return about === undefined || isBetweenMembers(desired, placement, earlier);
+    default:
+      return true;
+  }
+}
+
+/** The place of a kind in the order of these resources; what is not among them comes last. */
+function kindPlace(kind: string, all: readonly Pick<Resource, 'kind'>[] = resources): number {
+  const place = all.findIndex((one) => one.kind === kind);
+  return place < 0 ? all.length : place;
+}
+
+/** Everything that comes before a resource on a node, through however many others. */
+export function kindsBefore({ after }: Pick<Resource, 'after'>, all: readonly Resource[]): readonly ResourceKind[] {
+  const found = new Set<ResourceKind>();
+  const visit = (kind: ResourceKind): void => {
+    if (!found.has(kind)) {
+      found.add(kind);
+      all.find((one) => one.kind === kind)?.after.forEach(visit);
+    }
+  };
+  after.forEach(visit);
+  return [...found];
+}
+
+interface Placed {
+  readonly node: string;
+  /** A kind, or the address of a property. */
+  readonly resource: string;
+}
+
+/** By node, so that a reader finds its lines together; then by the order of the resources. */
+export const byNode = (a: Placed & Pick<Addressed, 'about'>, b: Placed & Pick<Addressed, 'about'>): number =>
+  compareText(a.node, b.node) ||
+  kindPlace(a.about.kind) - kindPlace(b.about.kind) ||
+  compareText(a.resource, b.resource);
+
+/** By the order of the resources, then by node: the order of the work list and of steps that do not need each other. */
+export const byResource = (a: Placed, b: Placed, all?: readonly Pick<Resource, 'kind'>[]): number =>
+  kindPlace(a.resource, all) - kindPlace(b.resource, all) || compareText(a.node, b.node);

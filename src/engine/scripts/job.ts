@@ -1,0 +1,149 @@
+import { type Digest, shortDigest } from '../../model/digest.ts';
+import type { JobCall } from '../../model/node-script.ts';
+import { jobPrologue } from '../../node/job-prologue.ts';
+import { below, pathWord, place, rootLine, shellCommand, tool } from '../../node/paths/node-paths.ts';
+import { stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
+import { quote } from '../../node/quote.ts';
+import { sh as shared } from '../../node/shell/scripts.generated.ts';
+import { sh } from '../../rack/artifacts/scripts.generated.ts';
+import { jobBody } from './registry.ts';
+
+/** How a job stands. */
+export interface JobPoll {
+  /** `gone`: without process and without exit. */
+  readonly state: 'absent' | 'running' | 'ended' | 'gone';
+  readonly exit?: number;
+  /** Bytes. */
+  readonly done?: number;
+  readonly total?: number;
+  /** Why it failed: a slug, and the words of the tool. */
+  readonly failure?: { readonly slug: string; readonly text: string };
+}
+
+/** The command that looks at one job, as the ssh user; its answer is for {@link parseJobPoll}. */
+export const pollJobCommand = (key: Digest, rootPrefix: string): string =>
+  shellCommand(`${rootLine(rootPrefix)}
+export R LC_ALL=C
+k=${key}
+d=${pathWord(jobFolder(key))}
+line() {
+  [ -e "$d/$1" ] || return 0
+  IFS= read -r x <"$d/$1"
+  printf '%s=%s\\n' "$1" "$x"
+}
+s=absent p=''
+if [ -e "$d/job" ]; then
+  s=gone
+  [ ! -e "$d/pid" ] || IFS= read -r p <"$d/pid"
+  case $p in ('' | *[!0-9]*) ;; (*)
+    case $(${pathWord(tool.ps)} -ww -o command= -p "$p") in (*"/$k/run"*) s=running ;; esac
+  ;; esac
+  [ ! -e "$d/rc" ] || s=ended
+fi
+printf 'state=%s\\n' "$s"
+line progress
+line rc
+line failure
+printf 'end\\n'`);
+
+/** Reads the answer of {@link pollJobCommand}; `undefined` when it is not whole or not in its form. */
+export function parseJobPoll(stdout: string): JobPoll | undefined {
+  const lines = stdout.split('\n');
+  if (lines.at(-1) !== '' || lines.at(-2) !== 'end') return undefined;
+  const fields = new Map(lines.slice(0, -2).map((line) => fieldOf(line)));
+  const state = states.find((one) => one === fields.get('state'));
+  const [, done, total] = /^(\d{1,16}) (\d{1,16})$/.exec(fields.get('progress') ?? '') ?? [];
+  const [, slug, text = ''] = /^([a-z][a-z0-9-]{0,63}) (.*)$/.exec(fields.get('failure') ?? '') ?? [];
+  const exit = /^\d{1,3}$/.exec(fields.get('rc') ?? '')?.[0];
+  if (state === undefined || (state === 'ended' && exit === undefined)) return undefined;
+  return {
+    state,
+    ...(done === undefined ? {} : { done: Number(done), total: Number(total) }),
+    ...(exit === undefined ? {} : { exit: Number(exit) }),
+    ...(slug === undefined ? {} : { failure: { slug, text } }),
+  };
+}
+
+const states = ['absent', 'running', 'ended', 'gone'] as const;
+
+function fieldOf(line: string): readonly [string, string] {
+  const at = line.indexOf('=');
+  return [line.slice(0, Math.max(at, 0)), line.slice(at + 1)];
+}
+
+/** A job by the key of what it makes. */
+interface LaunchRequest {
+  readonly key: Digest;
+  readonly call: JobCall;
+}
+
+/** Where everything of a job lies. */
+export const jobFolder = (key: Digest) => below(place.ours, `ops/${key}`);
+
+/** The whole text of a job, as it lies on the node in `run`. */
+export const jobText = (call: JobCall): string => `${jobPrologue}
+${jobBody(call)}
+end 0
+`;
+
+/** How long the first line of a job may take, in tenths of a second. */
+const startTenths = 100;
+
+/**
+ * Begins a job that goes on without a connection, or finds that there is nothing to begin: it runs already, under
+ * whatever connection it was started, or what it makes is there, verified or published. Says `job=attached`,
+ * `job=done` or `job=started`. A job that failed, whose process is gone or whose staging folder was taken away begins
+ * again and goes on with what lies there. The process is out of reach of the connection: no terminal, no shared
+ * stream, HUP ignored.
+ */
+export function launchBody({ key, call }: LaunchRequest): string {
+  const { tree } = call.args;
+  const mark = pathWord(verifiedMark(tree));
+  const folder = pathWord(jobFolder(key));
+  return `${sh.sealedTree({})}
+${shared.jobFolders({})}
+d=${folder}
+isdone() {
+  intact ${pathWord(treeFolder(tree))} ${tree.digest} && return
+  x=''
+  [ -d ${pathWord(stagedTree(tree))} ] && [ -e ${mark} ] && IFS= read -r x <${mark}
+  [ "$x" = ${tree.digest} ]
+}
+if isrunning "$d" && [ ! -e "$d/rc" ]; then
+  printf 'job=attached\\n'
+  unchanged
+fi
+if isdone; then
+  printf 'job=done\\n'
+  unchanged
+fi
+must mkdir ${pathWord(tool.mkdir)} -p "$d"
+stale() {
+  q=''
+  IFS= read -r q <"$1"
+  [ "$p" = "$q" ] || failed other-launch 'somebody else has launched this job'
+}
+if [ -e "$d/pid" ]; then
+  stale "$d/pid"
+  ${pathWord(tool.mv)} -f "$d/pid" "$d/old.$$"
+  (stale "$d/old.$$") || {
+    ${pathWord(tool.ln)} "$d/old.$$" "$d/pid"
+    exit 1
+  }
+fi
+${pathWord(tool.rm)} -f "$d/old.$$" "$d/rc" "$d/failure" "$d/progress"
+write "$d/job" "name=${call.name}\${N}tree=${tree.kind} ${tree.name} ${shortDigest(tree.digest)}\${N}boot=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)$N"
+write "$d/run" ${quote(jobText(call))}
+(
+  trap '' HUP
+  exec ${pathWord(tool.sh)} "$d/run"
+) </dev/null >"$d/out" 2>"$d/err" &
+n=0
+until [ -e "$d/pid" ] || [ -e "$d/rc" ]; do
+  n=$((n + 1))
+  [ "$n" -lt ${startTenths} ] || failed not-started "$(${pathWord(tool.head)} -n 1 "$d/err")"
+  ${pathWord(tool.sleep)} 0.1
+done
+printf 'job=started\\n'
+changed`;
+}

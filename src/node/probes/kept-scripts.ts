@@ -1,0 +1,250 @@
+import { keeperLast, refusedMark } from '../paths/keeper-files.ts';
+import { below, pathWord, place, tool } from '../paths/node-paths.ts';
+import { sealName } from '../paths/own-paths.ts';
+import { keyMark } from '../withdraw.ts';
+
+/**
+ * Functions of sh for scripts that print what lies on a node as records: a head, its lines each behind `|`, and `end`
+ * at the end. `u` says that this user may not look and ends the script; `s FOLDER` says whether a folder is there (one
+ * that cannot be read is not missing); `r FILE` prints the lines of a file and gives each to `l`; `f NAME FILE` prints
+ * the first line of a file, if there is one, as the field NAME, and leaves it in `x`. Names of files on the node are
+ * only ever expanded inside quotes.
+ */
+export const readRecordsFunctions = `u() {
+  printf "unreadable\\n"
+  exit 0
+}
+s() {
+  [ -e "$1" ] || return 1
+  if [ ! -d "$1" ] || [ ! -r "$1" ] || [ ! -x "$1" ]; then u; fi
+}
+l() { :; }
+r() {
+  while IFS= read -r x || [ -n "$x" ]; do
+    printf "|%s\\n" "$x"
+    l
+  done <"$1" || u
+}
+f() {
+  x=
+  [ -e "$2" ] || return 0
+  IFS= read -r x <"$2" || [ -r "$2" ] || [ ! -e "$2" ] || u
+  printf "|%s=%s\\n" "$1" "$x"
+}`;
+
+/** Names what lies there because of meshwright, as far as no other record does. */
+const traces = `printf "traces\\n"
+[ ! -e "$b" ] || printf "|folder=yes\\n"
+[ ! -e ${pathWord(place.sudoersDropIn)} ] || printf "|sudoers=yes\\n"
+if [ -r "$HOME/.ssh/authorized_keys" ]; then
+  while IFS= read -r x || [ -n "$x" ]; do
+    case $x in (*" ${keyMark}")
+      printf "|key=yes\\n"
+      break
+    ;; esac
+  done <"$HOME/.ssh/authorized_keys"
+fi
+k=none
+for j in ${pathWord(place.opt)}/*; do
+  case $j in (*/models) [ "$k" != none ] || k=models ;; (*/"*") ;; (*) k=some ;; esac
+done
+[ "$k" != none ] || [ ! -e ${pathWord(place.opt)} ] || k=some
+if [ "$k" = models ]; then
+  k=some x=${pathWord(below(place.opt, 'models'))}
+  for j in "$x"/* "$x"/.[!.]* "$x"/*/* "$x"/*/.[!.]*; do
+    [ -e "$j" ] || [ -h "$j" ] || continue
+    if [ -d "$j" ] && [ ! -h "$j" ]; then
+      case $j in ("$x"/*/*) ;; (*) continue ;; esac
+      case \${j##*/} in (*[!0-9a-f]*) ;; (????????????????)
+        k=models
+        break
+      ;; esac
+    fi
+    k=theirs
+  done
+fi
+printf "|trees=%s\\n" "$k"`;
+
+/** Names each job, with what its files say of it; `P` collects the processes of those without an exit. */
+const jobRecords = `  if s "$b/ops"; then
+    for j in "$b/ops/"*; do
+      [ -d "$j" ] || continue
+      s "$j"
+      [ -e "$j/job" ] || continue
+      k=\${j##*/}
+      case $k in (*[!A-Za-z0-9._-]*)
+        printf "odd\\n"
+        continue
+      ;; esac
+      printf "job %s\\n" "$k"
+      r "$j/job"
+      f progress "$j/progress"
+      f failure "$j/failure"
+      if [ -e "$j/rc" ]; then
+        f exit "$j/rc"
+      else
+        f pid "$j/pid"
+        case $x in ("" | *[!0-9]*) ;; (*) P=$P,$x ;; esac
+      fi
+    done
+  fi`;
+
+/**
+ * Prints the jobs, the lease, the unconfirmed change of the network, the values from before the first change of these keys and the foreign
+ * daemons that runs keep on a node: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the
+ * lines of its file and what else is known of it. A folder that is not there counts as empty only where its parent could be read. Jobs without
+ * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
+ * Runs in the private folder of the observation, whose `job-processes` file it uses.
+ */
+export const keptRecordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
+${readRecordsFunctions}
+s ${pathWord(place.library)} || u
+if s ${pathWord(place.applicationSupport)} && s "$b"; then
+${jobRecords}
+  if s "$b/lease"; then
+    printf "lease\\n"
+    [ ! -e "$b/lease/owner" ] || r "$b/lease/owner"
+    f beat "$b/lease/beat"
+  fi
+  if [ -e ${pathWord(place.hold)} ]; then
+    printf "hold\\n"
+    r ${pathWord(place.hold)}
+  fi
+  if s "$b/rollback"; then
+    for j in pending rolling; do
+      s "$b/rollback/$j" || continue
+      printf "rollback %s\\n" "$j"
+      [ ! -e "$b/rollback/$j/about" ] || r "$b/rollback/$j/about"
+    done
+  fi
+  if [ -e ${pathWord(place.keeper)} ] || [ -e ${pathWord(refusedMark)} ]; then
+    printf "keeper\\n"
+    ! s ${pathWord(place.keeper)} || f last ${pathWord(keeperLast)}
+    [ ! -e ${pathWord(refusedMark)} ] || printf "|refused=yes\\n"
+  fi
+  if s "$b/baseline"; then
+    for j in ${keys.join(' ')}; do
+      [ -e "$b/baseline/$j" ] || continue
+      printf "baseline %s\\n" "$j"
+      r "$b/baseline/$j"
+    done
+  fi
+  if s "$b/foreign"; then
+    for j in "$b/foreign/"*; do
+      case $j in (*.plist) continue ;; esac
+      [ -f "$j" ] || continue
+      case \${j##*/} in (*[!A-Za-z0-9._-]*)
+        printf "odd\\n"
+        continue
+      ;; esac
+      printf "foreign %s\\n" "\${j##*/}"
+      r "$j"
+      [ ! -e "$j.plist" ] || printf "|plist=moved\\n"
+    done
+  fi
+fi
+${traces}
+if [ -n "$P" ]; then
+  ${pathWord(tool.ps)} -ww -o pid= -o command= -p "\${P#,}" >job-processes 2>/dev/null
+  printf "processes %s\\n" "$?"
+  while IFS= read -r x; do
+    case $x in (*/meshwright/ops/*) printf "|%s\\n" "$x" ;; esac
+  done <job-processes
+fi
+printf "end\\n"`;
+
+/**
+ * Counts the entries of each tree, and those that were changed after its seal was written: find prints such a one
+ * twice, one line after the other. The last line is the exit of find.
+ */
+const countTrees = `{ k = $1 "/" $2 "/" $3 }
+$1 == "exit" { e = $2; next }
+{ if ($0 == l) c[k]++; else n[k]++; l = $0 }
+END { print "counts " e; for (k in n) printf "|%s %d %d\\n", k, n[k], c[k] }`;
+
+/**
+ * Prints what was put on a node and published there, and whether it still is as it was: `file ID` and `tree FOLDER`
+ * with the lines of their seals, `sums` and `modes` of all files as cksum and stat print them, `counts` of all trees;
+ * and `staged FOLDER` of each tree that is only being made ready.
+ * One process for each of the three kinds of look, however many files and trees there are; none where there are none.
+ * Of a tree only names and times are read: `-cnewer` compares the time of the last change of a file, which nobody
+ * can set back, with the time at which its seal was written.
+ *
+ * @see find(1) of macOS: `-cnewer file`, the same as `-newercm`
+ */
+export const keptFilesScript = `b=${pathWord(place.ours)} o=${pathWord(place.opt)} T="" p=""
+${readRecordsFunctions}
+l() {
+  case $x in (path=/*) p=\${x#path=/} ;; esac
+}
+s ${pathWord(place.library)} || u
+if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/files"; then
+  for k in "$b/files/"*; do
+    [ -f "$k" ] || continue
+    case \${k##*/} in (*.*) continue ;; (*[!0-9a-f]*)
+      printf "odd\\n"
+      continue
+    ;; esac
+    printf "file %s\\n" "\${k##*/}"
+    p=
+    r "$k"
+    if [ ! -f "$R/$p" ]; then
+      printf "|there=no\\n"
+    elif [ ! -r "$R/$p" ]; then
+      printf "|there=unreadable\\n"
+    else
+      printf "|there=yes\\n"
+      set -- "$@" "$p"
+    fi
+  done
+fi
+if [ $# -gt 0 ]; then
+  (cd "$R/" && exec ${pathWord(tool.cksum)} "$@") >kept-sums 2>/dev/null
+  printf "sums %s\\n" "$?"
+  r kept-sums
+  (cd "$R/" && exec ${pathWord(tool.stat)} -f "%Lp %N" "$@") >kept-modes 2>/dev/null
+  printf "modes %s\\n" "$?"
+  r kept-modes
+fi
+l() { :; }
+set -- "(" ! -path "*"
+if s ${pathWord(place.optParent)} && s "$o"; then
+  for c in runtimes models; do
+    s "$o/$c" || continue
+    for t in "$o/$c"/*/*; do
+      s "\${t%/*}" || continue
+      if [ ! -d "$t" ] || [ -h "$t" ]; then continue; fi
+      k=\${t#"$o/"} d=\${t##*/}
+      case $k in (*[!A-Za-z0-9._/-]*)
+        printf "odd\\n"
+        continue
+      ;; esac
+      case $d in (*[!0-9a-f]*) continue ;; (????????????????) ;; (*) continue ;; esac
+      printf "tree %s\\n" "$k"
+      s "$t"
+      if [ -h "\${t%/*}/current" ]; then
+        x=$(cd "\${t%/*}/current" 2>/dev/null && pwd -P)
+        [ "\${x##*/}" != "$d" ] || printf "|current=yes\\n"
+      fi
+      [ -e "$t/${sealName}" ] || continue
+      r "$t/${sealName}"
+      T="$T $k"
+      set -- "$@" -o -path "$k/*" -cnewer "$k/${sealName}"
+    done
+  done
+fi
+if s ${pathWord(place.optParent)} && s "$o" && s "$o/staging"; then
+  for t in "$o/staging"/*; do
+    k=\${t##*/} d=\${t##*-}
+    if [ ! -d "$t" ] || [ -h "$t" ]; then continue; fi
+    case $k in (*[!A-Za-z0-9._-]*) continue ;; (runtime-*-* | model-*-*) ;; (*) continue ;; esac
+    case $d in (*[!0-9a-f]*) continue ;; (????????????????) printf "staged %s\\n" "$k" ;; esac
+  done
+fi
+set -- ! -type d ! -name ${sealName} -print "$@" ")" -print
+for k in $T; do set -- "$k" "$@"; done
+[ -z "$T" ] || {
+  (cd "$o" && exec ${pathWord(tool.find)} "$@") 2>/dev/null
+  printf "exit/%s\\n" "$?"
+} | ${pathWord(tool.awk)} -F / '${countTrees}'
+printf "end\\n"`;

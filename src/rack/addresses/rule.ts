@@ -1,0 +1,326 @@
+import { endAddresses, linkText } from '../../desired/addresses.ts';
+import { isPoolLeft } from '../../desired/settle/settle-links.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
+import type { DhcpAnswer, Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
+import { groupBy } from '../../model/lists.ts';
+import { nodeSubject, nodesSubject, receptacleSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
+import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
+import { read } from '../fact.ts';
+import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { dhcpLeasesFact, interfacesFact, routesFact } from '../network/interfaces-fact.ts';
+import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
+import { cableMethod } from '../network/services.ts';
+import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { networkText, type OfficeNetwork, officeNetworks, overlaps } from './office-networks.ts';
+
+/** The network of a link that this one gets into the way of, in words; undefined where it hits none. */
+function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: OfficeNetwork): string | undefined {
+  const hit = links.find(({ index }) => networks[index] !== undefined && overlaps(networks[index], network));
+  const own = hit === undefined ? undefined : networks[hit.index];
+  return hit === undefined || own === undefined ? undefined : `${networkText(own)} of ${linkText(hit.ends)}`;
+}
+
+const moveOffice = ({ network }: OfficeNetwork, pool: Ipv4Network): string =>
+  `Give ${networkText(network)} other addresses, or choose another pool than ${networkText(pool)} in the file: thunderbolt.addressing.pool.`;
+
+/** What is to be said of a network of the office inside the pool, where anything is. */
+function told(
+  thunderbolt: DesiredFleet['thunderbolt'],
+  pool: Ipv4Network,
+  one: OfficeNetwork,
+  seen: readonly Ipv4Network[],
+) {
+  const hit = hitBy(thunderbolt, one);
+  if (hit !== undefined)
+    return {
+      detail: `${hit} overlaps ${one.where}.`,
+      hint: `What is given out never moves by itself. ${moveOffice(one, pool)}`,
+    };
+  const isSettled = thunderbolt.links.every(({ index }) => thunderbolt.networks[index] !== undefined);
+  return isSettled || isPoolLeft(thunderbolt, seen)
+    ? undefined
+    : {
+        detail: `The pool ${networkText(pool)} overlaps ${one.where}, and has no network left for every link.`,
+        hint: moveOffice(one, pool),
+      };
+}
+
+/**
+ * Networks of the office, or of anything but the receptacles, that the pool of link addresses overlaps, where that
+ * hits a link, or leaves too little. What lies elsewhere in the pool is only given to nobody.
+ */
+export const poolOverlap = defineRule(
+  {
+    'address/pool-overlap': {
+      severity: 'error',
+      summary: 'The address pool of the links overlaps a network that nodes are in, or have a route to.',
+      cause:
+        'An interface other than a Thunderbolt receptacle has an address in the network of a link, or a route leads there, or they leave no network of thunderbolt.addressing.pool for every link: what was meant for that network would go over a cable. Networks of the pool that others use are given to no new link; what was given out stays.',
+      hint: 'Choose another pool in the file.',
+      role: { blocks: 'link-address' },
+      facts: [interfacesFact, routesFact],
+    },
+  },
+  ({ desired, nodes }, codes) => {
+    const { thunderbolt } = desired;
+    const { pool } = thunderbolt;
+    if (pool === undefined) return [];
+    const found = nodes.flatMap(({ name, facts }) =>
+      officeNetworks(facts)
+        .filter(({ network }) => overlaps(pool, network))
+        .map((one) => ({ node: name, ...one })),
+    );
+    const seen = found.map(({ network }) => network);
+    return [...groupBy(found, ({ where }) => where)].flatMap(([, same]) => {
+      const [first] = same;
+      const words = first === undefined ? undefined : told(thunderbolt, pool, first, seen);
+      const subject = nodesSubject([...new Set(same.map(({ node }) => node))]);
+      return words === undefined ? [] : [diagnose(codes['address/pool-overlap'], { subject, ...words })];
+    });
+  },
+);
+
+const codes = ruleCodes({
+  'address/by-dhcp': {
+    severity: 'error',
+    summary: 'A cable has an address that changes by itself.',
+    cause:
+      'The network service of the receptacle is on DHCP, as macOS sets it up and sometimes again. Nobody answers on a cable, so the Mac gives itself an address, minutes after a start and another one after each break of the link; the GID of RDMA goes with it (works for days, then errno 22).',
+    hint: prose`Give it a fixed address with ${meshwright('apply')}.`,
+    role: 'converged-by-address',
+    facts: [serviceAddressesFact, interfacesFact],
+  },
+  'address/ipv4-off': {
+    severity: 'error',
+    summary: 'IPv4 is off on a cable. RDMALink prepares Macs this way, for RDMA over IPv6 only.',
+    cause:
+      'The network service of the receptacle has IPv6 link-local addresses only. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
+    hint: prose`Give the cables fixed addresses with ${meshwright('apply')}.`,
+    role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
+    facts: [serviceAddressesFact, interfacesFact],
+  },
+  'network/default-route-over-cable': {
+    severity: 'error',
+    summary: 'A Thunderbolt cable has a default route.',
+    cause:
+      'The Mac at the far end shares its Internet connection, or somebody wrote a router into the service of the receptacle: what is meant for the rest of the world goes over the cable.',
+    hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
+    role: 'converged-by-address',
+    facts: [routesFact],
+  },
+  'network/lease-over-cable': {
+    severity: 'warning',
+    summary: 'A Thunderbolt cable has an address from a DHCP server.',
+    cause:
+      'The Mac accepted a DHCP lease for the address that it has on this cable (`ipconfig getpacket`). On a cable between two Macs only Internet Sharing gives leases. The address changes or disappears with Internet Sharing.',
+    hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
+    role: 'converged-by-address',
+    facts: [dhcpLeasesFact, interfacesFact],
+  },
+  'network/suspected-lease': {
+    severity: 'warning',
+    summary: 'A Thunderbolt cable is suspected to have an address from a DHCP server.',
+    cause:
+      'The network service of the receptacle is on DHCP, and its address is neither the declared one nor self-assigned. The DHCP packet of the interface is unknown, so a person or another program may have set the address. On a cable between two Macs only Internet Sharing gives leases.',
+    hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
+    role: 'converged-by-address',
+    facts: [serviceAddressesFact, interfacesFact],
+  },
+});
+
+/** One receptacle with what is known of its address. */
+interface Cable {
+  readonly node: ExaminedNode;
+  readonly receptacle: number;
+  readonly device: string;
+  /** Whether a fixed address is wanted there. */
+  readonly isAddressed: boolean;
+  /** The address that the file gives this end of its link: not a lease, whatever the service is set to. */
+  readonly declared: string | undefined;
+}
+
+/** Whether the service that counts for a device is on DHCP; undefined where that is unknown. */
+function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean | undefined {
+  const method = cableMethod(desired, facts, device);
+  return method === 'unknown' ? undefined : method === 'dhcp';
+}
+
+const isSelfAssigned = ({ address }: Ipv4Address): boolean => address.startsWith('169.254.');
+
+/** Addresses that neither the Mac chose nor meshwright set: the keeper sets the declared one on a service on DHCP, too. */
+const strangeAddresses = ({ node, receptacle, declared }: Cable): readonly Ipv4Address[] =>
+  interfaceAt(node.facts, receptacle)?.ipv4.filter((one) => !isSelfAssigned(one) && one.address !== declared) ?? [];
+
+/** What DHCP gave this interface; undefined where the Mac was not asked about it, or its answer is unknown. */
+const dhcpAnswer = (facts: Facts, device: string): DhcpAnswer | undefined => {
+  const leases = read(facts, dhcpLeasesFact);
+  return leases.kind === 'known' ? leases.value.find((one) => one.device === device) : undefined;
+};
+
+/** An address from DHCP, with the server that gave it. */
+interface LeasedAddress {
+  readonly own: Ipv4Address;
+  readonly server: string;
+}
+
+/** The address of a cable that its last DHCP packet gave; undefined where it has none, or the packet is unknown. */
+function leasedAddress(cable: Cable): LeasedAddress | undefined {
+  const lease = dhcpAnswer(cable.node.facts, cable.device)?.lease;
+  const own = strangeAddresses(cable).find(({ address }) => address === lease?.address);
+  return lease === undefined || own === undefined ? undefined : { own, server: lease.server };
+}
+
+/** The far end is named where it has the address of the server, which every Mac that shares its Internet may have. */
+function leaseWords(examination: Examination, cable: Cable, { own, server }: LeasedAddress): string {
+  const far = examination.nodes.find(({ name }) => name === farNode(examination, cable));
+  const interfaces = read(far?.facts, interfacesFact);
+  const isServer =
+    interfaces?.kind === 'known' && interfaces.value.some(({ ipv4 }) => ipv4.some(({ address }) => address === server));
+  const name = isServer ? ` (${far?.name})` : '';
+  return `was given ${own.address}/${own.prefixLength} by the DHCP server ${server}${name}.`;
+}
+
+function declaredAddress({ thunderbolt }: DesiredFleet, node: string, receptacle: number): string | undefined {
+  const ends = thunderbolt.links.flatMap(({ index, ends: pair }) => {
+    const network = thunderbolt.networks[index];
+    return network === undefined ? [] : endAddresses(pair, network);
+  });
+  return ends.find(({ end }) => end.node === node && end.receptacle === receptacle)?.address;
+}
+
+/** `studio-2` at the far end of the cable, as far as it is known. */
+function farNode({ cabling }: Examination, { node, receptacle }: Cable): string | undefined {
+  const own = (end: { readonly node: string; readonly receptacle: number }): boolean =>
+    end.node === node.name && end.receptacle === receptacle;
+  const ends = cabling.cables.find((cable) => cable.ends.some(own))?.ends ?? [];
+  return ends.find((end) => !own(end))?.node;
+}
+
+/** A fixed address ends a lease and the route that came with it; otherwise only who gives it out can. */
+function cure(examination: Examination, cable: Cable): Prose {
+  const far = farNode(examination, cable) ?? 'the Mac at the far end';
+  const sharing = `Internet Sharing off on ${far}: System Settings > General > Sharing.`;
+  return cable.isAddressed
+    ? prose`Give it a fixed address with ${meshwright('apply')}. It comes again with DHCP, so switch ${sharing}`
+    : `Switch ${sharing}`;
+}
+
+function routeFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
+  const { node, receptacle, device } = cable;
+  const routes = read(node.facts, routesFact);
+  const found = routes.kind === 'known' ? routes.value : [];
+  const defaults = found.filter((one) => one.device === device && one.destination.prefixLength === 0);
+  const [first] = defaults.toSorted((a, b) => Number(a.flags.includes('I')) - Number(b.flags.includes('I')));
+  if (first === undefined) {
+    return [];
+  }
+  const end = { node: node.name, receptacle };
+  const rank = first.flags.includes('I') ? 'beside that of the other interfaces' : 'and it is the one that counts';
+  const leased = leasedAddress(cable);
+  const origin = leased === undefined ? '' : ` ${device} ${leaseWords(examination, cable, leased)}`;
+  return [
+    diagnose(codes['network/default-route-over-cable'], {
+      subject: receptacleSubject(end),
+      detail: prose`${namedEnd(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
+      hint: cure(examination, cable),
+    }),
+  ];
+}
+
+/** A lease where the Mac has its packet; where it could not be asked, the suspicion of one. */
+function leaseFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
+  const { node, receptacle, device } = cable;
+  const end = { node: node.name, receptacle };
+  const about = { subject: receptacleSubject(end), hint: cure(examination, cable) };
+  const leased = leasedAddress(cable);
+  if (leased !== undefined) {
+    const detail = prose`${namedEnd(end)} (${device}) ${leaseWords(examination, cable, leased)}`;
+    return [diagnose(codes['network/lease-over-cable'], { ...about, detail })];
+  }
+  const isAsked = dhcpAnswer(node.facts, device) !== undefined;
+  const [given] = isAsked || isOnDhcp(examination.desired, node.facts, device) !== true ? [] : strangeAddresses(cable);
+  if (given === undefined) return [];
+  const detail = prose`${namedEnd(end)} (${device}) is on DHCP and has ${given.address}/${given.prefixLength}, which is suspected to come from a DHCP server.`;
+  return [diagnose(codes['network/suspected-lease'], { ...about, detail })];
+}
+
+/** Cables whose address nobody fixed, told once for the node. */
+function dhcpFinding(
+  desired: DesiredFleet,
+  { name, facts }: ExaminedNode,
+  cables: readonly Cable[],
+): readonly Diagnostic[] {
+  const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
+  const words = loose.map((cable) => {
+    const { receptacle, device } = cable;
+    const [strange] = strangeAddresses(cable);
+    const own = strange ?? interfaceAt(facts, receptacle)?.ipv4[0];
+    const origin = strange === undefined ? '' : ', which DHCP did not give';
+    return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}${origin}`})`;
+  });
+  return loose.length === 0
+    ? []
+    : [diagnose(codes['address/by-dhcp'], { subject: nodeSubject(name), detail: `On DHCP: ${words.join(', ')}.` })];
+}
+
+/** Cables on which IPv4 is switched off, reported once for the node: those that should have an address, else all. */
+function ipv4OffFinding(
+  examination: Examination,
+  { name, facts }: ExaminedNode,
+  cables: readonly Cable[],
+): readonly Diagnostic[] {
+  const off = cables.filter(({ device }) => cableMethod(examination.desired, facts, device) === 'off');
+  const wanted = off.filter(({ isAddressed }) => isAddressed);
+  const shown = wanted.length === 0 ? off : wanted;
+  if (shown.length === 0) return [];
+  const words = shown.map(({ receptacle, device }) => `receptacle ${receptacle} (${device})`);
+  const about = {
+    subject: nodeSubject(name),
+    detail: `IPv4 is off on ${words.join(', ')}, so MLX cannot use RDMA there.`,
+  };
+  return wanted.length > 0
+    ? [diagnose(codes['address/ipv4-off'], about)]
+    : [
+        diagnose(codes['address/ipv4-off'], {
+          ...about,
+          severity: rdmaSeverity(examination, [name]),
+          hint: 'To use these cables, declare their links and thunderbolt.addressing in the file.',
+        }),
+      ];
+}
+
+function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
+  const { desired } = examination;
+  const isOurs = desired.thunderbolt.pool !== undefined && adoptedDaemon(desired, node.facts) === undefined;
+  const cables = [...(thunderboltInterfaces(node.facts) ?? [])].map(([receptacle, device]) => ({
+    node,
+    receptacle,
+    device,
+    declared: declaredAddress(desired, node.name, receptacle),
+    isAddressed: isOurs && node.ends.some((end) => end.receptacle === receptacle),
+  }));
+  const told = cables.map((cable) => {
+    const routes = routeFinding(examination, cable);
+    return { cable, findings: routes.length > 0 ? routes : leaseFinding(examination, cable) };
+  });
+  const rest = told.filter(({ findings }) => findings.length === 0).map(({ cable }) => cable);
+  return [
+    ...told.flatMap(({ findings }) => findings),
+    ...dhcpFinding(desired, node, rest),
+    ...ipv4OffFinding(examination, node, cables),
+  ];
+}
+
+/**
+ * Addresses of cables that come from somebody else or from chance: a default route or a lease from a peer's Internet
+ * Sharing (a suspicion where the DHCP packet is unknown), and services that are on DHCP although the file gives their
+ * cable a fixed address.
+ */
+export const cableAddresses = defineRule(codes, (examination) =>
+  examination.nodes.flatMap((node) => judge(examination, node)),
+);

@@ -1,0 +1,113 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { PanicReport } from '../../model/facts/daemons.ts';
+import { mostPanicReports } from '../../model/facts/node-records.ts';
+import { nodeSubject } from '../../model/subject.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { diskText } from '../../model/text/units.ts';
+import { defineRule, ruleCodes } from '../define-rule.ts';
+import type { ExaminedNode } from '../examination.ts';
+import { read } from '../fact.ts';
+import { placementsFact } from '../placement/observed/fact.ts';
+import { bootSessionFact, diskSpaceFact, panicReportsFact } from './fact.ts';
+
+const wantedFreeShare = 0.1;
+
+/** Nodes with less than a tenth of the data volume free. */
+export const disk = defineRule(
+  {
+    'disk/low': {
+      severity: 'warning',
+      summary: 'The data volume is nearly full.',
+      cause: 'Less than 10 % are free; models, updates and swap need room.',
+      hint: 'Make room on the data volume.',
+      role: 'told',
+      facts: [diskSpaceFact],
+    },
+  },
+  ({ nodes }, codes) =>
+    nodes.flatMap(({ name, facts }) => {
+      const seen = read(facts, diskSpaceFact);
+      if (seen.kind === 'unknown' || seen.value.freeBytes >= seen.value.totalBytes * wantedFreeShare) {
+        return [];
+      }
+      const { freeBytes, totalBytes } = seen.value;
+      return [
+        diagnose(codes['disk/low'], {
+          subject: nodeSubject(name),
+          detail: `Only ${diskText(freeBytes)} of ${diskText(totalBytes)} are free.`,
+          hint: prose`Make room on the data volume of ${named(name)}.`,
+        }),
+      ];
+    }),
+);
+
+const codes = ruleCodes({
+  'macos/panicked': {
+    severity: 'notice',
+    summary: 'This Mac has restarted after a kernel panic.',
+    cause:
+      'macOS has written the report of a panic when it was there again, and it has not started since. What the Mac served went down with it; what does not serve now has a finding of its own.',
+    hint: 'When it happens again, compare the reports in /Library/Logs/DiagnosticReports, and send them to Apple.',
+    role: 'told',
+    facts: [panicReportsFact, bootSessionFact],
+  },
+  'network/suspected-tcp-panic': {
+    severity: 'warning',
+    summary: 'Perhaps much TCP over a Thunderbolt cable makes this Mac panic.',
+    cause:
+      'The report of its last kernel panic names the driver of IP over Thunderbolt. Such panics were told of under load, with one hub that leads to two Macs on macOS 26.5, and over plain cables. A report does not say what was sent.',
+    hint: 'Take hubs out of the cables, give placements over these cables `transport: rdma` or the office network, bring all Macs to one newer macOS, and send the report to Apple.',
+    role: 'told',
+    facts: [panicReportsFact, bootSessionFact, placementsFact],
+  },
+});
+
+/**
+ * Whether the report was written in this boot session, however late: with FileVault macOS writes it only when somebody has
+ * unlocked the disk. Of a panic at 01:35 the report was written at 07:09.
+ */
+function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
+  const session = read(facts, bootSessionFact);
+  if (session.kind === 'unknown' || atEpochSeconds === undefined) return false;
+  return atEpochSeconds >= session.value.bootedAtEpochSeconds;
+}
+
+/** The last one written, whatever its name; of those that do not say when, none. */
+const lastOf = (reports: readonly PanicReport[]): PanicReport | undefined =>
+  reports
+    .filter(({ atEpochSeconds }) => atEpochSeconds !== undefined)
+    .toSorted((a, b) => (a.atEpochSeconds ?? 0) - (b.atEpochSeconds ?? 0))
+    .at(-1);
+
+function countText({ length }: readonly PanicReport[]): string {
+  if (length === 1) return 'There is no other report';
+  return length < mostPanicReports ? `There are ${length} reports` : `There are at least ${length} reports`;
+}
+
+/** The driver of IP over Thunderbolt, in whose code panics under load were told of. */
+const isOfThunderboltIp = ({ extensions }: PanicReport): boolean =>
+  extensions.some((name) => name.includes('AppleThunderboltIP'));
+
+function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport[]): Diagnostic {
+  const { name, reason, extensions } = report;
+  const said = reason === undefined ? '' : ` The kernel said: ${escapeText(reason).replace(/\.$/, '')}.`;
+  const way = extensions.length === 0 ? '' : ` Its backtrace goes through ${extensions.map(escapeText).join(', ')}.`;
+  const code = isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked';
+  return diagnose(codes[code], {
+    subject: nodeSubject(node.name),
+    detail: `macOS has written the report of a kernel panic since this Mac started: ${name}.${said}${way} ${countText(all)} of panics on this Mac.`,
+  });
+}
+
+/** A Mac that is there again after a kernel panic: what it served is down, and nobody has ordered a restart. */
+export const panics = defineRule(codes, ({ nodes }) =>
+  nodes.flatMap((node) => {
+    const reports = read(node.facts, panicReportsFact);
+    const last = reports.kind === 'known' ? lastOf(reports.value) : undefined;
+    return reports.kind === 'unknown' || last === undefined || !isOfThisSession(node, last)
+      ? []
+      : [told(node, last, reports.value)];
+  }),
+);

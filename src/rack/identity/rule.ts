@@ -1,0 +1,135 @@
+import { paceOf } from '../../desired/fit-macs.ts';
+import { layoutsOf } from '../../desired/layouts.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import { identityDigest } from '../../model/facts/mac.ts';
+import { macModel, macModelsDate } from '../../model/macs.ts';
+import { nodeSubject, nodesSubject, placementSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
+import { defineRule, type Rule } from '../define-rule.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import { read, readValue } from '../fact.ts';
+import { hardwareFact, identityFact } from './fact.ts';
+import { hardwareDifferences, isOtherMac, nodesOfOneMac } from './identity.ts';
+
+/** Macs whose model is in neither the file nor the table of Macs. A declared model is reported with the file. */
+export const unknownModel: Rule = ({ nodes, desired }) =>
+  nodes.flatMap(({ name, facts }) => {
+    const hardware = read(facts, hardwareFact);
+    const isDeclared = desired.nodes.some((node) => node.name === name && node.hardware.model !== undefined);
+    if (isDeclared || hardware.kind === 'unknown' || macModel(hardware.value.model) !== undefined) return [];
+    const detail = `${hardware.value.model} (${hardware.value.chip}) is not in the table of ${macModelsDate}.`;
+    const hint = 'Nothing to do: the Mac itself reports its receptacles. A newer meshwright may know the model.';
+    return [diagnose('topology/unknown-model', { subject: nodeSubject(name), detail, hint })];
+  });
+
+/** Which Macs set the pace of a placement, where the file does not declare all their models and the Macs report them. */
+export const unequalMacs: Rule = ({ desired, nodes }) =>
+  desired.placements.flatMap(layoutsOf).flatMap(({ name, nodes: own, home }) => {
+    const isDeclared = own.every(
+      (node) => desired.nodes.find((one) => one.name === node)?.hardware.model !== undefined,
+    );
+    const macs = own.flatMap((node) => {
+      const hardware = read(nodes.find((one) => one.name === node)?.facts, hardwareFact);
+      const declared = desired.nodes.find((one) => one.name === node)?.hardware.model;
+      const model = hardware?.kind === 'known' ? hardware.value.model : declared;
+      return model === undefined ? [] : [{ name: node, model }];
+    });
+    const pace = isDeclared || macs.length < own.length ? undefined : paceOf(macs);
+    return pace === undefined
+      ? []
+      : [
+          diagnose('placement/unequal-macs', {
+            subject: placementSubject(name),
+            detail: home === undefined ? pace.detail : `On its fallback: ${pace.detail}`,
+          }),
+        ];
+  });
+
+/** Whether the lock knows the Mac that answered as this node. */
+function isSeenAs({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean {
+  const seen = readValue(facts, identityFact);
+  return identity !== undefined && seen !== undefined && identityDigest(seen) === identity;
+}
+
+function wrongMacHint({ desired }: Examination, { name, desired: own, facts }: ExaminedNode): Prose {
+  const serial = readValue(facts, identityFact)?.serial;
+  const meant = desired.nodes.find((node) => node.name !== name && node.hardware.serial === serial);
+  const known = desired.nodes.find((node) => node.name !== name && isSeenAs(node, facts));
+  if (known !== undefined)
+    return prose`This is the Mac of ${known.name}: correct the addresses of ${named(name)} and ${known.name} in the file.`;
+  if (isOtherMac({ desired: own, facts })) {
+    const replace = withCommands('If another Mac stands there now', [meshwright('replace', name)]);
+    return prose`${replace}\nElse correct the address (${own.host}) in the file.`;
+  }
+  return serial !== undefined && meant !== undefined
+    ? prose`This is the Mac of ${meant.name}: correct the addresses of ${named(name)} and ${meant.name} in the file.`
+    : prose`Correct the address (${own.host}) or the hardware section of ${named(name)} in the file.`;
+}
+
+/** Nodes behind whose address another Mac answers than the file describes; one that is also another node is told as that. */
+export const wrongMac = defineRule(
+  {
+    'identity/wrong-mac': {
+      severity: 'error',
+      summary: 'Another Mac answers than the one in the file.',
+      cause: 'Serial number, model or memory differ from the hardware section of the node.',
+      hint: 'Correct the address or the hardware section of this node in the file.',
+      role: { blocks: 'identity' },
+      facts: [identityFact],
+    },
+  },
+  (examination, codes) => {
+    const twins = new Set(nodesOfOneMac(examination).flat());
+    return examination.nodes.flatMap((node) => {
+      const found = twins.has(node) ? [] : hardwareDifferences(node);
+      return found.length === 0
+        ? []
+        : [
+            diagnose(codes['identity/wrong-mac'], {
+              subject: nodeSubject(node.name),
+              detail: prose`Another Mac answers as ${named(node.name)}: ${found.join('; ')}.`,
+              hint: wrongMacHint(examination, node),
+            }),
+          ];
+    });
+  },
+);
+
+/** Where the hardware sections of the file fit one of the nodes only, the addresses of the others are the wrong ones. */
+function sameMacHint(same: readonly ExaminedNode[]): string {
+  const names = same.map((node) => node.name);
+  const fitting = same.filter((node) => hardwareDifferences(node).length === 0);
+  const [only] = fitting;
+  if (only === undefined || fitting.length > 1) {
+    return `Correct the addresses of ${names.join(' and ')} in the file.`;
+  }
+  const others = names.filter((name) => name !== only.name).join(' and ');
+  return `Correct the address of ${others} in the file: by its hardware the Mac is ${only.name}.`;
+}
+
+/** Nodes that answer with one hardware UUID, so that they are one Mac under several addresses. */
+export const sameMac = defineRule(
+  {
+    'identity/same-mac': {
+      severity: 'error',
+      summary: 'Several nodes of the file are one and the same Mac.',
+      cause:
+        'The same hardware UUID answered under more than one address, so that nothing about their cables can be said.',
+      hint: 'Correct the addresses in the file.',
+      role: { blocks: 'identity' },
+      facts: [identityFact],
+    },
+  },
+  (examination, codes) =>
+    nodesOfOneMac(examination).map((same) => {
+      const hosts = same.map((node) => prose`${named(node.name)} (${node.desired.host})`);
+      return diagnose(codes['identity/same-mac'], {
+        subject: nodesSubject(same.map((node) => node.name)),
+        detail: prose`${joinProse(hosts, ' and ')} are one and the same Mac.`,
+        hint: sameMacHint(same),
+      });
+    }),
+);

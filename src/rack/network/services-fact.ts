@@ -1,0 +1,113 @@
+import type { HardwarePort, NetworkService } from '../../model/facts/fact-values.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import type { Answer } from '../../model/probe.ts';
+import { isBsdName, isMac, isName } from '../../node/answers/grammar.ts';
+import { garbled, readLines } from '../../node/answers/read-answer.ts';
+import { hardwarePortList, serviceOrder } from '../../node/probes/network.ts';
+import { defineFact } from '../fact.ts';
+
+/**
+ * The network services in the order in which macOS tries them, from pairs of lines such as
+ *
+ *     (3) Earlier Cluster Bridge
+ *     (Hardware Port: Thunderbolt 3, Device: en4)
+ *
+ * A disabled one has `(*)` in place of its number. One device may have several services, and a service without a
+ * device (a VPN) has an empty one. The tool prints no end, so that an answer is whole is known from its exit and its
+ * frame alone.
+ */
+export const networkServicesFact = defineFact({
+  name: 'network-services',
+  from: [serviceOrder],
+  parse: ([answer]): Known<readonly NetworkService[]> => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    const [notice, ...rest] = lines.value;
+    if (notice !== 'An asterisk (*) denotes that a network service is disabled.') {
+      return garbled(answer, 'did not begin with its notice');
+    }
+    const services: (NetworkService & { readonly mark: string })[] = [];
+    for (const block of rest.join('\n').split('\n\n')) {
+      if (block.trim() === '') continue;
+      const service = serviceOf(
+        block
+          .split('\n')
+          .filter((line) => line !== '')
+          .join('\n'),
+      );
+      if (service === undefined) return garbled(answer, 'printed a block that is no network service');
+      services.push(service);
+    }
+    if (services.length === 0) return unknown('empty', 'networksetup listed no network service.');
+    if (!isNumbered(services.map(({ mark }) => mark))) return garbled(answer, 'numbered its services with gaps');
+    return known(services.map(({ mark: _, ...service }) => service));
+  },
+});
+
+/**
+ * Numbers count the disabled ones too or, on older macOS, only the enabled ones: in either way a block that is missing
+ * in the middle shows.
+ */
+function isNumbered(marks: readonly string[]): boolean {
+  const isAll = marks.every((mark, at) => mark === '*' || mark === String(at + 1));
+  const enabled = marks.filter((mark) => mark !== '*');
+  return isAll || enabled.every((mark, at) => mark === String(at + 1));
+}
+
+function serviceOf(block: string): (NetworkService & { readonly mark: string }) | undefined {
+  const form = /^\((\d{1,4}|\*)\) (.+)\n\(Hardware Port: (.+), Device: ?(\S*)\)$/;
+  const [, mark = '', name = '', port = '', device = ''] = form.exec(block) ?? [];
+  if (!isName(name) || !isName(port)) return undefined;
+  const service = { name, port, isEnabled: mark !== '*', mark };
+  if (device === '') return service;
+  return isBsdName(device) ? { ...service, device } : undefined;
+}
+
+/**
+ * The hardware ports with their interfaces, from blocks such as
+ *
+ *     Hardware Port: Thunderbolt 1
+ *     Device: en2
+ *     Ethernet Address: 02:00:5e:00:53:02
+ *
+ * The VLAN section ends the list, so a list without it was cut. `Ethernet Adapter (enN)` are ports of docks and
+ * phones; they stay in the list under their own name.
+ */
+export const hardwarePortsFact = defineFact({
+  name: 'hardware-ports',
+  from: [hardwarePortList],
+  parse: ([answer]): Known<readonly HardwarePort[]> => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    const end = lines.value.indexOf('VLAN Configurations');
+    if (end < 0 || !/^=+$/.test(lines.value[end + 1] ?? '')) {
+      return unknown('truncated', 'networksetup did not print the end of its list of ports.');
+    }
+    return portsOf(lines.value.slice(0, end), answer);
+  },
+});
+
+function portsOf(lines: readonly string[], answer: Answer | undefined): Known<readonly HardwarePort[]> {
+  const ports: HardwarePort[] = [];
+  for (const block of lines.join('\n').split('\n\n')) {
+    if (block.trim() === '') continue;
+    const port = portOf(block.trim().split('\n'));
+    if (port === undefined) return garbled(answer, 'printed a block that is no hardware port');
+    ports.push(port);
+  }
+  if (ports.length === 0) return unknown('empty', 'networksetup listed no hardware port.');
+  const isUnambiguous = new Set(ports.map(({ device }) => device)).size === ports.length;
+  return isUnambiguous ? known(ports) : garbled(answer, 'named one device twice');
+}
+
+function portOf(block: readonly string[]): HardwarePort | undefined {
+  const [first = '', second = '', third, ...rest] = block;
+  const port = /^Hardware Port: (.+)$/.exec(first)?.[1] ?? '';
+  const device = /^Device: (\S+)$/.exec(second)?.[1] ?? '';
+  if (!isName(port) || !isBsdName(device) || rest.length > 0) return undefined;
+  if (third === undefined) return { port, device };
+  const mac = /^Ethernet Address: (\S+)$/.exec(third)?.[1] ?? '';
+  // Ports without an address of their own, such as some modems, say N/A.
+  if (mac === 'N/A') return { port, device };
+  return isMac(mac) ? { port, device, mac } : undefined;
+}

@@ -1,0 +1,114 @@
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Facts, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
+import { type Known, known, unknown } from '../../model/known.ts';
+import { read } from '../fact.ts';
+import { keeperFact } from '../keeper/fact.ts';
+import { serviceAddressesFact } from './service-addresses-fact.ts';
+import { hardwarePortsFact, networkServicesFact } from './services-fact.ts';
+import { thunderboltInterfaces } from './thunderbolt-interfaces.ts';
+
+/**
+ * How the service that counts for the interface of a receptacle gets its IPv4 address; `none` without such a service.
+ * Where the keeper holds the addresses it is `other`: the interface then has its address whatever the service says.
+ */
+export function cableMethod(
+  desired: DesiredFleet,
+  facts: Facts,
+  device: string,
+): ServiceAddress['method'] | 'none' | 'unknown' {
+  if (isLeftToKeeper(desired, facts)) return 'other';
+  const services = read(facts, networkServicesFact);
+  const kept = read(facts, serviceAddressesFact);
+  if (services.kind === 'unknown' || kept.kind === 'unknown') return 'unknown';
+  const service = services.value.find((one) => one.device === device && one.isEnabled);
+  return kept.value.find((one) => one.device === device && one.service === service?.name)?.method ?? 'none';
+}
+
+/**
+ * Whether macOS lets no ssh session change the network preferences of this Mac (no Full Disk Access), so that the keeper
+ * holds what can be held without them, and nobody what cannot. Where the file wants no keeper, nothing is left to it.
+ */
+export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: Facts): boolean => {
+  const keeper = read(facts, keeperFact);
+  return system.keeper !== undefined && keeper.kind === 'known' && keeper.value.isRefused;
+};
+
+/** People rename services, and macOS names them in its own language; the name goes into a command between quotes. */
+const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
+
+/** Whether the name of a network service can be typed into a command as it is. */
+export const isSafeServiceName = (name: string): boolean => safeName.test(name);
+
+/**
+ * The network service through which an interface is set up. A service has a name of its own, which is only by
+ * default that of its hardware port, and a device may have several of which the first enabled one counts.
+ */
+type ServiceOfDevice =
+  | { readonly kind: 'named'; readonly name: string; readonly isEnabled: boolean }
+  /** It has a name that comes into no command. */
+  | { readonly kind: 'unsafe' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown' };
+
+/** Finds the service of a device (`en4`). @see networksetup(8), `-listnetworkserviceorder` */
+export function serviceOfDevice(facts: Facts, device: string): ServiceOfDevice {
+  const services = read(facts, networkServicesFact);
+  if (services.kind === 'unknown') {
+    return { kind: 'unknown' };
+  }
+  const own = services.value.filter((one) => one.device === device);
+  const service = own.find((one) => one.isEnabled) ?? own[0];
+  if (service === undefined) {
+    return { kind: 'none' };
+  }
+  const { name, isEnabled } = service;
+  return isSafeServiceName(name) ? { kind: 'named', name, isEnabled } : { kind: 'unsafe' };
+}
+
+/** The interfaces whose services belong behind all others: the receptacles, and the Thunderbolt Bridge. */
+export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
+  const ports = read(facts, hardwarePortsFact);
+  const services = read(facts, networkServicesFact);
+  const receptacles = thunderboltInterfaces(facts);
+  if (ports.kind === 'unknown') {
+    return ports;
+  }
+  if (services.kind === 'unknown') {
+    return services;
+  }
+  if (receptacles === undefined) {
+    return unknown('garbled', 'no hardware port is a Thunderbolt receptacle');
+  }
+  const bridges = services.value.filter(({ port }) => port === 'Thunderbolt Bridge');
+  return known([...receptacles.values(), ...bridges.flatMap(({ device }) => device ?? [])]);
+}
+
+/** One service of a cable that macOS tries before one that is no cable. */
+interface Misplaced {
+  readonly service: NetworkService;
+  /** The next one behind it that is no cable. */
+  readonly before: string;
+}
+
+/** The services of cables that stand before another one; those that are switched off, and VPNs without a device, count for nothing. */
+export function misplacedServices(facts: Facts): Known<readonly Misplaced[]> {
+  const devices = thunderboltDevices(facts);
+  const services = read(facts, networkServicesFact);
+  if (devices.kind === 'unknown') {
+    return devices;
+  }
+  const listed = services.kind === 'known' ? services.value.filter(({ isEnabled }) => isEnabled) : [];
+  const isCable = ({ device }: NetworkService): boolean => device !== undefined && devices.value.includes(device);
+  return known(
+    listed.flatMap((service, at) => {
+      const next = listed.slice(at + 1).find((one) => one.device !== undefined && !isCable(one));
+      return isCable(service) && next !== undefined ? [{ service, before: next.name }] : [];
+    }),
+  );
+}
+
+/** `Thunderbolt 1 before Wi-Fi and 2 more`; `behind all others` where nothing is misplaced. */
+export function orderWords([first, ...more]: readonly Misplaced[]): string {
+  const others = more.length === 0 ? '' : ` and ${more.length} more`;
+  return first === undefined ? 'behind all others' : `${first.service.name} before ${first.before}${others}`;
+}
