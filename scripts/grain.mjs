@@ -9,20 +9,23 @@ import { fileURLToPath } from 'node:url';
 
 const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
 
-/** What a figure may be at most; an exception says what it is today, and why it is not there yet. */
+/**
+ * What a figure may be at most. An exception is what it may be until it is there, with the reason: lower it with the figure, never
+ * raise it.
+ */
 const bars = {
-  lines: { bar: 71_000 },
+  lines: { bar: 71_000, today: 79_900, reason: 'joining took 650 files away, and of lines only their imports' },
   files: { bar: 850 },
   folder: { bar: 25 },
   file: { bar: 500 },
-  exports: { bar: 500 },
+  exports: { bar: 500, today: 870, reason: 'a third are of src/sim, whose hosts are next; then placement' },
   crossings: { bar: 10 },
 };
 
 /** Lists name each of their members, so they import much that nothing else imports. */
 const lists = [
   'cli/verbs-act cli/verbs-change cli/verbs-look cli/verbs-own cli/verbs-set-up desired/rules/registry diagnostics/diagnose',
-  'drivers/registry engine/codes engine/diagnose/rules engine/observe/facts engine/plan/resources engine/scripts/registry',
+  'drivers/registry engine/diagnose/rules engine/observe/facts engine/plan/resources engine/scripts/registry',
   'rack/settings/settings report/facts/fact-lines sim/faults/faults sim/hosts/base-tools/all-base-tools sim/tools/registry',
 ].flatMap((names) => names.split(' ').map((name) => `src/${name}.ts`));
 
@@ -95,12 +98,12 @@ const roleOf = (path) =>
 
 const subjectOf = (path) => (path.split('/').length === 3 ? contract : path.split('/')[2]);
 
-/** Imports from one subject of the rack to another that read no fact, no reading (of cables: geometry) and no type. */
+/** Imports from one subject of the rack to another that read no fact (or setting, which has one), no reading (of cables: geometry), no type. */
 const crossings = () =>
   imports
     .filter(({ path, from, isType }) => !isType && path.startsWith('src/rack/') && from.startsWith('src/rack/'))
     .filter(({ path, from }) => new Set([subjectOf(path), subjectOf(from), contract]).size === 3)
-    .filter(({ from }) => !['rack/fact', 'rack/reading', 'rack/geometry'].includes(roleOf(from)))
+    .filter(({ from }) => !['rack/fact', 'rack/setting', 'rack/reading', 'rack/geometry'].includes(roleOf(from)))
     .map(({ path, from }) => `${path} to ${from}`);
 
 const sizes = files.map((file) => [file.path, linesOf(file)]).sort(([, a], [, b]) => b - a);
