@@ -114,7 +114,7 @@ function readWord(cursor: Cursor, end: ')' | '`' | undefined, nested: ReadNested
 }
 /** One word of a shell text, as far as it can be known without running it. */
 export interface ShellWord {
-  /** Quotes removed; {@link expansion} stands for whatever the shell would put in. */
+  /** Quotes removed; `expansion` stands for whatever the shell would put in. */
   readonly literal: string;
   /** Whether it began inside single quotes: then it is data, or a script for another shell. */
   readonly isSingleQuoted: boolean;

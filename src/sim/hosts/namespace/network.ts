@@ -165,7 +165,7 @@ const addressed = (node: string, device: string, address: string): Setting => ({
   ),
 });
 
-/** Everything about the network that can change while it is there. The order of the nodes is that of {@link layNetwork}. */
+/** Everything about the network that can change while it is there. The order of the nodes is that of `layNetwork`. */
 export function networkSettings(nodes: readonly NetworkNode[]): readonly Setting[] {
   return nodes.flatMap(({ name, wiring, isPowered }, at): readonly Setting[] => {
     const port = officePort(at);
