@@ -156,10 +156,10 @@ const serialAlphabet = 'CDFGHJKLMNPQRTVWXY0234679';
 const stableLinkLocal = (words: readonly (string | number)[]): string =>
   linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
 
-/** The password of the account on every simulated Mac. */
 /** The ssh user of a node for which the file names none. */
 export const defaultUser = 'mesh';
 
+/** The password of the account on every simulated Mac. */
 const simulatedPassword = 'simulated';
 
 /** A version of macOS when the file does not care. */

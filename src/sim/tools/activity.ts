@@ -16,7 +16,6 @@ import {
 const source = modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
 const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };
 
-/** Nine columns as wide as their longest entry; numbers stand to the right. */
 /** A full disk has only the room that is left on it. */
 function diskOf({ disk, ailments: { diskRoomBytes } }: MacState): MacState['disk'] {
   if (diskRoomBytes === undefined) return disk;
