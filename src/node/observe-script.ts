@@ -1,3 +1,10 @@
+/**
+ * The one script that carries every probe of an observation.
+ *
+ * It runs under dash and under bash 3.2 as Apple ships it (`/bin/sh`), with stock tools by absolute path. Its only
+ * write is one private folder, gone when the script ends. Processes on the node: one per probe, and six in all for
+ * mktemp, the watchdog, the watchdog's sleep, wc, cat and rm.
+ */
 import type { Probe } from '../model/probe.ts';
 import { below, pathWord, place, rootLine, scriptCommand, shellCommand, tool } from './paths/node-paths.ts';
 
@@ -72,14 +79,6 @@ export function observationCeilingMs(request: TimingRequest): number {
   const { unitMs, moments } = probeTiming(request);
   return (moments.at(-1)?.atMs ?? 0) + unitsAfterKill * unitMs;
 }
-
-/**
- * The one script that carries every probe of an observation.
- *
- * It runs under dash and under bash 3.2 as Apple ships it (`/bin/sh`), with stock tools by absolute path. Its only
- * write is one private folder, gone when the script ends. Processes on the node: one per probe, and six in all for
- * mktemp, the watchdog, the watchdog's sleep, wc, cat and rm.
- */
 
 /** What one observation asks. `token` is 32 lower-case hex digits, fresh for every observation. */
 interface ObserveRequest extends TimingRequest {

@@ -211,8 +211,6 @@ export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagno
   }
 }
 
-/** How often the first half is sent when a connection breaks off before it has come to the node. */
-
 /**
  * Changes the network of a node in two halves. The first saves, arms a rollback on the node and changes; the second
  * confirms, over a connection that was made after the change: only that proves that the node can still be reached.

@@ -1,3 +1,11 @@
+/**
+ * The lease of a node: a folder `lease` that one run makes by `mkdir`, with a file `owner` and a counter `beat`. A run
+ * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a
+ * rename has one winner. It then looks at what it has renamed: a lease of another run, or one under which a script
+ * runs, is put back; scripts of its run that begin meanwhile find no lease and do nothing. A folder that cannot be put
+ * back stays beside the next lease, which is not taken before the scripts in there have ended. Writers stand inside of
+ * the folder, so that they never write into a folder that came after theirs.
+ */
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { quote } from '../../node/quote.ts';
 import { busyPrefix, type Fence, isScript, leaseLostExit, rootScript, type ScriptEnd } from '../../node/root-script.ts';
@@ -39,15 +47,6 @@ function seenLease(lines: readonly string[]): SeenLease {
   const signed = run === undefined || !/^\d{1,15}$/.test(token ?? '') ? {} : { run, token: Number(token) };
   return { ...signed, beat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
 }
-
-/**
- * The lease of a node: a folder `lease` that one run makes by `mkdir`, with a file `owner` and a counter `beat`. A run
- * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a
- * rename has one winner. It then looks at what it has renamed: a lease of another run, or one under which a script
- * runs, is put back; scripts of its run that begin meanwhile find no lease and do nothing. A folder that cannot be put
- * back stays beside the next lease, which is not taken before the scripts in there have ended. Writers stand inside of
- * the folder, so that they never write into a folder that came after theirs.
- */
 
 /** Who asks for a lease. Every value is one line. */
 export interface LeaseClaim {

@@ -1,10 +1,10 @@
+/** The forms of single values, strict enough that a damaged one is refused instead of shown. */
+
 /** The prefix length of a 32-bit network mask as a number, 0 to 32; `undefined` when its ones are not in one piece. */
 export function prefixOfMask(mask: number): number | undefined {
   const bits = mask.toString(2).padStart(32, '0');
   return /^1*0*$/.test(bits) ? bits.lastIndexOf('1') + 1 : undefined;
 }
-
-/** The forms of single values, strict enough that a damaged one is refused instead of shown. */
 
 /** A UUID as macOS prints it, upper case. */
 export const isUuid = (text: string): boolean => /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/.test(text);

@@ -1,7 +1,9 @@
+/**
+ * How an answer of a node is read: exit, stdout and stderr are judged together before a fact reads any of it, and what is
+ * narrowed from JSON is the value or `undefined`, never an exception.
+ */
 import { type Known, known, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
-
-/** Narrowing of parsed JSON: each gives the value or `undefined`, never throws. */
 
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -20,8 +22,6 @@ export function textOf(object: JsonObject, key: string): string | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
-
-/** The rules that hold for every answer before a fact reads it: exit, stdout and stderr are judged together. */
 
 /** How a tool differs from the rest. */
 interface ReadOptions {

@@ -166,9 +166,7 @@ function processesOf(exit: number, lines: readonly string[]): Known<readonly Job
   return known(found.map((match) => ({ pid: match?.[1] ?? '', command: match?.[2] ?? '' })));
 }
 
-/** The records of the probe `kept-records` that are about the node as it was before, and as it will be without us. */
-
-/** What these records say, and the records that are about something else. */
+/** What the records say of the node as it was before, and as it will be without meshwright; and the other records. */
 interface KeptBefore {
   readonly baseline: Baseline;
   readonly traces: Traces;

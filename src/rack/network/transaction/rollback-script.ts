@@ -1,3 +1,9 @@
+/**
+ * What puts a network back that nobody has confirmed: a folder `rollback` with `pending`, that one transaction makes
+ * and that is renamed by whoever ends it. A rename has one winner: `confirmed` when the run came back over a new
+ * connection, `rolling` while the saved state is put back, `rolled` afterwards. A daemon of launchd waits beside it
+ * and does the latter when the time is over, or at once when the Mac has started anew.
+ */
 import type { ScriptArgs } from '../../../model/node-script.ts';
 import { daemonPrologue, serviceFunctions } from '../../../node/launchd-service.ts';
 import { below, pathWord, place, tool } from '../../../node/paths/node-paths.ts';
@@ -39,13 +45,6 @@ while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
   if [ -d "$rb/pending" ] || [ -d "$rb/rolling" ]; then ${pathWord(tool.sleep)} 0.25; fi
 done
 "$verdict"`;
-
-/**
- * What puts a network back that nobody has confirmed: a folder `rollback` with `pending`, that one transaction makes
- * and that is renamed by whoever ends it. A rename has one winner: `confirmed` when the run came back over a new
- * connection, `rolling` while the saved state is put back, `rolled` afterwards. A daemon of launchd waits beside it
- * and does the latter when the time is over, or at once when the Mac has started anew.
- */
 
 /** The launchd label of the daemon. */
 export const rollbackLabel = 'dev.meshwright.rollback';
