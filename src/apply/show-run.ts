@@ -167,11 +167,9 @@ function listrOptions({ stream, hasUnicode, hasColor }: RunScreen): ListrBaseCla
   };
 }
 
-/** One line per node of what a run is at: the texts of the view on a terminal. */
-
 type Progress = Extract<RunEvent, { kind: 'step-progress' }>;
 
-/** What one line knows. */
+/** What the line of one node knows while a run is shown on a terminal. */
 export interface RunLine {
   /** The node of its steps. */
   readonly name: string;

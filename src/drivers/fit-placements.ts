@@ -125,7 +125,7 @@ const gibibyte = 2 ** 30;
  * What macOS lets the GPU wire by itself, as a share of the memory of at least so many GiB. Reported were 66.7 % with 16
  * and 32 GB, 75 % with 64 and 96 GB, 78.0 % with 48 GB and 475,136 MiB with 512 GB; between them the lower one is taken.
  *
- * @see runtimes: section 6.1, reports of llama.cpp and MLX users
+ * @see docs/fit.md, reports of llama.cpp and MLX users
  */
 const usualShares: readonly (readonly [fromGibibytes: number, share: number])[] = [
   [512, 475_136 / (512 * 1_024)],

@@ -156,7 +156,7 @@ export interface NodeFit {
   readonly verdict?: FitVerdict;
 }
 
-/** Parts of the budget and of the memory at which a node is judged otherwise. @see runtimes: section 6.1 */
+/** Parts of the budget and of the memory at which a node is judged otherwise. @see docs/fit.md */
 export const fitMarks = { tight: 0.9, degraded: 0.7, nearDegraded: 0.6 } as const;
 
 const needJson = ({ total, weights, cache, compute, promptCache, loading, process }: RankNeed) => ({

@@ -193,7 +193,7 @@ interface MutatingRequest {
   readonly isSettling?: boolean;
   /** Whether nothing of us is on the node behind it: then nothing is written there any more. */
   readonly isLast?: boolean;
-  /** Lines of sh that end in `changed`, `unchanged` or `failed SLUG TEXT`; see registry.ts and its like. */
+  /** Lines of sh that end in `changed`, `unchanged` or `failed SLUG TEXT`; src/engine/scripts/registry.ts has all. */
   readonly body: string;
 }
 

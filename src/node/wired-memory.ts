@@ -3,7 +3,7 @@ import { pathWord, tool } from './paths/node-paths.ts';
 /**
  * What wired memory moves by without anybody's fault: a tenth of the baseline, and at least so many bytes.
  *
- * @see runtimes: restart procedure, step 5; the least is a guess, see docs/unverified.md
+ * @see docs/mesh.md; the least is a guess, see docs/unverified.md
  */
 const leastSlackBytes = 1_073_741_824;
 

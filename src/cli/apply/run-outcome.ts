@@ -108,7 +108,7 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
 
 /**
  * Whether a work failed only because something kept it from being begun on a node: that is the work of hands, not a
- * failure of ours. What waits in a plan for the whole file fails nobody, and what other works had to wait for excuses nobody.
+ * failure of ours. A plan for the whole file never fails because something waits, and what waits in another work is no excuse for this one.
  */
 function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
   if (task.kind === 'converge' || task.kind === 'verify') return false;

@@ -268,10 +268,8 @@ interface AskedMac {
 export type SeenMac =
   | { readonly kind: 'new' | 'same' | 'other'; readonly identity: Digest }
   | { readonly kind: 'impossible'; readonly diagnostic: Diagnostic }
-  | {
-      readonly kind: 'unseen' /** Why it was not reached, if that is why. */;
-      readonly failures: readonly Diagnostic[];
-    };
+  /** With why it was not reached, if it was not. */
+  | { readonly kind: 'unseen'; readonly failures: readonly Diagnostic[] };
 
 /** Asks a node which Mac it is, and holds that against the file and the lock. */
 export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: AskedMac): Promise<SeenMac> {

@@ -2,7 +2,7 @@ import { takesPrompt, usualPointer } from '../../desired/endpoints.ts';
 import type { Json } from '../../model/digest.ts';
 import type { TokenRequest } from './driver.ts';
 
-/** How many tokens the golden answer has at the most. @see runtimes: order of a mesh start, step 11 */
+/** How many tokens the golden answer has at the most. @see docs/mesh.md */
 const goldenTokens = 32;
 
 /** Asks for a text that every model can write and that fills its tokens. */

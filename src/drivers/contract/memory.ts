@@ -3,7 +3,7 @@ import type { LayerShape, ModelShape } from '../../model/model-shape.ts';
 
 const gibibyte = 2 ** 30;
 
-/** The program of a rank. @see runtimes: section 6.3 */
+/** The program of a rank. @see docs/fit.md */
 const processBytes = 0.3 * gibibyte;
 
 /**
@@ -12,7 +12,7 @@ const processBytes = 0.3 * gibibyte;
  */
 const gatewayBytes = gibibyte / 2;
 
-/** Buffers of computing take at least a GiB, and 2 % of the memory of the GPU. @see runtimes: section 6.3 */
+/** Buffers of computing take at least a GiB, and 2 % of the memory of the GPU. @see docs/fit.md */
 const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
 
 /** What is to run, as far as memory goes. */
@@ -32,7 +32,7 @@ export interface Held {
   readonly cache: number;
 }
 
-/** What a runtime holds in another way than most. */
+/** How the memory of a runtime differs from that of most. */
 export interface DriverMemory {
   /** Weights and cache of each rank; absent: tensors in equal parts, or layers in equal numbers. */
   held?(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[];

@@ -64,14 +64,14 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   goldenCheck: () => 'printable',
   canRestartOne: () => false,
   isMadeOnNodes: true,
-  // A rank whose peer has gone spins in its collective and ends by KILL alone. @see runtimes: restart procedure, step 2
+  // A rank whose peer has gone spins in its collective and ends by KILL alone. @see docs/mesh.md
   stopOrder: 'together',
   // The smallest program that uses the default device: the GPU, unless mlx was built without it.
   gpuQuestion: (_runtime, folder) => ({
     argv: [below(folder, mlxPython), '-c', 'import mlx.core as mx; print((mx.ones(1) + 1).item())'],
     shows: '^2',
   }),
-  // Python takes it as an exception, so that the group is left in order. @see runtimes: restart procedure, step 2
+  // Python takes it as an exception, so that the group is left in order. @see docs/mesh.md
   interruptMs: 10_000,
   logPattern,
   signatures,

@@ -10,15 +10,44 @@ import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { UninstallWish } from '../../rack/uninstall/uninstall-properties.ts';
 import type { Plan } from '../plan/plan.ts';
 
+/** What a plan is to bring about. */
+export type Goal =
+  /** What the file wants; only resources of these kinds where `only` is there. */
+  | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
+  /** These placements stopped where they run, whatever the file says of their state; with `near` only those on such a node. */
+  | {
+      readonly kind: 'stop';
+      readonly placements: readonly string[];
+      readonly near?: readonly NodeName[];
+      /** Those that are started again afterwards: what answers is not stopped where that start would be refused. */
+      readonly back?: readonly string[];
+    }
+  /** The same started. */
+  | {
+      readonly kind: 'start';
+      readonly placements: readonly string[];
+      /** On their fallback, or on their own nodes unless they run on it; absent for where they ran last. */
+      readonly layout?: 'fallback' | 'own';
+      readonly near?: readonly NodeName[];
+    }
+  /** Nobody let in to these placements any more, and nobody inside; what runs goes on. */
+  | ({ readonly kind: 'drain' } & DrainWish)
+  /** These Macs restarted, or switched off; `back` as for a stop. */
+  | { readonly kind: 'reboot' | 'shutdown'; readonly nodes: readonly NodeName[]; readonly back?: readonly string[] }
+  /** These Macs left alone from now on, or no longer. */
+  | ({ readonly kind: 'hold' } & HoldWish)
+  /** Nothing of us left on these Macs; the fleet is that of `fleetWithout`, and `placements` those that it stops. */
+  | ({ readonly kind: 'uninstall'; readonly placements: readonly string[] } & UninstallWish);
+
 /** What a plan was made from. */
 interface DrainedFleet extends DoorLook {
   readonly observed: Plan['observed'];
 }
 
 /**
- * Nodes for which a plan has failed. What was not drained at one of its doors, in either layout or where an earlier file
- * has left one, or on a node that nobody could look at, was not drained for any node that may carry it: a batch may have
- * those alone.
+ * Nodes for which a plan has failed. A placement has a door on each node of both its layouts, and where an earlier file left
+ * one. Where one of these doors was not drained or not seen, the goal has failed for every node of the placement, since the
+ * next batch may hold only those.
  */
 export function withUndrained(
   failed: readonly NodeName[],
@@ -100,32 +129,3 @@ export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: Fleet
     }
   }
 }
-
-/** What a plan is to bring about. */
-export type Goal =
-  /** What the file wants; only resources of these kinds where `only` is there. */
-  | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
-  /** These placements stopped where they run, whatever the file says of their state; with `near` only those on such a node. */
-  | {
-      readonly kind: 'stop';
-      readonly placements: readonly string[];
-      readonly near?: readonly NodeName[];
-      /** Those that are started again afterwards: what answers is not stopped where that start would be refused. */
-      readonly back?: readonly string[];
-    }
-  /** The same started. */
-  | {
-      readonly kind: 'start';
-      readonly placements: readonly string[];
-      /** On their fallback, or on their own nodes unless they run on it; absent for where they ran last. */
-      readonly layout?: 'fallback' | 'own';
-      readonly near?: readonly NodeName[];
-    }
-  /** Nobody let in to these placements any more, and nobody inside; what runs goes on. */
-  | ({ readonly kind: 'drain' } & DrainWish)
-  /** These Macs restarted, or switched off; `back` as for a stop. */
-  | { readonly kind: 'reboot' | 'shutdown'; readonly nodes: readonly NodeName[]; readonly back?: readonly string[] }
-  /** These Macs left alone from now on, or no longer. */
-  | ({ readonly kind: 'hold' } & HoldWish)
-  /** Nothing of us left on these Macs; the fleet is that of `fleetWithout`, and `placements` those that it stops. */
-  | ({ readonly kind: 'uninstall'; readonly placements: readonly string[] } & UninstallWish);

@@ -10,6 +10,13 @@ export interface SeenCable {
   readonly hubsBetween: number;
 }
 
+/** A declared link with what is seen at its ends, in the order of `link.ends`. */
+export interface JudgedLink {
+  readonly link: Link;
+  readonly views: readonly [ReceptacleView, ReceptacleView];
+  readonly judgement: LinkJudgement;
+}
+
 /** Declared links beside what is seen. */
 export interface Cabling {
   /** In the order of the file. */
@@ -108,13 +115,6 @@ export type LinkJudgement =
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'no-receptacle' }
   | { readonly kind: 'unknown' };
-
-/** A declared link with what is seen at its ends, in the order of `link.ends`. */
-export interface JudgedLink {
-  readonly link: Link;
-  readonly views: readonly [ReceptacleView, ReceptacleView];
-  readonly judgement: LinkJudgement;
-}
 
 type NodePeer = Extract<SeenPeer, { kind: 'node' }>;
 

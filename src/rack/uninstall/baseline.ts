@@ -49,7 +49,7 @@ const listed: readonly BaselineValue[] = [
   ...settings.flatMap((one) => ('before' in one ? [one.before] : [])),
 ];
 
-/** Every value, in the order in which they are read and set back; of one that is listed twice the first place counts. */
+/** Every value, in the order in which they are read and set back. Settings with a place of their own are in their list too: the first place counts. */
 export const baselineValues: readonly BaselineValue[] = [...new Set(listed)];
 
 /** What an observation reads of them: the copy of a whole file is kept for people, and nothing is compared with it. */

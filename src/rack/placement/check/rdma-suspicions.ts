@@ -62,7 +62,7 @@ interface Complaint {
 /**
  * What the verbs library says when a device has nothing left: ENOMEM or no domain, EBUSY for a queue pair too many.
  *
- * @see runtimes: errors of jaccl
+ * @see docs/rdma.md
  */
 const exhausted = /protection domain|create_qp|errno ?[=:]? ?(?:12|16)\b/i;
 

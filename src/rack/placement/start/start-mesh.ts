@@ -369,7 +369,7 @@ interface StartDeadline {
 /** What the slowest disk or cable that a model is read over gives: a tenth of what a Mac Studio's own disk does. */
 const bytesPerSecond = 500_000_000;
 
-/** How much longer than the reading itself a load may take, and what comes on top. @see runtimes: order of a mesh start, step 10 */
+/** How much longer than the reading itself a load may take, and what comes on top. @see docs/mesh.md */
 const timesReading = 3;
 const onTopMs = 120_000;
 
