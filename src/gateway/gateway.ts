@@ -1,12 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { pino } from 'pino';
 import type { DoormanConfig } from '../model/gateway.ts';
 import { type PlainAnswer, type Refusal, refusalAnswer, refusals, sendAnswer } from './answers.ts';
-import { answerOwn, isForwarded, isLoopback, ownRequest, statusAnswer } from './ask-own.ts';
-import { type Door, hashOfKey, isOpenedBy, keyOf, makeDoors, writeCounts } from './doors.ts';
+import { answerOwn, ownRequest } from './ask-own.ts';
+import { makeBodyRoom } from './body-room.ts';
+import { type ConnectionLimits, watchConnections } from './connections.ts';
+import { writeCounts } from './counts.ts';
+import { type Door, makeDoors } from './doors.ts';
+import { hashOfKey, isOpenedBy, keyOf } from './keys.ts';
+import type { GatewayLog } from './log.ts';
 import { type Passing, passOn } from './pass-on.ts';
-import { type BodyLimits, makeBodyRoom } from './read-body.ts';
+import type { BodyLimits } from './read-body.ts';
+import { isForwarded, isLoopback, statusAnswer } from './status.ts';
 
 /** Bounds that keep one client from taking the door away from all others. */
 export interface DoormanLimits extends BodyLimits, ConnectionLimits {
@@ -194,126 +198,3 @@ const unknownModel = (asked: string, open: readonly Door[]): Refusal =>
     asked,
     open.map(({ upstream }) => upstream.servedName),
   );
-
-/** What the gateway says about itself: nothing of any request, key or answer. */
-export type GatewayEvent =
-  | { readonly kind: 'listening'; readonly address: string; readonly port: number }
-  | { readonly kind: 'port-taken'; readonly port: number }
-  /** `error` is the name of the error: its message may have words of the request. */
-  | { readonly kind: 'request-failed'; readonly error: string }
-  | { readonly kind: 'stopping' }
-  | { readonly kind: 'failed'; readonly reason: string };
-
-/** Takes an event into the log. */
-export type GatewayLog = (event: GatewayEvent) => void;
-
-type Line = readonly [level: 'info' | 'warn' | 'error', text: string];
-
-function lineOf(event: GatewayEvent): Line {
-  switch (event.kind) {
-    case 'listening':
-      return ['info', `listening on ${event.address}:${event.port}`];
-    case 'port-taken':
-      return ['warn', `port ${event.port} is taken; waiting for it`];
-    case 'request-failed':
-      return ['error', `${event.error} at a request`];
-    case 'stopping':
-      return ['info', 'stopping'];
-    case 'failed':
-      return ['error', event.reason];
-  }
-}
-
-/** The log on the error stream, which launchd appends to a file: one line of JSON for each event. */
-export function openGatewayLog(placements: readonly string[]): GatewayLog {
-  const destination = pino.destination({ dest: process.stderr.fd, sync: true });
-  // A full disk takes no client away.
-  destination.on('error', () => undefined);
-  const logger = pino(
-    {
-      base: { placements },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }) },
-      redact: ['authorization', 'key', 'body', 'prompt', 'messages'],
-    },
-    destination,
-  );
-  return (event) => {
-    const [level, text] = lineOf(event);
-    const { kind, ...fields } = event;
-    logger[level]({ event: kind, ...fields }, text);
-  };
-}
-
-const sweepEveryMs = 50;
-
-/** How many connections there may be at once. */
-interface ConnectionLimits {
-  readonly mostConnections: number;
-  /** From one address, unless it is one of the proxies, which bring many clients. */
-  readonly mostPerAddress: number;
-}
-
-/** Ends a server: nobody new, and whoever is inside may finish within `graceMs`. */
-type CloseServer = (graceMs: number) => Promise<void>;
-
-/**
- * Watches the connections of a server. One too many takes the place of the oldest one without a request; where all have
- * one, it is refused. So silent connections shut no one out.
- *
- * At the end requests alone are waited for: Node itself also waits for connections on which nothing was ever asked, as
- * clients open them ahead.
- *
- * @param proxies addresses without a limit of their own
- */
-function watchConnections(server: Server, limits: ConnectionLimits, proxies: readonly string[]): CloseServer {
-  /** From the oldest to the newest. */
-  const all = new Set<Socket>();
-  /** How many requests of a connection have no whole answer yet. */
-  const busy = new Map<Socket, number>();
-
-  function makeRoom(among: readonly Socket[], most: number): boolean {
-    if (among.length < most) return true;
-    const silent = among.find((one) => !busy.has(one));
-    if (silent === undefined) return false;
-    all.delete(silent);
-    silent.destroy();
-    return true;
-  }
-  function hasRoom({ remoteAddress }: Socket): boolean {
-    const neighbors = [...all].filter((one) => one.remoteAddress === remoteAddress);
-    const isBounded = remoteAddress !== undefined && !proxies.includes(remoteAddress);
-    if (isBounded && !makeRoom(neighbors, limits.mostPerAddress)) return false;
-    return makeRoom([...all], limits.mostConnections);
-  }
-  server.on('connection', (socket) => {
-    if (!hasRoom(socket)) {
-      socket.destroy();
-      return;
-    }
-    all.add(socket);
-    socket.on('close', () => all.delete(socket));
-  });
-  server.on('request', ({ socket }, response) => {
-    busy.set(socket, (busy.get(socket) ?? 0) + 1);
-    response.on('close', () => {
-      const left = (busy.get(socket) ?? 1) - 1;
-      if (left > 0) busy.set(socket, left);
-      else busy.delete(socket);
-    });
-  });
-  const sweep = (): void => {
-    for (const socket of all) if (!busy.has(socket)) socket.destroy();
-  };
-  return (graceMs) =>
-    new Promise((resolve) => {
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-      const sweeping = setInterval(sweep, sweepEveryMs);
-      server.close(() => {
-        clearTimeout(cut);
-        clearInterval(sweeping);
-        resolve();
-      });
-      sweep();
-    });
-}

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DoormanConfig } from '../model/gateway.ts';
-import { type Doorman, type GatewayLog, openGatewayLog, startDoorman, usualLimits } from './gateway.ts';
+import { type Doorman, startDoorman, usualLimits } from './gateway.ts';
+import { type GatewayLog, openGatewayLog } from './log.ts';
 import { readDoormanConfig } from './read-config.ts';
 
 /** How often the counts are written down while they change. */

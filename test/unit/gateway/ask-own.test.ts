@@ -3,10 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { answerOwn, clientsInside } from '../../../src/gateway/ask-own.ts';
+import { makeBodyRoom } from '../../../src/gateway/body-room.ts';
 import type { Door } from '../../../src/gateway/doors.ts';
-import { makeOwnRequests, makeTurns } from '../../../src/gateway/doors.ts';
+import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { bodyRefusal, clientGone, type Passing, passOn } from '../../../src/gateway/pass-on.ts';
-import { makeBodyRoom, readBody } from '../../../src/gateway/read-body.ts';
+import { readBody } from '../../../src/gateway/read-body.ts';
+import { makeTurns } from '../../../src/gateway/turns.ts';
 import { doorCounts } from '../../rack/placements.ts';
 
 const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };

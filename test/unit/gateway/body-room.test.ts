@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeBodyRoom } from '../../../src/gateway/read-body.ts';
+import { makeBodyRoom } from '../../../src/gateway/body-room.ts';
 
 const never = new AbortController().signal;
 

@@ -2,14 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  countsFrom,
-  makeOwnRequests,
-  readCounts,
-  watchedFile,
-  withAnswer,
-  writeCounts,
-} from '../../../src/gateway/doors.ts';
+import { countsFrom, readCounts, withAnswer, writeCounts } from '../../../src/gateway/counts.ts';
+import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
+import { watchedFile } from '../../../src/gateway/watched-file.ts';
 import { doorCounts } from '../../rack/placements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-counts-'));

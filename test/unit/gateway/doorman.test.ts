@@ -4,13 +4,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import {
-  type Doorman,
-  type DoormanLimits,
-  type GatewayEvent,
-  startDoorman,
-  usualLimits,
-} from '../../../src/gateway/gateway.ts';
+import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../../src/gateway/gateway.ts';
+import type { GatewayEvent } from '../../../src/gateway/log.ts';
 import { hashOf } from './hash-of.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-unit-'));

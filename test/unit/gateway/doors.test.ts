@@ -4,8 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isForwarded, isLoopback, ownRequest, statusAnswer } from '../../../src/gateway/ask-own.ts';
+import { ownRequest } from '../../../src/gateway/ask-own.ts';
 import { closingReason, makeDoors } from '../../../src/gateway/doors.ts';
+import { isForwarded, isLoopback, statusAnswer } from '../../../src/gateway/status.ts';
 import { doorCounts, doorSight } from '../../rack/placements.ts';
 import { hashOf } from './hash-of.ts';
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Forwarding, forward } from '../../../src/gateway/pass-on.ts';
+import { type Forwarding, forward } from '../../../src/gateway/forward.ts';
 
 const servers: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
 afterEach(() => {

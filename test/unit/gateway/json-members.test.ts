@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonMembers } from '../../../src/gateway/read-body.ts';
+import { jsonMembers } from '../../../src/gateway/json-members.ts';
 
 /** What is read of a text, with each value parsed. */
 async function read(text: string): Promise<Readonly<Record<string, unknown>> | undefined> {

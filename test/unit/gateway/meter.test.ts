@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meterFor } from '../../../src/gateway/flow.ts';
+import { meterFor } from '../../../src/gateway/meter.ts';
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const delta = (fields: object): string => event({ choices: [{ index: 0, delta: fields }] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeTurns } from '../../../src/gateway/doors.ts';
+import { makeTurns } from '../../../src/gateway/turns.ts';
 
 const never = new AbortController().signal;
 

@@ -1,0 +1,75 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+const sweepEveryMs = 50;
+
+/** How many connections there may be at once. */
+export interface ConnectionLimits {
+  readonly mostConnections: number;
+  /** From one address, unless it is one of the proxies, which bring many clients. */
+  readonly mostPerAddress: number;
+}
+
+/** Ends a server: nobody new, and whoever is inside may finish within `graceMs`. */
+export type CloseServer = (graceMs: number) => Promise<void>;
+
+/**
+ * Watches the connections of a server. One too many takes the place of the oldest one without a request; where all have
+ * one, it is refused. So silent connections shut no one out.
+ *
+ * At the end requests alone are waited for: Node itself also waits for connections on which nothing was ever asked, as
+ * clients open them ahead.
+ *
+ * @param proxies addresses without a limit of their own
+ */
+export function watchConnections(server: Server, limits: ConnectionLimits, proxies: readonly string[]): CloseServer {
+  /** From the oldest to the newest. */
+  const all = new Set<Socket>();
+  /** How many requests of a connection have no whole answer yet. */
+  const busy = new Map<Socket, number>();
+
+  function makeRoom(among: readonly Socket[], most: number): boolean {
+    if (among.length < most) return true;
+    const silent = among.find((one) => !busy.has(one));
+    if (silent === undefined) return false;
+    all.delete(silent);
+    silent.destroy();
+    return true;
+  }
+  function hasRoom({ remoteAddress }: Socket): boolean {
+    const neighbors = [...all].filter((one) => one.remoteAddress === remoteAddress);
+    const isBounded = remoteAddress !== undefined && !proxies.includes(remoteAddress);
+    if (isBounded && !makeRoom(neighbors, limits.mostPerAddress)) return false;
+    return makeRoom([...all], limits.mostConnections);
+  }
+  server.on('connection', (socket) => {
+    if (!hasRoom(socket)) {
+      socket.destroy();
+      return;
+    }
+    all.add(socket);
+    socket.on('close', () => all.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    busy.set(socket, (busy.get(socket) ?? 0) + 1);
+    response.on('close', () => {
+      const left = (busy.get(socket) ?? 1) - 1;
+      if (left > 0) busy.set(socket, left);
+      else busy.delete(socket);
+    });
+  });
+  const sweep = (): void => {
+    for (const socket of all) if (!busy.has(socket)) socket.destroy();
+  };
+  return (graceMs) =>
+    new Promise((resolve) => {
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      const sweeping = setInterval(sweep, sweepEveryMs);
+      server.close(() => {
+        clearTimeout(cut);
+        clearInterval(sweeping);
+        resolve();
+      });
+      sweep();
+    });
+}

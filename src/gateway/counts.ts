@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import type { DoormanCounts } from '../model/gateway.ts';
+
+/** The counts of all placements of a doorman, by name. */
+export type AllCounts = ReadonlyMap<string, DoormanCounts>;
+
+/** Nothing counted yet, from this moment on. */
+export const countsFrom = (sinceEpochSeconds: number): DoormanCounts => ({
+  sinceEpochSeconds,
+  requests: 0,
+  failed: 0,
+  refused: 0,
+  tokens: 0,
+  firstToken: { count: 0, totalMs: 0, lastMs: 0 },
+  generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 },
+});
+
+/** One answer that came to its end. */
+export interface AnswerTimes {
+  readonly tokens: number;
+  /** Of a stream: from the arrival of the request to its first text. */
+  readonly firstTokenMs?: number;
+  /** Of a stream: from its first text to its end. */
+  readonly generatingMs?: number;
+}
+
+/** The counts with one more answer. */
+export function withAnswer(counts: DoormanCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): DoormanCounts {
+  const { firstToken, generating } = counts;
+  // The first token came before the clock of the others began.
+  const later = Math.max(0, tokens - 1);
+  const isTimed = generatingMs !== undefined && generatingMs > 0 && later > 0;
+  return {
+    ...counts,
+    requests: counts.requests + 1,
+    tokens: counts.tokens + tokens,
+    firstToken:
+      firstTokenMs === undefined
+        ? firstToken
+        : { count: firstToken.count + 1, totalMs: firstToken.totalMs + firstTokenMs, lastMs: firstTokenMs },
+    generating: isTimed
+      ? {
+          tokens: generating.tokens + later,
+          totalMs: generating.totalMs + generatingMs,
+          lastPerSecond: (later * 1_000) / generatingMs,
+        }
+      : generating,
+  };
+}
+
+/** What an earlier run of the doorman has counted; nothing when its file is gone or not whole. */
+export function readCounts(path: string): AllCounts {
+  try {
+    const document: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof document !== 'object' || document === null) return new Map();
+    return new Map(Object.entries(document).map(([name, value]) => [name, countsOf(value)]));
+  } catch {
+    return new Map();
+  }
+}
+
+const partOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+
+const numberAt = (value: unknown, name: string): number => {
+  const found = partOf(value, name);
+  return typeof found === 'number' && Number.isFinite(found) && found > 0 ? found : 0;
+};
+
+function countsOf(value: unknown): DoormanCounts {
+  const [firstToken, generating] = [partOf(value, 'firstToken'), partOf(value, 'generating')];
+  const since = numberAt(value, 'sinceEpochSeconds');
+  return {
+    ...(since === 0 ? {} : { sinceEpochSeconds: since }),
+    requests: numberAt(value, 'requests'),
+    failed: numberAt(value, 'failed'),
+    refused: numberAt(value, 'refused'),
+    tokens: numberAt(value, 'tokens'),
+    firstToken: {
+      count: numberAt(firstToken, 'count'),
+      totalMs: numberAt(firstToken, 'totalMs'),
+      lastMs: numberAt(firstToken, 'lastMs'),
+    },
+    generating: {
+      tokens: numberAt(generating, 'tokens'),
+      totalMs: numberAt(generating, 'totalMs'),
+      lastPerSecond: numberAt(generating, 'lastPerSecond'),
+    },
+  };
+}
+
+/** Keeps the counts for the next run; a reader sees the old file or the new one. */
+export async function writeCounts(path: string, counts: AllCounts): Promise<void> {
+  const made = `${path}.new`;
+  await writeFile(made, `${JSON.stringify(Object.fromEntries(counts))}\n`);
+  await rename(made, path);
+}

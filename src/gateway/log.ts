@@ -1,0 +1,51 @@
+import { pino } from 'pino';
+
+/** What the gateway says about itself: nothing of any request, key or answer. */
+export type GatewayEvent =
+  | { readonly kind: 'listening'; readonly address: string; readonly port: number }
+  | { readonly kind: 'port-taken'; readonly port: number }
+  /** `error` is the name of the error: its message may have words of the request. */
+  | { readonly kind: 'request-failed'; readonly error: string }
+  | { readonly kind: 'stopping' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Takes an event into the log. */
+export type GatewayLog = (event: GatewayEvent) => void;
+
+type Line = readonly [level: 'info' | 'warn' | 'error', text: string];
+
+function lineOf(event: GatewayEvent): Line {
+  switch (event.kind) {
+    case 'listening':
+      return ['info', `listening on ${event.address}:${event.port}`];
+    case 'port-taken':
+      return ['warn', `port ${event.port} is taken; waiting for it`];
+    case 'request-failed':
+      return ['error', `${event.error} at a request`];
+    case 'stopping':
+      return ['info', 'stopping'];
+    case 'failed':
+      return ['error', event.reason];
+  }
+}
+
+/** The log on the error stream, which launchd appends to a file: one line of JSON for each event. */
+export function openGatewayLog(placements: readonly string[]): GatewayLog {
+  const destination = pino.destination({ dest: process.stderr.fd, sync: true });
+  // A full disk takes no client away.
+  destination.on('error', () => undefined);
+  const logger = pino(
+    {
+      base: { placements },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+      redact: ['authorization', 'key', 'body', 'prompt', 'messages'],
+    },
+    destination,
+  );
+  return (event) => {
+    const [level, text] = lineOf(event);
+    const { kind, ...fields } = event;
+    logger[level]({ event: kind, ...fields }, text);
+  };
+}

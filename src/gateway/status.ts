@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import type { DoorSight } from '../model/gateway.ts';
+import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
+import { clientsInside } from './ask-own.ts';
+import type { Door } from './doors.ts';
+
+const loopbacks: readonly string[] = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
+
+/** Whether a request comes from the node itself. */
+export const isLoopback = ({ socket }: IncomingMessage): boolean => loopbacks.includes(socket.remoteAddress ?? '');
+
+/** Whether a proxy has passed it on, for somebody who may be anywhere. @see RFC 7239 (Forwarded), RFC 9110 7.6.3 (Via) */
+export const isForwarded = ({ headers }: IncomingMessage): boolean =>
+  Object.keys(headers).some(
+    (name) => ['forwarded', 'via', 'x-real-ip'].includes(name) || name.startsWith('x-forwarded-'),
+  );
+
+/** What a doorman says of itself. */
+export interface OwnSight {
+  /** Requests without a right key. */
+  readonly strangers: number;
+  /** Of the files that it was started with. */
+  readonly version?: string;
+}
+
+/** What the node itself is told: `GET /doorman/status`, and how many are inside by `/doorman/inside/PLACEMENT`. */
+export async function statusAnswer(
+  path: string,
+  doors: readonly Door[],
+  { strangers, version }: OwnSight,
+): Promise<PlainAnswer> {
+  const asked = /^\/doorman\/inside\/([^/]+)$/.exec(path)?.[1];
+  const door = doors.find(({ upstream }) => upstream.placement === asked);
+  if (door !== undefined) return { status: 200, body: inside(door) };
+  if (path !== '/doorman/status') return refusalAnswer(refusals.noSuchPath(path));
+  const placements = await Promise.all(doors.map(doorStatus));
+  return { status: 200, body: { formatVersion: 1, strangers, version, placements } };
+}
+
+/** Whom the doorman has let in and who has no whole answer yet. */
+function inside(door: Door): number {
+  const { running, waiting } = clientsInside(door);
+  return running + waiting;
+}
+
+async function doorStatus(door: Door): Promise<DoorSight & { readonly servedName: string }> {
+  const { upstream, flow, closedBy, counts } = door;
+  const reason = await closedBy();
+  return {
+    placement: upstream.placement,
+    servedName: upstream.servedName,
+    ...(reason === undefined ? {} : { closed: reason }),
+    ...clientsInside(door),
+    ...flow.sight(),
+    counts: counts(),
+  };
+}
