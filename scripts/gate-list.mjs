@@ -22,9 +22,10 @@ const checks = [
   { name: 'format and lint', command: 'npm run -s check:style', minutes: 2 },
   { name: 'promises and unions', command: 'npm run -s check:promises', minutes: 3 },
   { name: 'types', command: 'npm run -s check:types', minutes: 3 },
-  { name: 'layers', command: 'npm run -s check:layers', minutes: 2 },
+  { name: 'layers', command: 'npm run -s check:layers', minutes: 1 },
   { name: 'unused', command: 'npm run -s check:unused', minutes: 2 },
   { name: 'docs of the library', command: 'npm run -s check:docs', minutes: 2 },
+  { name: 'grain of the sources', command: 'npm run -s check:grain', minutes: 1 },
 ];
 
 /**

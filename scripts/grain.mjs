@@ -14,11 +14,11 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * raise it.
  */
 const bars = {
-  lines: { bar: 71_000, today: 79_900, reason: 'joining took 650 files away, and of lines only their imports' },
+  lines: { bar: 71_000, today: 80_000, reason: 'joining took 630 files away, and of lines only their imports' },
   files: { bar: 850 },
   folder: { bar: 25 },
   file: { bar: 500 },
-  exports: { bar: 500, today: 870, reason: 'a third are of src/sim, whose hosts are next; then placement' },
+  exports: { bar: 500, today: 900, reason: 'a third are of src/sim; the gateway keeps its files, since its program must keep its bytes until a release' },
   crossings: { bar: 10 },
 };
 

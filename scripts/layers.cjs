@@ -238,4 +238,7 @@ const filesOf = (names) => `^(?:${names.flatMap((name) => parts[name]?.files ?? 
 /** Whether a file makes text that a shell of a node reads. */
 const isScript = (path) => new RegExp(filesOf(['node/sent', 'rack/script', 'engine/scripts'])).test(path);
 
-module.exports = { commandLine, contract, filesOf, isScript, layers, levels, owners, parts, pure };
+/** Whether a file has such text, alone or among other parts of a setting. */
+const hasScript = (path) => isScript(path) || new RegExp(filesOf(['rack/setting'])).test(path);
+
+module.exports = { commandLine, contract, filesOf, hasScript, isScript, layers, levels, owners, parts, pure };

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isScript } from './layers.cjs';
+import { hasScript, isScript } from './layers.cjs';
 import { makeCompiles, makeCopy, removeCopy, runTests, withText } from './mutate/copy.mjs';
 import { areas, drawn, shares } from './mutate/draw.mjs';
 import { codeMutants, mutated, shellMutants } from './mutate/operators.mjs';
@@ -65,8 +65,8 @@ function textOf(path) {
   if (!texts.has(path)) texts.set(path, readFileSync(join(original.root, path), 'utf8'));
   return texts.get(path);
 }
-const mutantsOf = (file) =>
-  (isScript(file) ? shellMutants : codeMutants)(file, textOf(file)).map((one) => ({ file, ...one }));
+const mutantsOf = (file, isShell = isScript(file)) =>
+  (isShell ? shellMutants : codeMutants)(file, textOf(file)).map((one) => ({ file, ...one }));
 // From the working tree, so that a run can be counted again when its survivors have been looked at.
 const equivalents = JSON.parse(readFileSync(join(project, 'scripts/mutate/equivalents.json'), 'utf8'));
 for (const one of equivalents) {
@@ -166,9 +166,9 @@ async function tryNext(copy, { name, mutants }) {
 const wanted = shares(count, areas.length);
 const queues = areas.map(({ name, folders, isShell = false }, at) => {
   const files = filesOf(original.root, folders).filter(
-    (path) => !path.endsWith('.generated.ts') && isScript(path) === isShell,
+    (path) => !path.endsWith('.generated.ts') && (isShell ? hasScript(path) : !isScript(path)),
   );
-  return { name, wanted: wanted[at], mutants: drawn(`${run.seed} ${name}`, files, mutantsOf) };
+  return { name, wanted: wanted[at], mutants: drawn(`${run.seed} ${name}`, files, (file) => mutantsOf(file, isShell)) };
 });
 // One of each area in turn, so that a run that is interrupted has some of every area.
 const turns = Array.from({ length: Math.max(...wanted) }, (_, round) => queues.filter((queue) => round < queue.wanted));

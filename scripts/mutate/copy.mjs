@@ -24,7 +24,8 @@ export function makeCopy(project) {
   const cloned = spawnSync('git', ['clone', '--quiet', '--shared', project, root], { stdio: 'inherit' });
   if (cloned.status !== 0) throw new Error('git could not clone the project');
   symlinkSync(realpathSync(join(project, 'node_modules')), join(root, 'node_modules'));
-  spawnSync(process.execPath, ['scripts/generate-node-scripts.mjs'], { cwd: root, stdio: 'inherit' });
+  const made = spawnSync(process.execPath, ['scripts/make-sources.mjs'], { cwd: root, stdio: 'inherit' });
+  if (made.status !== 0) throw new Error('the generated modules of the copy could not be made');
   mkdirSync(join(base, 't'));
   return { base, root };
 }

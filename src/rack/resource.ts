@@ -168,7 +168,7 @@ export interface Resource {
   readonly gaps?: (view: View) => readonly Gap[];
   /** What is only worth telling. */
   readonly notices?: (view: View) => readonly Diagnostic[];
-  /** Set where every goal needs it: what it blocks, or cannot see, keeps all else on the node waiting. */
+  /** Set where goals that change a node need it: its blockers and unknowns keep everything else on the node waiting. */
   readonly isPrecondition?: true;
   /** What is different about it while Macs are uninstalled; absent where that is not its matter. */
   readonly onUninstall?: (uninstallation: Uninstallation) => Partial<Resource>;

@@ -90,7 +90,7 @@ function tensorHeld(wish: FitWish, ranks: number): Held {
   return { weights, cache };
 }
 
-/** The layers of each rank of a pipeline: rank 0 gets the last ones, and the first ranks one more where they do not divide. */
+/** The layers of each rank of a pipeline: rank 0 gets the last ones. Where they do not divide evenly, the first ranks get one more. */
 function pipelineLayers(
   { shape }: FitWish,
   rooms: readonly RankRoom[],

@@ -76,7 +76,7 @@ export const ruleCode = (code: string): (RuleCode & Code) | undefined =>
 export const roleOf = (code: string): FindingRole =>
   ruleCode(code)?.role ?? (code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told');
 
-/** Every rule. The codes of the last three belong to no subject, or to checks of the file, too. */
+/** Every rule. The last three have no codes of their own: they use codes of the file, or of no subject. */
 export const rules: readonly Rule[] = [...defined.map(({ rule }) => rule), unknownModel, unequalMacs, unknownFactsRule];
 
 /** Every code: the general ones, and those of rules. */

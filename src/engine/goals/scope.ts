@@ -246,7 +246,7 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
       return {
         desired,
         resources: uninstallResources(goal),
-        barring: [...always, 'keeper', 'link-address', 'placement', 'uninstall'],
+        barring: uninstallResources(goal).map(({ kind }) => kind),
         isMeant: (kind) => kind !== 'identity' && kind !== 'sudo',
         isTold: ({ code }) => code.startsWith('ssh/') || code.startsWith('uninstall/'),
       };

@@ -90,7 +90,7 @@ const jobRecords = `  if s "$b/ops"; then
   fi`;
 
 /**
- * Prints the jobs, the lease, the unconfirmed change of the network, the values from before the first change of these keys and the foreign
+ * Prints the jobs, the lease, the unconfirmed change of the network, the kept values of these keys and the foreign
  * daemons that runs keep on a node: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the
  * lines of its file and what else is known of it. A folder that is not there counts as empty only where its parent could be read. Jobs without
  * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.

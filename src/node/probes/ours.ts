@@ -32,7 +32,7 @@ export const accountRecords = ofScript('accounts', accountsScript, 10_000);
 export const keptRecordsWith = (keys: readonly string[]): Probe =>
   ofScript('kept-records', keptRecordsScript(keys), 10_000);
 
-/** The same for facts to read. An observation asks for the keys of all values, which only the list of them knows. */
+/** The probe that facts name. An observation sends it with the keys of all values (src/engine/observe/facts.ts). */
 export const keptRecords = keptRecordsWith([]);
 
 /** Files that were put and trees that were published, with what shows whether they are still as they were. */

@@ -4,7 +4,7 @@ import { below, place } from '../../node/paths/node-paths.ts';
 import { stagedArchive, stagingFolder, stagingName, treeFolder, versionsFolder } from '../../node/paths/own-paths.ts';
 import { sh } from './scripts.generated.ts';
 
-/** @throws Error when it is none, which is our own value: a folder of its name is deleted */
+/** The name, once it has this form, since a folder of that name is deleted. @throws Error when it has not, which is a bug */
 const checked = (name: string, form: RegExp, what: string): string => {
   if (!form.test(name)) throw new Error(`${name} is no ${what}`);
   return name;

@@ -158,7 +158,7 @@ export const power = {
     fact,
     wishes: ({ power: { sleepMinutes, restartAfterPowerLoss: restart } }, { facts }) => {
       const seen = read(facts, fact);
-      // Of a Mac that cannot do it at all the doctor tells: there is nothing to keep.
+      // Where a Mac cannot do it at all there is nothing to keep; `doctor` says so.
       const isAble = !(seen.kind === 'known' && seen.value.restartAfterPowerLoss === 'unsupported');
       return [
         ...(sleepMinutes === undefined

@@ -26,7 +26,7 @@ const fact = defineFact({
   text: (state) => state,
 });
 
-/** Remote Login, which no file asks for: a Mac that was reached, though launchd would start no sshd for the next connection. */
+/** Remote Login, which no file asks for. A Mac can be reached while launchd would start no sshd for the next connection. */
 export const remoteLogin = {
   fact,
   ...defineRule(

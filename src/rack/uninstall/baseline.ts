@@ -5,6 +5,7 @@
 import type { Baseline } from '../../model/facts/node-records.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
+import { garbled } from '../../node/answers/read-answer.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
@@ -65,6 +66,8 @@ export const baselineFact = defineFact({
     const kept = readKept(answer);
     if (kept.kind === 'unknown') return kept;
     const { values, daemons } = kept.value.baseline;
+    const isAsked = ({ key }: { readonly key: string }): boolean => baselineValues.some((one) => one.key === key);
+    if (!values.every(isAsked)) return garbled(answer, 'printed a value that nothing asks for');
     return known({ values: baselineValues.flatMap(({ key }) => values.filter((one) => one.key === key)), daemons });
   },
 });
