@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { inMemory } from './test/memory-folder.ts';
 
 /** A place for the results as JSON: `.ci/run` sets it and adds the counts up. */
@@ -43,8 +44,18 @@ execFileSync(process.execPath, ['scripts/make-sources.mjs'], { cwd: import.meta.
 const memory = await inMemory();
 if (memory !== undefined) process.env['TMPDIR'] = memory;
 
+/** Tests that kill something after each step take minutes: begun first, they leave no core idle at the end. */
+class KillsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isKill = ({ moduleId }: TestSpecification): boolean => /\/kill-[^/]*$/.test(moduleId);
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isKill), ...sorted.filter((file) => !isKill(file))];
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: KillsFirst },
     setupFiles: ['test/property-seed.ts'],
     // These end what hangs, and measure nothing: a loaded machine needs several times as long as an idle one.
     testTimeout: 120_000,
