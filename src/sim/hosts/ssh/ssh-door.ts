@@ -24,7 +24,7 @@ interface DoorOptions {
  */
 export interface SshDoor {
   readonly port: number;
-  /** Listens again on its port after {@link SshDoor.refuse}, if it does not listen. @throws the system's error when somebody else keeps the port */
+  /** Listens again on its port after {@link SshDoor.refuse}, if it does not listen. @throws the system's error when another program keeps the port */
   readonly listen: () => Promise<void>;
   /** Refuses new connections; living ones go on. */
   readonly refuse: () => void;

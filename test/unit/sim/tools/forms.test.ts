@@ -48,7 +48,7 @@ describe('a form of a command line', () => {
     expect(valuesIn(form, args)).toBeUndefined();
   });
 
-  it('that no tool has changes nothing, whoever asks', () => {
+  it('that no tool has changes nothing, not even for root', () => {
     const fleet = simulated();
     const ask = { node: 'studio-1', tool: '/sbin/shutdown', args: ['-k', 'now'], isRoot: true };
     expect(applyWrite(fleet, ask)).toMatchObject({ fleet, isKnown: false, exitCode: 1, stdout: '' });
