@@ -1,7 +1,7 @@
 /**
  * Makes a `scripts.generated.ts` beside the `.sh` files of each folder of `src`: their texts as functions of the variables
- * that their headers name (docs/adr/0020-node-scripts-are-files.md). Each is written when it is missing or old, also with
- * `--check`: it need not be in git. Needs nothing but Node.
+ * that their headers name (docs/adr/0020-node-scripts-are-files.md). Each is written when it is missing or old, since
+ * none is in git. Needs nothing but Node.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix, relative } from 'node:path';
@@ -33,7 +33,7 @@ function member(path) {
 function moduleOf(folder, scripts) {
   const from = posix.relative(folder, join(root, 'src/node/shell/shell-script.ts'));
   return [
-    '// Generated from the .sh files of this folder by scripts/generate-node-scripts.mjs; never edited by hand.',
+    '// Generated from the .sh files of this folder by scripts/make-node-scripts.mjs; never edited by hand.',
     `import { shellScript } from '${from.startsWith('.') ? from : `./${from}`}';\n`,
     `/** The scripts of this folder. */\nexport const sh = {\n${scripts.map(member).join('')}};\n`,
   ].join('\n');

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import './generate-node-scripts.mjs';
+import './make-node-scripts.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

@@ -242,14 +242,16 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         isMeant: (kind) => kind === 'hold',
         isTold: ({ code }) => code.startsWith('ssh/'),
       };
-    case 'uninstall':
+    case 'uninstall': {
+      const left = uninstallResources(goal);
       return {
         desired,
-        resources: uninstallResources(goal),
-        barring: uninstallResources(goal).map(({ kind }) => kind),
+        resources: left,
+        barring: left.map(({ kind }) => kind),
         isMeant: (kind) => kind !== 'identity' && kind !== 'sudo',
         isTold: ({ code }) => code.startsWith('ssh/') || code.startsWith('uninstall/'),
       };
+    }
     case 'reboot':
     case 'shutdown':
       return restartScope(goal, desired);

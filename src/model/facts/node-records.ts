@@ -102,7 +102,7 @@ export interface Traces {
 
 /** What a node was like before the first change, as far as it was written down. */
 export interface Baseline {
-  /** In the order in which they are set back, without those that nobody compares. */
+  /** In the order in which they are set back, without those that are never compared. */
   readonly values: readonly BaselineRecord[];
   readonly daemons: readonly StoppedDaemon[];
 }

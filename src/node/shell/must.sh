@@ -1,7 +1,7 @@
 # `must SLUG COMMAND …` runs a tool and fails with SLUG unless the tool exits with 0. An exit of 0 is not enough for
 # tools that change files: `tookeffect` checks that rm, rmdir, mv, mkdir, ln, cp and chmod with a number did it. The owner
-# that chown sets is not checked, since a rehearsal has one account only. `o` is the output of the tool. Whoever uses it
-# has a function `failed`.
+# that chown sets is not checked, since a rehearsal has one account only. `o` is the output of the tool. The script that
+# uses it has a function `failed`.
 #
 # Prints: nothing
 tookeffect() {

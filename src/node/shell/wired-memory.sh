@@ -2,8 +2,8 @@
 # helps, and why in `w`. `refuse_marked` ends a start on such a Mac: what a stop took for memory of its rank may have been
 # that of another program, so it is measured again, and the mark goes when it has fallen. `slack` leaves in `z` what the
 # bytes of the baseline `B` may differ by. `others` says whether a rank of another placement than that of `$d` lives.
-# `keep_wired` writes down what is wired before any rank ran in this boot session; where one ran before, nobody knows what
-# was its share, and there is no baseline. `mark WHY` writes down that only a restart of this Mac helps, for the next plan.
+# `keep_wired` writes down what is wired before any rank ran in this boot session; where one ran before, its share is
+# unknown, and there is no baseline. `mark WHY` writes down that only a restart of this Mac helps, for the next plan.
 # `judge_wired` leaves in `m` how the wired memory is after the end of a rank: `normal`, `high`, or `unknown` with the
 # reason. A function `wired` prints the bytes that are wired, or nothing.
 #

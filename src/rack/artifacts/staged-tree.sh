@@ -1,7 +1,7 @@
 # `owned FOLDER` gives a folder to root. A volume that ignores owners lets chown succeed and changes nothing: then the
 # account could still write what is compared next. The job's own text belongs to root, in a rehearsal to the one account
-# there is. `whole` ends the making of a tree: all below belongs to root, can be read by everybody, and runs as nobody
-# else; a mark says that the tree was compared, which `publish-tree` asks for. find(1): -user takes a number, too.
+# there is. `whole` ends the making of a tree: all below belongs to root, every account can read it, and no
+# program in it runs as another account; a mark says that the tree was compared, which `publish-tree` asks for. find(1): -user takes a number, too.
 #
 # Needs staging: the folder of all that belongs to the making of the tree
 # Needs digest: of the tree

@@ -85,10 +85,10 @@ fi`;
 
 /**
  * Writes down the values of settings from before the first change, for uninstall; one test of a file when all of it
- * is. They stand before the lease is taken, so that a node on which there is a lease has its baseline, and whatever
- * fails in them keeps nobody from it. Every value is a file, made whole beside its place and linked to it, which fails where
- * it is there already: nobody ever writes over one. An empty file is a value that nobody could read then; it is not read
- * again, since by then it may be ours.
+ * is. They stand before the lease is taken, so that a node on which there is a lease has its baseline, and what fails
+ * in them keeps no run from it. Every value is a file, made whole beside its place and linked to it, which fails where it is
+ * there already: no run ever writes over one. An empty file is a value that could not be read then; it is not read again,
+ * since by then it may be ours.
  */
 export function recordBaselineLines(values: readonly BaselineValue[] = baselineValues): string {
   const mark = pathWord(below(place.baseline, `.whole-${listMark(values)}`));

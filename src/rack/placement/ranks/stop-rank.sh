@@ -1,7 +1,7 @@
 # Stops a rank: INT where asked, TERM, a time of grace, a sample of its stack, KILL of everything that is left, bootout, a
 # look at the wired memory. It ends well only when no process of it is left, and says how: `ended=clean`, or `ended=killed`
 # with the name of the sample in `sample=`; `ended=needs-reboot` when more memory stays wired than before any rank ran,
-# which is marked on the node; `ended=unknown` when it ended by itself and nobody can say so of its memory. What not even
+# which is marked on the node; `ended=unknown` when it ended by itself and its memory is unknown. What not even
 # KILL ends is held by the kernel: only a restart of the Mac helps. That is a failure, unless this very restart follows:
 # then it is `ended=needs-reboot` with the numbers in `processes=`. A member that is not there any more is stopped.
 #

@@ -3,6 +3,7 @@ import { parseLaunchctlPrint as parseLaunchctlPrintItself } from '../../../../sr
 import { jobsFact as jobsItself } from '../../../../src/rack/records/jobs-fact.ts';
 import { leasesFact as leasesItself } from '../../../../src/rack/records/leases-fact.ts';
 import { servicesFact as servicesItself } from '../../../../src/rack/records/services-fact.ts';
+import { baselineFact } from '../../../../src/rack/uninstall/baseline.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 
@@ -15,6 +16,13 @@ const kept = (lines: readonly string[]) => [
   answer('kept-records', { stdout: lines.map((line) => `${line}\n`).join('') }),
 ];
 const both = ['job 9f2a', '|name=blob', '|path=/opt/a=b', 'lease', '|owner=ana', '|verb=apply', 'end'];
+
+describe('baseline fact', () => {
+  it('is unknown when the node gives a value that nothing asks for', () => {
+    expect(baselineFact.parse(kept(['baseline power', '|sleep 1', 'end']), asked)).toMatchObject({ kind: 'known' });
+    expect(baselineFact.parse(kept(['baseline moon', '|full', 'end']), asked)).toMatchObject({ reason: 'garbled' });
+  });
+});
 
 describe('jobs fact', () => {
   it('gives each job by its key with the fields of its file', () => {
