@@ -1,6 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { exitText, isSuccess } from '../model/probe.ts';
 import type { Secret } from '../model/secret.ts';
@@ -48,7 +49,7 @@ export async function installAccess(install: InstallAccess, limits: UseLimits): 
     { node, way },
     limits,
     (remote, leftMs) =>
-      remote.exec(installAccessCommand(remote.rootPrefix, { user, ...(key === undefined ? {} : { key }) }), {
+      remote.exec(installAccessCommand(remote.rootPrefix, { user, ...given({ key }) }), {
         name: 'install-access',
         deadlineMs: leftMs,
         maxBytes: 65_536,

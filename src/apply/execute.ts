@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Plan } from '../engine/plan/plan.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { type Act, type Step, type StepId, type StepOutcome, stepsBefore } from '../model/step.ts';
 import { onAbort } from '../remote/on-abort.ts';
@@ -89,9 +90,7 @@ const isDone = (item: Item): boolean => item.report?.outcome === 'changed' || it
 /** What may run now is begun, what cannot run any more is skipped, until something has to be awaited. */
 function advance(schedule: Schedule): void {
   let isMoving = true;
-  while (isMoving) {
-    isMoving = skipHopeless(schedule) || rescueGroups(schedule) || startReady(schedule);
-  }
+  while (isMoving) isMoving = skipHopeless(schedule) || rescueGroups(schedule) || startReady(schedule);
   if (schedule.items.every((item) => item.state === 'ended')) {
     schedule.finished();
     return;
@@ -164,7 +163,7 @@ async function run(item: Item, schedule: Schedule): Promise<void> {
   const { step, rescues, giveUp } = item;
   const { options, lanes } = schedule;
   const startedAtMs = performance.now();
-  const about = { signal: giveUp.signal, ...(rescues === undefined ? {} : { rescues }) };
+  const about = { signal: giveUp.signal, ...given({ rescues }) };
   const over = new AbortController();
   const result = await Promise.race([options.run(step, about), abandoned(item, options, over.signal)]);
   over.abort();
@@ -208,7 +207,7 @@ function end(item: Item, { outcome, diagnostics }: StepResult, ms: number, optio
     outcome,
     diagnostics,
     ms: Math.round(ms),
-    ...(rescues === undefined ? {} : { rescues }),
+    ...given({ rescues }),
   };
   options.onEnd(item.report);
 }

@@ -4,6 +4,7 @@ import type { Plan } from '../engine/plan/plan.ts';
 import { planJson } from '../engine/plan/plan-json.ts';
 import type { NodeCommand } from '../engine/playbooks/expand.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Step } from '../model/step.ts';
 import { isSameSubject } from '../model/subject.ts';
@@ -144,7 +145,7 @@ function runnerOf(plan: Plan, parts: Parts): RunStep {
     // A rescue only stops what was begun: better done and not written down than left running.
     if (!isWritten && rescues === undefined) return { outcome: 'skipped', diagnostics: [] };
     keeper.setPhase(step.id);
-    options.onEvent({ kind: 'step-started', step, ...(rescues === undefined ? {} : { rescues }) });
+    options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
     return runStep(step, contextOf(step, { plan, parts, signal }));
   };
 }
@@ -174,8 +175,7 @@ function contextOf(step: Step, { plan, parts, signal }: About): StepContext {
     loseHold: keeper.lose,
     suspend: keeper.suspend,
     resume: keeper.resume,
-    ...(options.onWithdraw === undefined ? {} : { onWithdraw: options.onWithdraw }),
-    ...(options.unlock === undefined ? {} : { unlock: options.unlock }),
+    ...given({ onWithdraw: options.onWithdraw, unlock: options.unlock }),
     progress: (progress: StepProgress) =>
       options.onEvent({ kind: 'step-progress', step: step.id, node: step.node, ...progress }),
   };
@@ -191,7 +191,7 @@ function tellIntent(step: Step, rescues: string | undefined, parts: Parts): bool
     class: step.class,
     effect: step.effect.kind,
     changes: step.changes,
-    ...(rescues === undefined ? {} : { rescues }),
+    ...given({ rescues }),
   });
 }
 

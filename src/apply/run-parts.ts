@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { labelled, prose } from '../model/text/prose.ts';
@@ -96,11 +97,11 @@ export function record({ options, halted, problems }: Parts, entry: JournalEntry
 
 function tellLease(parts: Parts, { node, phase, token, holder }: LeaseChange): void {
   if (phase !== 'waiting' && phase !== 'expired') {
-    record(parts, { phase: 'lease', node, state: phase, ...(token === undefined ? {} : { token }) });
+    record(parts, { phase: 'lease', node, state: phase, ...given({ token }) });
   }
   if (phase === 'lost') {
     const detail = prose`${labelled(node)}the lease of run ${parts.options.journal.runId} is not there any more.`;
     parts.problems.push(diagnose('lease/lost', { subject: nodeSubject(node), detail }));
   }
-  parts.options.onEvent({ kind: 'lease', node, phase, ...(holder === undefined ? {} : { holder }) });
+  parts.options.onEvent({ kind: 'lease', node, phase, ...given({ holder }) });
 }

@@ -2,6 +2,7 @@ import { makePlan } from '../engine/plan/make-plan.ts';
 import type { EffectTotal } from '../engine/plan/plan.ts';
 import { batchesOf, expandTask, type LaterTask, playNodes } from '../engine/playbooks/expand.ts';
 import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import { type OpenRun, openRun } from './open-run.ts';
@@ -48,7 +49,7 @@ export async function runPlaybook(playbook: Playbook, options: PlaybookOptions):
   return {
     works: state.works,
     nodes,
-    ...(observation === undefined ? {} : { observation }),
+    ...given({ observation }),
     isStopped: state.isStopped,
     isDeclined: state.isDeclined,
     isInterrupted,
@@ -159,9 +160,7 @@ async function runTask(place: PlaybookPlace, state: PlaybookState, later: readon
 function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneWork): PlaybookWork {
   return {
     ...place,
-    ...(plan === undefined ? {} : { plan }),
-    ...(observation === undefined ? {} : { observation }),
-    ...(run === undefined ? {} : { run }),
+    ...given({ plan, observation, run }),
     failed: done.failed ?? [],
     refusals: done.refusals ?? run?.refusals ?? [],
     diagnostics: done.diagnostics ?? run?.diagnostics ?? [],

@@ -1,6 +1,7 @@
 import { Listr, type ListrBaseClassOptions, ListrLogger, type ListrTask, ProcessOutput, Spinner } from 'listr2';
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { given } from '../model/given.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import { diskText, durationText } from '../model/text/units.ts';
 import type { RunEvent, RunListener } from './run-options.ts';
@@ -213,7 +214,7 @@ export function lineAfter(line: RunLine, event: RunEvent): RunLine {
       const { step, outcome, diagnostics, ms } = event;
       if (step.node !== line.name || step.act.kind === 'hands') return line;
       const code = diagnostics[0]?.code;
-      const end = { step, outcome, ...(code === undefined ? {} : { code }) };
+      const end = { step, outcome, ...given({ code }) };
       const running = new Map([...line.running].filter(([id]) => id !== step.id));
       return { ...line, running, ended: new Map([...line.ended, [step.id, end]]), ms: line.ms + ms };
     }

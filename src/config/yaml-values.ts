@@ -9,6 +9,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
+import { given } from '../model/given.ts';
 import type { Problem } from './problem.ts';
 import { type Entry, pointerTo, type SourceMap, type Span } from './source-map.ts';
 
@@ -45,7 +46,7 @@ function readNode(walk: Walk, node: Node, pointer: string, key: Span | undefined
   const foreign = foreignTag(walk, node);
   if (isScalar(node)) {
     if (foreign === undefined) return readScalar(walk, node, pointer);
-    walk.places.set(pointer, { value: foreign, isLiteral: false, ...(key === undefined ? {} : { key }) });
+    walk.places.set(pointer, { value: foreign, isLiteral: false, ...given({ key }) });
     return node.source ?? '';
   }
   walk.open.add(node);
@@ -61,8 +62,7 @@ function place(walk: Walk, node: Node, pointer: string, key: Span | undefined): 
   walk.places.set(pointer, {
     value,
     isLiteral: literal !== undefined && (raw === literal || raw?.slice(1, -1) === literal),
-    ...(key === undefined ? {} : { key }),
-    ...(raw === undefined ? {} : { raw }),
+    ...given({ key, raw }),
   });
 }
 
@@ -72,7 +72,7 @@ function readAlias(walk: Walk, alias: Alias.Parsed, pointer: string, key: Span |
   if (target === undefined || walk.open.has(target)) {
     const why = target === undefined ? 'There is no anchor of this name before it' : 'The anchor contains this alias';
     walk.problems.push({ code: 'yaml/bad-alias', span, detail: `${why}.` });
-    walk.places.set(pointer, { value: span, isLiteral: false, ...(key === undefined ? {} : { key }) });
+    walk.places.set(pointer, { value: span, isLiteral: false, ...given({ key }) });
     return null;
   }
   const hadRoom = walk.overflow === undefined;

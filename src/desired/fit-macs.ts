@@ -1,4 +1,5 @@
 import type { FitModel, FitShape, MacCount, MeshFit } from '../model/fit.ts';
+import { given } from '../model/given.ts';
 import { type MacModel, macModel } from '../model/macs.ts';
 import { type Link, type LinkEnd, type NodeName, nodeName } from '../model/node.ts';
 
@@ -74,8 +75,7 @@ export function fitMesh(wanted: readonly MacCount[]): MeshFit {
     models: known.map(fitModel),
     asked: known.reduce((sum, { count }) => sum + count, 0),
     carefulSize: largestMesh(macs, ({ carefulCount }) => carefulCount),
-    ...(mesh === undefined ? {} : { mesh }),
-    ...(ring === undefined ? {} : { ring }),
+    ...given({ mesh, ring }),
   };
 }
 

@@ -14,6 +14,7 @@ import type {
   Publication,
 } from '../model/desired.ts';
 import { type Digest, digest } from '../model/digest.ts';
+import { given } from '../model/given.ts';
 import { nodeName } from '../model/node.ts';
 import type { TreeFile } from '../model/node-script.ts';
 import { contextTokens, durationMs } from './amounts.ts';
@@ -40,7 +41,7 @@ function resolveRuntime(name: string, spec: RuntimeSpec): DesiredRuntime {
     case 'mlx': {
       const extras = [{ name: requirementsName, source: spec.requirements ?? '' }];
       const { python = '', wheels } = spec;
-      return { driver: 'mlx', name, archive, extras, python, ...(wheels === undefined ? {} : { wheels }) };
+      return { driver: 'mlx', name, archive, extras, python, ...given({ wheels }) };
     }
     case 'exo': {
       const { version = '', program = 'EXO.app/Contents/Resources/exo/exo' } = spec;
@@ -50,7 +51,7 @@ function resolveRuntime(name: string, spec: RuntimeSpec): DesiredRuntime {
 }
 
 function tokenOf({ path = '/v1/chat/completions', json, golden }: NonNullable<RuntimeSpec['token']> = {}) {
-  return { path, json: json ?? usualPointer(path), ...(golden === undefined ? {} : { golden }) };
+  return { path, json: json ?? usualPointer(path), ...given({ golden }) };
 }
 
 /** What the locked requirements are called in the tree of their runtime. */
@@ -81,7 +82,7 @@ export function dialectOf(version: string): ExoRuntime['dialect'] {
 export const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredModel[] =>
   byName(models).map(([name, spec]) => ({
     name,
-    ...(spec.repository === undefined ? {} : { repository: spec.repository }),
+    ...given({ repository: spec.repository }),
     ...(spec.trustRemoteCode === undefined ? {} : { trustedCode: digestsOf(spec.trustRemoteCode) }),
     source: modelSource(spec.source, downloads),
     files: filesOf(spec),
@@ -115,7 +116,7 @@ function resolvePublication(
   return {
     servedName,
     ...(sources.length === 0 ? {} : { apiKeys: sources }),
-    ...(proxies === undefined ? {} : { proxies }),
+    ...given({ proxies }),
   };
 }
 
@@ -146,7 +147,7 @@ function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
     model: spec.model,
     runtime: spec.runtime,
     nodes: spec.nodes.map((node) => nodeName(node)),
-    ...(spec.sharding === undefined ? {} : { sharding: spec.sharding }),
+    ...given({ sharding: spec.sharding }),
     transport: spec.transport,
     contextTokens: contextTokens(String(spec.context)) ?? 0,
     parallel: spec.parallel ?? 1,

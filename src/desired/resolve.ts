@@ -2,6 +2,7 @@ import { gatewayAccount, ranksAccount } from '../model/account.ts';
 import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet, DesiredNode, DesiredWiredLimit, WishedSettings } from '../model/desired.ts';
 import { withMinor } from '../model/facts/mac.ts';
+import { given } from '../model/given.ts';
 import { macModel } from '../model/macs.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 import { isDayOver } from '../model/text/units.ts';
@@ -44,7 +45,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
       ...resolveMacSettings(spec),
     },
     thunderbolt: resolveThunderbolt(spec, nodes),
-    ...(doorman === undefined ? {} : { doorman }),
+    ...given({ doorman }),
     runtimes: resolveRuntimes(spec),
     models: resolveModels(spec),
     placements: resolvePlacements(spec),
@@ -63,14 +64,9 @@ function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
   return {
     name: nodeName(name),
     host: node.host,
-    ...(user === undefined ? {} : { user }),
-    ...(port === undefined ? {} : { port }),
-    ...(identityFile === undefined ? {} : { identityFile }),
-    ...(password === undefined ? {} : { password }),
+    ...given({ user, port, identityFile, password }),
     hardware: {
-      ...(model === undefined ? {} : { model }),
-      ...(memoryBytes === undefined ? {} : { memoryBytes }),
-      ...(serial === undefined ? {} : { serial }),
+      ...given({ model, memoryBytes, serial }),
     },
     labels: { ...node.labels },
     ...(node.hold === undefined ? {} : { hold: { ...node.hold } }),
@@ -81,7 +77,7 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   const { updates, version, accept } = macos ?? {};
   return {
     ...(version === undefined ? {} : { version: withMinor(version) }),
-    ...(accept === undefined ? {} : { accept }),
+    ...given({ accept }),
     ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}),
   };
 }
@@ -106,7 +102,7 @@ function resolvePower({ power }: ClusterSpec): DesiredFleet['power'] {
   const restart = power?.restartAfterPowerLoss;
   return {
     ...(sleep === undefined ? {} : { sleepMinutes: sleep === 'never' ? 0 : sleep }),
-    ...(restart === undefined ? {} : { restartAfterPowerLoss: restart }),
+    ...given({ restartAfterPowerLoss: restart }),
   };
 }
 
@@ -127,7 +123,7 @@ function resolveThunderbolt(spec: ClusterSpec, nodes: readonly DesiredNode[]): D
     bridge: thunderbolt === undefined ? 'keep' : (thunderbolt.bridge ?? 'remove'),
     ...(thunderbolt?.foreignDaemons === undefined ? {} : { foreignDaemons: thunderbolt.foreignDaemons }),
     rdma: thunderbolt?.rdma ?? 'auto',
-    ...(pool === undefined ? {} : { pool }),
+    ...given({ pool }),
     avoid: avoidedEnds(thunderbolt?.avoid ?? [], nodes),
     links,
     networks: {},

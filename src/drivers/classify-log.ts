@@ -1,4 +1,5 @@
 import { exitWords } from '../model/facts/daemons.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FailureSignature } from './contract/driver.ts';
 
@@ -52,7 +53,7 @@ export function firstFailingRank(
 ): FailingRank | undefined {
   const judged = ranks.map((said): FailingRank => {
     const failure = firstFailure(signatures, said.lines);
-    return { said, ...(failure === undefined ? {} : { failure }) };
+    return { said, ...given({ failure }) };
   });
   const ordered = judged
     .filter((one) => guilt(one) < noGuilt)

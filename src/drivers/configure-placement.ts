@@ -4,6 +4,7 @@ import { declaredText } from '../model/declared-settings.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { canonicalJson, type Digest, digestOf, type Json } from '../model/digest.ts';
 import type { GoldenCheck } from '../model/endpoint-calls.ts';
+import { given } from '../model/given.ts';
 import { type Link, linkEndText, type NodeName } from '../model/node.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import type { NodePath } from '../model/probe.ts';
@@ -174,13 +175,13 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
         argv: command.argv,
         env: { ...accountEnv(parts.account), ...command.env },
         ending: driver,
-        ...(user === undefined ? {} : { user }),
+        ...given({ user }),
       }),
       request: canonicalJson(token.body),
       golden: { question: canonicalJson(goldenBody(token)), check: driver.goldenCheck(runtime) },
       user: user ?? '',
       files: command.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-      ...(command.takesOfDevice === undefined ? {} : { takesOfDevice: command.takesOfDevice }),
+      ...given({ takesOfDevice: command.takesOfDevice }),
     };
   });
 }
@@ -223,7 +224,7 @@ const recordOf = (
   endpointPort: askedPort(placement),
   tokenPath: start.token.path,
   tokenPointer: start.token.pointer,
-  ...(start.token.countPointer === undefined ? {} : { tokenCountPointer: start.token.countPointer }),
+  ...given({ tokenCountPointer: start.token.countPointer }),
   tokenDeadlineMs: Math.min(placement.firstTokenMs, observedTokenMs),
 });
 

@@ -1,6 +1,7 @@
 import { tensorProblems } from '../desired/tensor-limits.ts';
 import type { DesiredFleet, DriverName } from '../model/desired.ts';
 import type { FitFleet, FitPlacement, FitVerdict, MemoryBudget, NodeFit } from '../model/fit.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { bytesText, tokensText } from '../model/text/units.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
@@ -146,7 +147,7 @@ function contexts({ contextTokens }: FitPlacement): readonly number[] {
 
 function withNodes({ shares: _shares, ...placement }: FitPlacement, nodes: readonly NodeName[]): FitPlacement {
   const sharding = placement.sharding ?? (nodes.length > 1 ? 'pipeline' : undefined);
-  return { ...placement, nodes, ...(sharding === undefined ? {} : { sharding }) };
+  return { ...placement, nodes, ...given({ sharding }) };
 }
 
 const mostNodes = 16;

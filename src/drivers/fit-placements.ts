@@ -10,6 +10,7 @@ import {
   type PlacementShare,
   type RankNeed,
 } from '../model/fit.ts';
+import { given } from '../model/given.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 import type { NodeName } from '../model/node.ts';
 import { rankNeeds } from './contract/memory.ts';
@@ -31,7 +32,7 @@ export function roomOf(fleet: FitFleet, node: NodeName, seen: SeenMemories): Nod
   const memoryBytes = looked?.memoryBytes ?? desired?.hardware.memoryBytes;
   const known = memoryBytes === undefined ? {} : { memoryBytes };
   const budget = memoryBudget(fleet.system.wiredLimit, { ...looked, ...known });
-  return { ...known, ...(budget === undefined ? {} : { budget }) };
+  return { ...known, ...given({ budget }) };
 }
 
 /** What the ranks of a placement need, in rank order; undefined while the shape of its model is unknown. */
@@ -46,7 +47,7 @@ export function placementNeeds(
   const rooms = placement.nodes.map((node) => {
     const { memoryBytes, budget } = roomOf(fleet, node, seen);
     return {
-      ...(memoryBytes === undefined ? {} : { memoryBytes }),
+      ...given({ memoryBytes }),
       ...(budget === undefined ? {} : { budgetBytes: budget.bytes }),
     };
   });
@@ -89,7 +90,7 @@ export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonl
 function nodeFit(node: NodeName, room: NodeRoom, carried: Pick<NodeFit, 'shares' | 'unknown'>): NodeFit {
   const needBytes = carried.shares.reduce((sum, { need }) => sum + need.total, 0);
   const verdict = verdictOf(needBytes, room);
-  return { node, ...room, ...carried, needBytes, ...(verdict === undefined ? {} : { verdict }) };
+  return { node, ...room, ...carried, needBytes, ...given({ verdict }) };
 }
 
 /** How a node copes with so many bytes; undefined while its memory is unknown. */

@@ -2,6 +2,7 @@ import { paceOf } from '../desired/fit-macs.ts';
 import { mostRanks, tensorAdvice, tensorProblems } from '../desired/tensor-limits.ts';
 import type { DriverName } from '../model/desired.ts';
 import type { FitFleet, FitPlacement, ModelFit } from '../model/fit.ts';
+import { given } from '../model/given.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 import { undividedByExo } from './exo/check.ts';
 import { type NearestFit, type NearestSearch, nearestFit, nearestText } from './fit-nearest.ts';
@@ -48,7 +49,7 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
     model: asked,
     runtime: asked,
     nodes: macs.map((mac) => mac.name),
-    ...(sharding === undefined ? {} : { sharding }),
+    ...given({ sharding }),
     contextTokens,
     parallel,
     state: 'serving',
@@ -61,7 +62,7 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
   };
   const fits = fitPlacements(whole);
   const verdict = worstVerdict(placement, fits) ?? 'fits';
-  const search = { fleet: whole, seen: {}, ...(links === undefined ? {} : { links }) };
+  const search = { fleet: whole, seen: {}, ...given({ links }) };
   const nearest = verdict === 'fits' ? undefined : nearestFit(placement, search);
   const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
   const mlxLm = how.mlxLm ?? lastVersionRead;
@@ -81,7 +82,7 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
     model: name,
     shape,
     driver,
-    ...(sharding === undefined ? {} : { sharding }),
+    ...given({ sharding }),
     contextTokens,
     parallel,
     nodes: macs.flatMap((mac) => fits.filter(({ node }) => node === mac.name)),
@@ -90,7 +91,7 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
     doubts,
     ...(pace === undefined ? {} : { pace: pace.detail }),
     ...(driver === 'mlx' ? { mlxLm: { version: mlxLm, isAssumed: how.mlxLm === undefined } } : {}),
-    ...(advice === undefined ? {} : { advice }),
+    ...given({ advice }),
   };
 }
 

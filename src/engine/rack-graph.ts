@@ -1,4 +1,5 @@
 import type { DesiredFleet } from '../model/desired.ts';
+import { given } from '../model/given.ts';
 import { type CasePlace, macModel } from '../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
 import { modelAt, placeAt } from '../rack/cables/receptacle-place.ts';
@@ -76,7 +77,7 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
   return {
     name,
     isSeen: cabling.rack.seenNodes.includes(name),
-    ...(model === undefined ? {} : { model }),
+    ...given({ model }),
     ...(known === undefined ? {} : { modelName: known.name }),
     ...(faces === undefined ? {} : { faces: facesWords(faces) }),
     receptacles: graphReceptacles({
@@ -106,7 +107,7 @@ function drawn(examination: Examination, acts: readonly GraphAct[], isDeclaredOn
     strays: graphStrays(cabling, acts),
     moves: acts.map((act, index) => {
       const first = firstOf(act);
-      return { number: index + 1, text: act.shortText, ...(first === undefined ? {} : { first }) };
+      return { number: index + 1, text: act.shortText, ...given({ first }) };
     }),
   };
 }
@@ -160,9 +161,7 @@ interface ReceptacleQuestion {
 
 function judged({ cabling, isDeclaredOnly }: ReceptacleQuestion, view: ReceptacleView): GraphReceptacle['sight'] {
   const link = linkAt(cabling.links, view.at);
-  if (isDeclaredOnly) {
-    return link === undefined ? 'free' : 'declared';
-  }
+  if (isDeclaredOnly) return link === undefined ? 'free' : 'declared';
   return sightOf(view, link);
 }
 
@@ -181,7 +180,7 @@ function graphReceptacles(question: ReceptacleQuestion): readonly GraphReceptacl
       return {
         receptacle,
         sight: judged(question, view),
-        ...(place === undefined ? {} : { place }),
+        ...given({ place }),
         ...(isDeclaredOnly ? {} : { sees: viewText(view) }),
       };
     });
@@ -285,7 +284,7 @@ function lineOfLink(judged: JudgedLink, isDeclaredOnly: boolean): Line {
     state,
     isDeclared: true,
     isSeen: state === 'as-declared' || state === 'slow' || state === 'through-hub' || state === 'one-sided',
-    ...(speed === undefined ? {} : { bitsPerSecond: speed }),
+    ...given({ bitsPerSecond: speed }),
   };
 }
 
@@ -295,7 +294,7 @@ function strangeLines(cabling: Cabling): readonly Line[] {
     state: ends.some((end) => linkAt(cabling.links, end) !== undefined) ? 'wrong' : 'undeclared',
     isDeclared: false,
     isSeen: true,
-    ...(bitsPerSecond === undefined ? {} : { bitsPerSecond }),
+    ...given({ bitsPerSecond }),
   }));
 }
 
@@ -329,9 +328,7 @@ function graphCables(cabling: Cabling, acts: readonly GraphAct[], isDeclaredOnly
   ];
   // What is told of a declared link is told first, and stays.
   const once = new Map<string, Line>();
-  for (const line of lines) {
-    once.set(pairKey(line.ends), once.get(pairKey(line.ends)) ?? line);
-  }
+  for (const line of lines) once.set(pairKey(line.ends), once.get(pairKey(line.ends)) ?? line);
   return [...once.values()]
     .toSorted((a, b) => compareEnds(a.ends[0], b.ends[0]) || compareEnds(a.ends[1], b.ends[1]))
     .map((line) => ({

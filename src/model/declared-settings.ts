@@ -1,5 +1,6 @@
 import type { DesiredModel, DesiredPlacement, DesiredRuntime } from './desired.ts';
 import { canonicalJson, shortDigest } from './digest.ts';
+import { given } from './given.ts';
 import { tokensText } from './text/units.ts';
 
 /** The settings of a placement that people change, by key of the file, each as one short text. */
@@ -35,7 +36,7 @@ export function declaredText({ placement, runtime, model, account = login }: Dec
     runtime: `${placement.runtime}${version(runtime)}`,
     sharding,
     transport,
-    ...(backend === undefined ? {} : { backend }),
+    ...given({ backend }),
   });
 }
 

@@ -24,3 +24,15 @@ export const known = <T>(value: T): Known<T> => ({ kind: 'known', value });
 
 /** A fact that was not seen. `detail` is one sentence without user data beyond what the node printed (escaped later). */
 export const unknown = (reason: UnknownReason, detail: string): Known<never> => ({ kind: 'unknown', reason, detail });
+
+/** The value, where there is one. */
+export const seenValue = <T>(seen: Known<T> | undefined): T | undefined =>
+  seen?.kind === 'known' ? seen.value : undefined;
+
+/** What follows from the value; what is unknown stays so. */
+export const mapKnown = <T, U>(seen: Known<T>, follow: (value: T) => U): Known<U> =>
+  seen.kind === 'known' ? known(follow(seen.value)) : seen;
+
+/** Like `mapKnown`, where what follows may be unknown itself. */
+export const andThen = <T, U>(seen: Known<T>, follow: (value: T) => Known<U>): Known<U> =>
+  seen.kind === 'known' ? follow(seen.value) : seen;

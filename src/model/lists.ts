@@ -20,9 +20,7 @@ export function groupBy<T>(
   const groups = new Map<string, T[]>();
   for (const thing of things) {
     const key = keyOf(thing);
-    if (key !== undefined) {
-      groups.set(key, [...(groups.get(key) ?? []), thing]);
-    }
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), thing]);
   }
   return groups;
 }

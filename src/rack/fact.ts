@@ -1,5 +1,5 @@
 import type { Facts } from '../model/facts/fact-values.ts';
-import type { Known } from '../model/known.ts';
+import { type Known, seenValue } from '../model/known.ts';
 import type { Answer, Asked, Probe } from '../model/probe.ts';
 
 /**
@@ -37,5 +37,5 @@ export function read<V>(facts: Facts | undefined, { name }: FactDefinition<strin
 /** The value of a fact; undefined where it is unknown. */
 export function readValue<V>(facts: Facts | undefined, fact: FactDefinition<string, V>): V | undefined {
   const seen = read(facts, fact);
-  return seen?.kind === 'known' ? seen.value : undefined;
+  return seenValue(seen);
 }

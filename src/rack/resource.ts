@@ -20,9 +20,7 @@ export const verifyOnly = (one: Pick<Resource, 'kind' | 'after' | 'gaps' | 'isPr
 
 /** Whether a property is known to be as it should be, known to differ, or not known. */
 export function judgeProperty({ desired, observed }: Property): 'met' | 'differs' | 'unknown' {
-  if (observed.kind === 'unknown') {
-    return 'unknown';
-  }
+  if (observed.kind === 'unknown') return 'unknown';
   return canonicalJson(observed.value) === canonicalJson(desired) ? 'met' : 'differs';
 }
 

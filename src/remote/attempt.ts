@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import type { Client } from 'ssh2';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
+import { given } from '../model/given.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { type ConnectError, type ConnectFailure, type ConnectPhase, parsePlaintext } from './connect-failure.ts';
 import { fingerprint } from './keys/host-key.ts';
@@ -127,7 +128,7 @@ export function recordAttempt(
       isLate: notes.lateAfterMs !== undefined,
       deadlineMs: notes.lateAfterMs ?? context.deadlineMs,
       plaintext: parsePlaintext(notes.plaintext()),
-      ...(notes.verdict === undefined ? {} : { verdict: notes.verdict }),
+      ...given({ verdict: notes.verdict }),
       banner: notes.banner,
       ...(notes.login === undefined ? {} : { methodsLeft: notes.login.methodsLeft }),
       isPartial: notes.login?.isPartial ?? false,

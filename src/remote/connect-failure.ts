@@ -139,9 +139,7 @@ function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'mo
 }
 
 function authentication(target: Target, failure: ConnectFailure): Diagnostic {
-  if (isFileVaultBanner(failure.banner)) {
-    return lockedAtFileVault(target, '');
-  }
+  if (isFileVaultBanner(failure.banner)) return lockedAtFileVault(target, '');
   if (failure.unsigned.length > 0) return unsigned(target, failure);
   const methods = failure.methodsLeft ?? [];
   const offered = failure.offered.map((one) => `\n  ${one}`).join('');

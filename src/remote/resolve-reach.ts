@@ -4,6 +4,7 @@ import { join, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
+import { given } from '../model/given.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, type Prose, prose } from '../model/text/prose.ts';
 import { type HostKeyTrust, trustFor } from './keys/host-key-trust.ts';
@@ -108,7 +109,7 @@ function refuse(
   hint?: Prose,
 ): never {
   const subject = nodeSubject(wish.label);
-  throw new FleetError([diagnose(code, { detail, subject, ...(hint === undefined ? {} : { hint }) })]);
+  throw new FleetError([diagnose(code, { detail, subject, ...given({ hint }) })]);
 }
 
 function checkWish(wish: ReachWish): void {
@@ -187,8 +188,7 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
         rootPrefix: wish.rootPrefix ?? '',
         identityFiles: await identityFilesOf(wish, asked, env),
         isIdentitiesOnly: config.isIdentitiesOnly || wish.identityFile !== undefined,
-        ...(agentSocket === undefined ? {} : { agentSocket }),
-        ...(config.hostKeyAlias === undefined ? {} : { hostKeyAlias: config.hostKeyAlias }),
+        ...given({ agentSocket, hostKeyAlias: config.hostKeyAlias }),
       };
       return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, asked, env)) };
     },

@@ -4,6 +4,7 @@ import type { CableWork } from '../engine/cables/cable-work.ts';
 import { rackGraph } from '../engine/rack-graph.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { CablesDocument } from '../model/documents.generated.ts';
+import { given } from '../model/given.ts';
 import { linkEndText } from '../model/node.ts';
 
 /** What `cables --json` is made from. */
@@ -28,7 +29,7 @@ export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJs
       seen: isSeen,
       // Only a drawing of the file alone has no more to say than that it is declared.
       state: state === 'declared' ? 'unknown' : state,
-      ...(bitsPerSecond === undefined ? {} : { bitsPerSecond }),
+      ...given({ bitsPerSecond }),
       moves,
     })),
     nodes: Object.fromEntries(

@@ -17,9 +17,7 @@ export function headLines({ name, about, isSimulated }: Head, page: Page): reado
   const painted = `${page.paint('strong', name)}   ${about}`;
   const mark = isSimulated ? 'simulated' : '';
   const room = page.columns - columnsOf(`${name}   ${about}`) - mark.length;
-  if (room >= 3) {
-    return [`${painted}${' '.repeat(isSimulated ? room : 0)}${mark}`];
-  }
+  if (room >= 3) return [`${painted}${' '.repeat(isSimulated ? room : 0)}${mark}`];
   return [name, about, ...(isSimulated ? [mark] : [])].flatMap((line) => fitLines(line, page.columns));
 }
 
@@ -76,9 +74,7 @@ export const padEnd = (text: string, columns: number): string =>
 
 /** Text cut to this width; what was cut shows as `...`. */
 export function clip(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) {
-    return text;
-  }
+  if (columnsOf(text) <= columns) return text;
   const [piece = ''] = cutWord(text, Math.max(1, columns - 3));
   return `${piece}...`;
 }

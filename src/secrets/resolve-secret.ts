@@ -5,6 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import type { ReadStream } from 'node:tty';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { given } from '../model/given.ts';
 import { concealed, type Secret, type SecretSource, secretSourceText } from '../model/secret.ts';
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
@@ -167,7 +168,7 @@ function refused(
   { why, hint }: { readonly why: string; readonly hint?: Prose },
 ): ResolvedSecret {
   const detail = `The ${what ?? 'password'} comes from ${secretSourceText(source)}. ${why}`;
-  return { kind: 'missing', diagnostic: diagnose(code, { detail, subject, ...(hint === undefined ? {} : { hint }) }) };
+  return { kind: 'missing', diagnostic: diagnose(code, { detail, subject, ...given({ hint }) }) };
 }
 
 /** Where paths start. */
@@ -248,7 +249,7 @@ export function runSecretCommand(
       stdio: ['ignore', 'pipe', 'ignore'],
       timeout: deadlineMs,
       killSignal: 'SIGKILL',
-      ...(signal === undefined ? {} : { signal }),
+      ...given({ signal }),
     });
     const chunks: Buffer[] = [];
     let size = 0;

@@ -1,4 +1,5 @@
 import { plainText } from '../diagnostics/prose-text.ts';
+import { given } from '../model/given.ts';
 import { type LinkEnd, linkEndText } from '../model/node.ts';
 import { aimAtReceptacle } from './faults/fault.ts';
 import {
@@ -181,7 +182,7 @@ function actsOf(
   if (one === undefined || other === undefined) return [];
   switch (verb) {
     case 'plug':
-      return [{ kind: 'plug', ends: [one, other], ...(gigabitsPerSecond === undefined ? {} : { gigabitsPerSecond }) }];
+      return [{ kind: 'plug', ends: [one, other], ...given({ gigabitsPerSecond }) }];
     case 'move':
       return [{ kind: 'move', from: one, to: other }];
     case 'swap':

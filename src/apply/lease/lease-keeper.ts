@@ -1,4 +1,5 @@
 import { releaseLeaseScript, renewLeaseScript } from '../../engine/scripts/lease.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Session } from '../reach/session.ts';
 import type { LeaseHolder, LeaseRefusal } from '../run-report.ts';
@@ -111,7 +112,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
     const taken = await takeLease(options.session(node), {
       ...options,
       onHolder,
-      ...(bootSession === undefined ? {} : { bootSession }),
+      ...given({ bootSession }),
     });
     if (taken.kind === 'failed') failures.set(node, { kind: 'none', diagnostics: taken.diagnostics });
     if (taken.kind === 'failed') continue;

@@ -4,6 +4,7 @@ import { allProbes, type FactName, quietProbes, tokenProbes, unaskingProbes } fr
 import { factsWithoutAnswer, parseFacts } from '../../engine/observe/parse-facts.ts';
 import { probesOf } from '../../engine/observe/probes-of.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { exitText, type Probe } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
@@ -122,7 +123,7 @@ function probesFor({ facts, isQuiet = false }: LookExtent): readonly Probe[] {
 async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {
   const { command, ...limits } = observation(remote.rootPrefix, look);
   const { signal } = look;
-  return sightOf(node, await remote.exec(command, { ...limits, ...(signal === undefined ? {} : { signal }) }), look);
+  return sightOf(node, await remote.exec(command, { ...limits, ...given({ signal }) }), look);
 }
 
 /** How the sessions of a run are looked at. */

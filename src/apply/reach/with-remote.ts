@@ -1,5 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, type NonEmpty } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -96,7 +97,7 @@ export async function withRemote<T>(
     const { deadlineMs, firstByteMs, signal, onRemote } = limits;
     const remote = await logIn(way, {
       deadlineMs,
-      ...(firstByteMs === undefined ? {} : { firstByteMs }),
+      ...given({ firstByteMs }),
       ...(signal ? { signal } : {}),
       ...(onRemote ? { onRemote } : {}),
     });
@@ -141,7 +142,7 @@ export async function execRecorded(
   limits: ExecLimits,
 ): Promise<ExecResult> {
   const { name } = limits;
-  onRemote?.({ kind: 'sent', node, name, command, ...(script === undefined ? {} : { script }) });
+  onRemote?.({ kind: 'sent', node, name, command, ...given({ script }) });
   const result = await remote.exec(command, limits);
   const { exit, sentAtEpochMs, receivedAtEpochMs } = result;
   onRemote?.({ kind: 'answered', node, name, exit, ms: receivedAtEpochMs - sentAtEpochMs });

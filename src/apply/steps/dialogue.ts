@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { Asking, Heard, Talk } from '../../drivers/contract/driver.ts';
 import { beginDialogue, unendedCode } from '../../drivers/registry.ts';
+import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
 import { placementSubject, type Subject } from '../../model/subject.ts';
 import { parseAskAnswer, talkCommand } from '../../node/endpoint/ask-endpoint.ts';
@@ -49,7 +50,7 @@ export async function runDialogue(step: StepOf<'dialogue'>, context: StepContext
   }
   const { code, reason, hint } = talk;
   const detail = sentence(`${step.act.placement} on ${step.node}: ${escapeText(reason)}`);
-  return told(diagnose(code, { subject: subjectOf(step), detail, ...(hint === undefined ? {} : { hint }) }));
+  return told(diagnose(code, { subject: subjectOf(step), detail, ...given({ hint }) }));
 }
 
 /** What goes on without it is only told: its code is a warning. */

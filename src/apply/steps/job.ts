@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../engine/scripts/job.ts';
+import { given } from '../../model/given.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../run-timing.ts';
@@ -49,7 +50,7 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
       if (poll.done !== undefined && poll.done !== doneBytes) {
         doneBytes = poll.done;
         movedAtMs = performance.now();
-        context.progress({ doneBytes, ...(poll.total === undefined ? {} : { totalBytes: poll.total }) });
+        context.progress({ doneBytes, ...given({ totalBytes: poll.total }) });
       }
       if (performance.now() - movedAtMs >= deadlineMs) return failed(stalled(step, poll, deadlineMs));
     }

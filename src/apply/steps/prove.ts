@@ -6,6 +6,7 @@ import { driverOf } from '../../drivers/registry.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
 import { digest } from '../../model/digest.ts';
 import type { GoldenRecord } from '../../model/endpoint-calls.ts';
+import { given } from '../../model/given.ts';
 import { exitText } from '../../model/probe.ts';
 import { placementSubject, type Subject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -253,7 +254,7 @@ async function slownessOf(
   const own = desired.placements.find((one) => one.name === name);
   const placement = own === undefined ? undefined : layoutOn(own, [node, ...peers]);
   const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
-  const fields = { subject: placementSubject(name), ...(hint === undefined ? {} : { hint }) };
+  const fields = { subject: placementSubject(name), ...given({ hint }) };
   if (placement === undefined || runtime === undefined) {
     return diagnose('mesh/too-slow', { ...fields, detail: measured });
   }

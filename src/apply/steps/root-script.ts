@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
 import { confirmBody, transactionBody } from '../../engine/scripts/transaction.ts';
+import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
 import type { Step } from '../../model/step.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
@@ -206,7 +207,7 @@ export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagno
       return diagnose('step/fetch-failed', fields);
     default: {
       const hint = slug === 'not-listening' ? listeningHint(step) : hints.get(slug);
-      return diagnose('step/failed', { ...fields, ...(hint === undefined ? {} : { hint }) });
+      return diagnose('step/failed', { ...fields, ...given({ hint }) });
     }
   }
 }

@@ -8,6 +8,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
@@ -117,9 +118,7 @@ export async function actOn(
   const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
   const { onLeased, afterTask, tells } = action;
   const agreed = {
-    ...(onLeased === undefined ? {} : { onLeased }),
-    ...(afterTask === undefined ? {} : { afterTask }),
-    ...(tells === undefined ? {} : { tells }),
+    ...given({ onLeased, afterTask, tells }),
   };
   const isForeseen = file !== undefined;
   const change = { verb, playbook, scope, ways, consent, show, apart, question, isForeseen, ...agreed };
@@ -137,15 +136,15 @@ export async function actOn(
     ...(last === undefined
       ? {}
       : { last: { goal: action.goal?.kind ?? 'converge', ...last, fleet: scope.desired, targets: judged } }),
-    ...(interruptedBy === undefined ? {} : { interruptedBy }),
+    ...given({ interruptedBy }),
   };
   return showOutcome(run, outcome, {
     cluster: scope.desired.name,
     verb,
-    ...(file === undefined ? {} : { playbook: file }),
+    ...given({ playbook: file }),
     isSimulated,
     lock: { path: lockPlace.path, written: false, additions: [] },
-    ...(action.checked === undefined ? {} : { checked: action.checked }),
+    ...given({ checked: action.checked }),
     closing: [
       ...(action.closing?.(report) ?? []),
       ...(report.observation === undefined ? closedDoorLines(report) : (action.lastWords?.(report.observation) ?? [])),

@@ -8,6 +8,7 @@ import { fleetForGoal } from '../../engine/goals/goal.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -104,14 +105,12 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
   const targets = fleet.nodes.map(({ name }) => name).filter((name) => members.includes(name));
   const placements = wanted.map(({ name }) => name);
   const goal: Goal =
-    verb === 'stop'
-      ? { kind: 'stop', placements }
-      : { kind: 'start', placements, ...(layout === undefined ? {} : { layout }) };
+    verb === 'stop' ? { kind: 'stop', placements } : { kind: 'start', placements, ...given({ layout }) };
   const ways = openWays(run, cluster.opened);
   const action = {
     verb,
     playbook: verb === 'restart' ? shippedPlaybook(verb) : oneTask(verb),
-    scope: { desired: fleet, targets, placements, ...(layout === undefined ? {} : { layout }) },
+    scope: { desired: fleet, targets, placements, ...given({ layout }) },
     named: effects,
     ...(verb === 'stop' ? {} : { allowable: ['rdma-start' as const] }),
     judged: targets,

@@ -11,6 +11,7 @@ import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { identityDigest } from '../../model/facts/mac.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
@@ -58,7 +59,7 @@ export const apply: VerbBody = async (run) => {
   const first = await applyRound(run, context, looked);
   const last = run.own['waitForHands'] === true ? await waitForHands(run, context, first) : first;
   const interruptedBy = exitOfSignal(run.signal);
-  const outcome = { ...outcomeOf(last, context), ...(interruptedBy === undefined ? {} : { interruptedBy }) };
+  const outcome = { ...outcomeOf(last, context), ...given({ interruptedBy }) };
   const lock = { path: lockPlace.path, written: last.isLockWritten, additions };
   return showOutcome(run, outcome, { cluster: fleet.name, verb: 'apply', isSimulated, lock });
 };
@@ -126,7 +127,7 @@ async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): 
     first: looked,
   });
   const last = await lastLook(ended.report, context, lock);
-  return { ...ended, isLockWritten, ...(last === undefined ? {} : { last }) };
+  return { ...ended, isLockWritten, ...given({ last }) };
 }
 
 /** Which Macs these nodes are, for the lock; nothing of one that is not the Mac of its file, or of two nodes. */

@@ -11,6 +11,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { StepId } from '../../model/step.ts';
 import { hang } from '../../report/page.ts';
@@ -69,7 +70,7 @@ export interface EndedChange {
  */
 export async function changeNodes(run: Run, change: NodeChange): Promise<EndedChange> {
   const { playbook, scope, ways, verb, first, onWithdraw, onLeased } = change;
-  const told = { ...(onWithdraw === undefined ? {} : { onWithdraw }), ...(onLeased === undefined ? {} : { onLeased }) };
+  const told = { ...given({ onWithdraw, onLeased }) };
   const view = createRunView(run);
   const wait = showWait(run.console);
   const prepared = await prepareRun(run, { fleet: scope.desired, ways, verb, onEvent: view.listen, ...told });
@@ -90,7 +91,7 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
         await view.end();
         return unlessRefused(state, () => askYes(run, text));
       },
-      ...(first === undefined ? {} : { first }),
+      ...given({ first }),
       run: prepared.begin,
       timing: timingFor(run),
       signal: run.signal,
@@ -351,8 +352,7 @@ async function prepareRun(
       run.log?.write(event);
       onEvent(event);
     },
-    ...(onWithdraw === undefined ? {} : { onWithdraw }),
-    ...(onLeased === undefined ? {} : { onLeased }),
+    ...given({ onWithdraw, onLeased }),
     unlock: unlockWithoutPerson(run, { fleet, ways }),
   };
   let journal: Journal | undefined;

@@ -1,4 +1,5 @@
 import { thisController } from '../../apply/lease/controller.ts';
+import { given } from '../../model/given.ts';
 import { dayOf, isDayOver } from '../../model/text/units.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
@@ -18,7 +19,7 @@ export const hold: VerbBody = async (run) => {
   const until = readUntil(run);
   const by = (await thisController()).name;
   const since = dayOf(Date.now());
-  return keep(run, 'hold', { reason, by, since, ...(until === undefined ? {} : { until }) });
+  return keep(run, 'hold', { reason, by, since, ...given({ until }) });
 };
 
 /** `release NODE…|--all`: ends that. */
@@ -49,7 +50,7 @@ async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']):
   const { fleet } = cluster;
   const chosen = targetedNodes(run, fleet, namedTargets(run, fleet));
   const nodes = chosen.map(({ name }) => name);
-  const wish: HoldWish = { nodes, ...(said === undefined ? {} : { hold: said }) };
+  const wish: HoldWish = { nodes, ...given({ hold: said }) };
   const ways = openWays(run, cluster.opened);
   const inFile = chosen.filter((node) => node.hold !== undefined).map(({ name }) => name);
   const action = {

@@ -5,6 +5,7 @@ import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { isSameSubject } from '../../model/subject.ts';
@@ -116,9 +117,7 @@ function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {
 
 function countsOf(outcome: RunOutcome): RunCounts {
   const { last, targets, report } = outcome;
-  if (last === undefined) {
-    return countUnchecked(report.works, targets);
-  }
+  if (last === undefined) return countUnchecked(report.works, targets);
   const { plan, fleet, observation } = last;
   return countRun({ planned: plannedChanges(outcome), last: plan, desired: fleet, observation, targets });
 }
@@ -142,8 +141,7 @@ function reportJson(outcome: RunOutcome, about: ReportSurroundings): ReportDocum
     cluster: about.cluster,
     ...(about.isSimulated ? { simulated: true } : {}),
     verb: about.verb,
-    ...(about.playbook === undefined ? {} : { playbook: about.playbook }),
-    ...(runId === undefined ? {} : { run: runId }),
+    ...given({ playbook: about.playbook, run: runId }),
     exit: exitOf(outcome),
     exits: [...new Set(exitsOf(outcome))],
     counts: { changed, failed, unchanged, ...unreachedReason(about.counts, last !== undefined) },
@@ -173,7 +171,7 @@ const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport, reade
   effect: step.effect.kind,
   outcome,
   ms,
-  ...(rescues === undefined ? {} : { rescues }),
+  ...given({ rescues }),
   diagnostics: diagnosticsJson(reader, diagnostics),
 });
 

@@ -7,6 +7,7 @@ import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
@@ -152,7 +153,7 @@ async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): P
   const closing = closingLines(told, gone, about);
   const code = showOutcome(
     run,
-    { ...outcome, ...(interruptedBy === undefined ? {} : { interruptedBy }) },
+    { ...outcome, ...given({ interruptedBy }) },
     {
       cluster: fleet.name,
       verb: 'uninstall',

@@ -236,9 +236,7 @@ async function askStreamed(target: BenchTarget, { text, maxTokens }: BenchQuesti
     deadlineMs: deadlineMs + graceMs,
     maxBytes,
     onOutput: (stream, piece) => {
-      if (stream === 'stdout') {
-        pieces.push({ atMs: performance.now(), text: decoder.decode(piece, { stream: true }) });
-      }
+      if (stream === 'stdout') pieces.push({ atMs: performance.now(), text: decoder.decode(piece, { stream: true }) });
     },
   }));
   if (asked.kind === 'unreached') return { kind: 'none', reason: plainText(asked.diagnostics[0].detail) };

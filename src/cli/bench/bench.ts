@@ -6,6 +6,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { BenchLevel } from '../../model/bench.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { type BenchTextInput, benchText, publishedFor } from '../../report/bench-text.ts';
@@ -68,9 +69,7 @@ function readTyped(run: Run): Partial<BenchWish> {
   ];
   return {
     ...(requests === undefined ? {} : { requests: [...new Set(requests)] }),
-    ...(runs === undefined ? {} : { runs }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(words === undefined ? {} : { words }),
+    ...given({ runs, maxTokens, words }),
   };
 }
 
@@ -108,9 +107,7 @@ async function measure(run: Run, measured: Measured): Promise<ExitCode> {
   const { wish, placement, runtime, fleet, sessions, isSimulated } = measured;
   const [leader] = sessions;
   const model = fleet.models.find(({ name }) => name === placement.model);
-  if (leader === undefined || model === undefined) {
-    throw new Error(`placement ${placement.name} passed its rules`);
-  }
+  if (leader === undefined || model === undefined) throw new Error(`placement ${placement.name} passed its rules`);
   const target = {
     session: leader,
     port: askedPort(placement),

@@ -4,6 +4,7 @@ import { requirementsName } from '../../desired/resolve-placements.ts';
 import { absolutePath } from '../../desired/settle/settle-trees.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { fitLines } from '../../report/page.ts';
 import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
 import { doubledPath } from '../../sim/hosts/doubled-programs.ts';
@@ -85,7 +86,7 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
     const extras = program.extras.map((extra) =>
       extra.name === requirementsName && requirements !== undefined ? { ...extra, source: requirements } : extra,
     );
-    return { ...program, archive, extras, ...(wheels === undefined ? {} : { wheels }) };
+    return { ...program, archive, extras, ...given({ wheels }) };
   };
   const { runtimes, doorman } = fleet;
   return { ...fleet, runtimes: runtimes.map(doubled), ...(doorman === undefined ? {} : { doorman: doubled(doorman) }) };

@@ -5,6 +5,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, HostKey, HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
 import type { Digest } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import type { RunFile } from '../../sim/hosts/control/run-folder.ts';
@@ -161,7 +162,7 @@ export function keepLock(
     ...resolved,
     ...told(now),
     hostKeys: now.hostKeys,
-    ...(now.prebootKeys === undefined ? {} : { prebootKeys: now.prebootKeys }),
+    ...given({ prebootKeys: now.prebootKeys }),
     nodes: [...new Set([...now.nodes, ...resolved.nodes])].sort(),
     ...(now.identities === undefined && resolved.identities === undefined
       ? {}

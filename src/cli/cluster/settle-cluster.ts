@@ -9,6 +9,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { simFolder } from '../files/places.ts';
 import { shownPath } from '../files/read-file.ts';
@@ -78,7 +79,7 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   if (first) throw new FleetError([first, ...others]);
   const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
-  const lock = { ...settled.lock, ...(shapes === undefined ? {} : { shapes }) };
+  const lock = { ...settled.lock, ...given({ shapes }) };
   const planned = { ...settled.fleet, models, ...planAllowances(run) };
   return { ...rest, before: base.lock, fleet: planned, lock, additions: settled.additions };
 }

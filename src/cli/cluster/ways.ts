@@ -4,6 +4,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { HostKeyLock } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { type HostKeyTrust, trustFor } from '../../remote/keys/host-key-trust.ts';
 import type { Target } from '../../remote/remote.ts';
@@ -70,8 +71,7 @@ function wishFor(node: Parameters<Ways['settle']>[0], clusterFile: string): Reac
   return {
     label: node.name,
     host: node.host,
-    ...(node.user === undefined ? {} : { user: node.user }),
-    ...(node.port === undefined ? {} : { port: node.port }),
+    ...given({ user: node.user, port: node.port }),
     ...(node.identityFile === undefined ? {} : { identityFile: keyPath(node.identityFile, clusterFile) }),
   };
 }

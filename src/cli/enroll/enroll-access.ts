@@ -10,6 +10,7 @@ import { type LogIn, sharedLogin, type Way } from '../../apply/reach/with-remote
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { Secret, SecretSource } from '../../model/secret.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -72,7 +73,7 @@ export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Acce
 
 const lockedOrNot = ({ login, sudo, diagnostics }: AccessCheck): Access => ({
   login,
-  ...(sudo === undefined ? {} : { sudo }),
+  ...given({ sudo }),
   isLocked: diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault'),
   diagnostics,
 });

@@ -9,6 +9,7 @@ import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
 import { identityDigest } from '../../model/facts/mac.ts';
+import { given } from '../../model/given.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -119,7 +120,7 @@ async function settleMac(
   if (!nodes.includes(node)) return { access: await settleAccess(run, { node, way }) };
   const identities = keeper.identities();
   const look = async (logIn: LogIn | undefined): Promise<{ seen: SeenMac; mac: JudgedMac }> => {
-    const seen = await lookAtMac(run, { node, way, nodes, identities, ...(logIn === undefined ? {} : { logIn }) });
+    const seen = await lookAtMac(run, { node, way, nodes, identities, ...given({ logIn }) });
     return { seen, mac: judgedMac(node.name, keeper.shown, seen) };
   };
   let before: JudgedMac | undefined;
@@ -278,7 +279,7 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
     parallel: 1,
     newToken: () => randomBytes(16).toString('hex'),
     facts: ['identity', 'hardware'],
-    ...(logIn === undefined ? {} : { logIn }),
+    ...given({ logIn }),
   });
   const facts = observation.nodes[node.name]?.facts;
   const seen = readValue(facts, identityFact);

@@ -5,6 +5,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
+import { given } from '../../model/given.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -160,7 +161,7 @@ async function takeOver(
   const about = { node, way, nodes, identities: keeper.identities() };
   let before: SeenMac | undefined;
   const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
-    before = await lookAtMac(run, { ...about, ...(logIn === undefined ? {} : { logIn }) });
+    before = await lookAtMac(run, { ...about, ...given({ logIn }) });
     return problemsOf(node.name, before);
   };
   const access = await settleAccess(run, { node, way, isAgreed: true, judge });

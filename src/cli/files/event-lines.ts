@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Json } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import { exitText } from '../../model/probe.ts';
 import type { StepOutcome } from '../../model/step.ts';
 import { subjectNodes, subjectText } from '../../model/subject.ts';
@@ -71,7 +72,7 @@ function problemLine(
   return {
     level: levelOf[severity],
     event,
-    ...(node === undefined ? {} : { node }),
+    ...given({ node }),
     msg: plainText(detail),
     fields: { code, ...(subject === undefined ? {} : { subject: subjectText(subject) }) },
   };
@@ -114,7 +115,7 @@ function remoteLines(event: RemoteEvent): readonly EventLine[] {
       ];
     case 'host-key': {
       const { verdict, fingerprint } = event;
-      const fields = { verdict, ...(fingerprint === undefined ? {} : { fingerprint }) };
+      const fields = { verdict, ...given({ fingerprint }) };
       return [
         { level: verdict === 'accepted' ? 'info' : 'warn', event: kind, node, msg: `host key ${verdict}`, fields },
       ];

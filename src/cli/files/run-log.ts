@@ -4,6 +4,7 @@ import { newRunId } from '../../apply/journal/journal.ts';
 import { safeJson } from '../../diagnostics/escape.ts';
 import { secretForms, secretMark, withoutSecrets } from '../../diagnostics/hide-secrets.ts';
 import type { Json } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
 import { cannotWrite } from './write-file.ts';
 
@@ -58,7 +59,7 @@ export function openRunLog({ path, level, verb, version, onLost }: RunLogOptions
   let secrets: readonly string[] = [];
   const write = (event: LogEvent): void => {
     for (const { level: at, event: name, node, msg, fields = {} } of eventLines(event)) {
-      const line = { event: name, ...(node === undefined ? {} : { node }), ...fields };
+      const line = { event: name, ...given({ node }), ...fields };
       logger[at](hidden(line, secrets), withoutSecrets(msg, secrets));
     }
   };

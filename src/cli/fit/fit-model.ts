@@ -8,6 +8,7 @@ import { judgeModelFit } from '../../drivers/judge-model-fit.ts';
 import { isDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredRuntime, DriverName, MlxRuntime } from '../../model/desired.ts';
 import type { FitFleet, ModelFit } from '../../model/fit.ts';
+import { given } from '../../model/given.ts';
 import { macModel } from '../../model/macs.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { type Link, nodeName } from '../../model/node.ts';
@@ -42,7 +43,7 @@ async function readRuntime(run: Run, model: string, file: FitFile | undefined): 
   }
   const driver = runtime?.driver ?? (word !== undefined && isDriver(word) ? word : undefined);
   const mlxLm = versionOption(run) ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
-  return { ...(driver === undefined ? {} : { driver }), ...(mlxLm === undefined ? {} : { mlxLm }) };
+  return { ...given({ driver, mlxLm }) };
 }
 
 function versionOption(run: Run): string | undefined {
@@ -196,7 +197,7 @@ function readWish(run: Run): Wish {
     throw usageError(`"${sharding}" is no way to split a model.`, 'Say tensor or pipeline.');
   }
   return {
-    ...(sharding === undefined ? {} : { sharding }),
+    ...given({ sharding }),
     contextTokens: tokens,
     parallel: readCountOption(run, 'requests') ?? 1,
   };

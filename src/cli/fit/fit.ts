@@ -12,6 +12,7 @@ import {
   type ModelFit,
   nodeFitJson,
 } from '../../model/fit.ts';
+import { given } from '../../model/given.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { weightBytes } from '../../model/model-shape.ts';
 import { linkEndText } from '../../model/node.ts';
@@ -68,9 +69,9 @@ function modelDocument(found: ModelFit): FitDocument {
     verdict,
     problems,
     doubts,
-    ...(pace === undefined ? {} : { pace }),
+    ...given({ pace }),
     ...(mlxLm === undefined ? {} : { mlxLm: { version: mlxLm.version, assumed: mlxLm.isAssumed } }),
-    ...(advice === undefined ? {} : { advice }),
+    ...given({ advice }),
     nodes: nodes.map(nodeFitJson),
     shape: {
       format: shape.format,

@@ -4,6 +4,7 @@ import type { CommandOutcome } from '../../apply/reach/session.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type HistoryEntry, historyCommand, parseHistory } from '../../node/root-script.ts';
@@ -124,9 +125,7 @@ const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end,
   from,
   ...(end === undefined ? {} : { ended: end !== 'open' }),
   ...(end === 'interrupted' ? { interrupted: true as const } : {}),
-  ...(ms === undefined ? {} : { ms }),
-  ...(damaged === undefined ? {} : { damaged }),
-  ...(changes === undefined ? {} : { changes }),
+  ...given({ ms, damaged, changes }),
   steps: steps.map((one) => ({ node: one.node, step: one.step, result: one.result, at: isoOf(one.atEpochSeconds) })),
 });
 

@@ -7,6 +7,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
+import { given } from '../../model/given.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
@@ -246,12 +247,9 @@ function holdOn(observation: FleetObservation, node: string): Known<SeenHold | u
 function seenHold(fields: Readonly<Record<string, string>>): SeenHold {
   const { run, token, owner, verb, phase, since } = fields;
   return {
-    ...(run === undefined ? {} : { run }),
+    ...given({ run }),
     ...(token !== undefined && /^\d{1,15}$/.test(token) ? { token: Number(token) } : {}),
-    ...(owner === undefined ? {} : { owner }),
-    ...(verb === undefined ? {} : { verb }),
-    ...(phase === undefined ? {} : { phase }),
-    ...(since === undefined ? {} : { since }),
+    ...given({ owner, verb, phase, since }),
   };
 }
 

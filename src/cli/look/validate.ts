@@ -4,6 +4,7 @@ import { settleFleet } from '../../desired/settle/settle.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { PlacementFinding } from '../../drivers/contract/driver.ts';
+import { given } from '../../model/given.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
@@ -73,7 +74,7 @@ function placementProblems(
         const where = whereIs?.(at);
         return findings
           .filter(({ severity }) => severity !== 'notice')
-          .map((finding) => ({ ...checkDiagnostic(placement, finding), ...(where === undefined ? {} : { where }) }));
+          .map((finding) => ({ ...checkDiagnostic(placement, finding), ...given({ where }) }));
       };
       const there = told(checkFallback(placement, settled), `${pointer}/fallback`);
       return [...told(checkPlacement(placement, settled), pointer), ...there];

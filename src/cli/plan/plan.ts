@@ -4,6 +4,7 @@ import { proseText } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { type StepScript, stepScripts } from '../../engine/scripts/step-scripts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { codeForLook, codeForPending } from '../apply/run-outcome.ts';
@@ -36,7 +37,7 @@ export const plan: VerbBody = async (run) => {
     isSimulated,
     additions,
     ...narrowed(run, targets),
-    ...(looked.budgets === undefined ? {} : { budgets: looked.budgets }),
+    ...given({ budgets: looked.budgets }),
   };
   const saved = savedAt(run);
   if (saved !== undefined) replaceFile(saved, planDocument(looked.plan, surroundings), 0o600);

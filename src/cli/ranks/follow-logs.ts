@@ -4,6 +4,7 @@ import type { NodeWay } from '../../apply/reach/with-remote.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
@@ -116,7 +117,7 @@ type Looked =
   | { readonly kind: 'lost'; readonly problem: Diagnostic };
 
 async function lookAt(session: Session, logs: readonly Followed[], deadlineMs: number): Promise<Looked> {
-  const wishes = logs.map(({ placement, mark }) => ({ placement, ...(mark === undefined ? {} : { mark }) }));
+  const wishes = logs.map(({ placement, mark }) => ({ placement, ...given({ mark }) }));
   const answer = await session.ask((rootPrefix) => ({
     name: 'rank-log',
     command: rankLogPartsCommand(wishes, rootPrefix),

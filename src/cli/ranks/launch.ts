@@ -11,6 +11,7 @@ import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { blank, meshwright, withTail } from '../../model/text/command.ts';
@@ -234,7 +235,7 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
     const status = await launchRanks({
       sessions,
       group,
-      ...(account === undefined ? {} : { account }),
+      ...given({ account }),
       folder: below(place.temporary, `meshwright-launch-${id}`),
       words: (rank, file) => words.map((word) => filled(word, { rank, size: nodes.length, file })),
       console: run.console,

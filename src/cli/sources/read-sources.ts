@@ -20,6 +20,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject, namedSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import type { JudgedFiles } from '../cluster/open-cluster.ts';
@@ -90,7 +91,7 @@ export async function missingPrograms(
           subject: 'driver' in runtime ? runtimeSubject(runtime.name) : namedSubject('doorman'),
           detail: escapeText(`${runtime.archive} has no ${program}.`),
           ...(one.path === undefined ? {} : { hint: escapeText(`Did you mean ${one.path}?`) }),
-          ...(where === undefined ? {} : { where }),
+          ...given({ where }),
         }),
       );
     }
@@ -145,7 +146,7 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
   const told = (pointer: string, subject: Subject, { detail }: SourceFailure): Diagnostic => {
     const where = whereIs?.(pointer);
     const code = subject.kind === 'model' ? 'model/folder-missing' : 'runtime/archive-missing';
-    return diagnose(code, { detail, subject, ...(where === undefined ? {} : { where }) });
+    return diagnose(code, { detail, subject, ...given({ where }) });
   };
   const ofFile = ([name, seen]: readonly [string, ArchiveFact | FolderFact]): readonly Diagnostic[] => {
     const [runtime = '', extra] = name.split('/');
@@ -211,7 +212,7 @@ export async function readArchive(path: string, signal: AbortSignal): Promise<Ar
   try {
     const hashed = await hashFile(path, signal);
     const text = hashed.sizeBytes <= longestText && !isArchive(path) ? await readFile(path, 'utf8') : undefined;
-    return { kind: 'known', ...hashed, ...(text === undefined ? {} : { text }) };
+    return { kind: 'known', ...hashed, ...given({ text }) };
   } catch (error) {
     return failure(path, error, signal);
   }

@@ -140,9 +140,7 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
     if (signal.aborted) return failed(interruption(name));
     // It may be on its way: who waits for it looks again.
     if (door?.kind !== 'locked') return { kind: 'later' };
-    if (!isPinned(settled, door.shown)) {
-      return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
-    }
+    if (!isPinned(settled, door.shown)) return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
     const trust = trustIn(settled.target, door.shown.key);
     const one = { node: node.name, way: settled, trust, password: secret };
     const newToken = (): string => randomBytes(16).toString('hex');

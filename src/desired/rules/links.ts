@@ -1,4 +1,5 @@
 import type { Ipv4Network } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { avoidReason, type MacModel, macModel } from '../../model/macs.ts';
 import { linkEndText, nodeName } from '../../model/node.ts';
 import { linkSubject, nodeSubject } from '../../model/subject.ts';
@@ -137,7 +138,7 @@ function pool(draft: Draft): readonly Finding[] {
 const here = (text: DraftText) => ({ pointer: text.pointer, at: 'value' }) as const;
 
 function notANetwork(text: DraftText, detail: string, hint?: Prose): Finding {
-  return { ...here(text), code: 'topology/pool-not-a-network', detail, ...(hint === undefined ? {} : { hint }) };
+  return { ...here(text), code: 'topology/pool-not-a-network', detail, ...given({ hint }) };
 }
 
 function tooSmall(draft: Draft, text: DraftText, network: Ipv4Network): readonly Finding[] {

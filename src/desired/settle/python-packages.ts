@@ -2,6 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredRuntime, MlxRuntime } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { requirementsName } from '../resolve-placements.ts';
@@ -283,9 +284,9 @@ function requirementOf(text: string): Requirement | string {
     isAtUrl: name === '',
     isConditional: wanted.includes(';'),
   };
-  if (name !== '') return { name: canonicalName(name), ...(version === undefined ? {} : { version }), ...more };
+  if (name !== '') return { name: canonicalName(name), ...given({ version }), ...more };
   const ofWheel = wheel.split('-')[1];
-  return { name: canonicalName(other), ...(ofWheel === undefined ? {} : { version: ofWheel }), ...more };
+  return { name: canonicalName(other), ...given({ version: ofWheel }), ...more };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, RuntimeKeys, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredRuntime, RuntimeExtra, RuntimeSource } from '../../model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { dialectOf } from '../resolve-placements.ts';
@@ -46,9 +47,9 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   const [unread] = all.flatMap(({ failure }) => failure ?? []);
   const back = own(lock.takenBack, runtime.name);
   return {
-    wanted: { ...versioned(wanted, digest, back), ...(unread === undefined ? {} : { unread }) },
+    wanted: { ...versioned(wanted, digest, back), ...given({ unread }) },
     ...(back === undefined || isOver(back, digest) ? {} : { takenBack: back }),
-    ...(main.now === undefined ? {} : { locked: main.now }),
+    ...given({ locked: main.now }),
     lockedExtras: Object.fromEntries(
       extras.flatMap(({ extra, file: { now } }) =>
         now === undefined ? [] : [[extraName(runtime.name, extra.name), now] as const],
@@ -185,10 +186,7 @@ export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRun
     name,
     archive,
     extras,
-    ...(sha256 === undefined ? {} : { sha256 }),
-    ...(sizeBytes === undefined ? {} : { sizeBytes }),
-    ...(digest === undefined ? {} : { digest }),
-    ...(takenBackFrom === undefined ? {} : { takenBackFrom }),
+    ...given({ sha256, sizeBytes, digest, takenBackFrom }),
   };
   return { ...source, ...keys };
 }

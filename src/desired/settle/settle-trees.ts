@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, LockedModel } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredModel, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import type { Known } from '../../model/known.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject } from '../../model/subject.ts';
@@ -48,7 +49,7 @@ export function settleModel(
   if (files === undefined || diagnostics.length > 0) {
     // Another folder that cannot be read yet takes nothing from the lock.
     const kept = before === undefined ? {} : { locked: before };
-    return { wanted: { ...placed, ...(unread === undefined ? {} : { unread }) }, ...kept, additions: [], diagnostics };
+    return { wanted: { ...placed, ...given({ unread }) }, ...kept, additions: [], diagnostics };
   }
   const wanted = withDigest(placed, files);
   const locked = { source: source.folder, files };

@@ -10,6 +10,7 @@ import type {
   DesiredRuntime,
 } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
 
 import { nodeSubject } from '../../model/subject.ts';
@@ -120,7 +121,7 @@ export function settleFleet(
       lock,
     ),
     models: lockedByName(models),
-    ...(shaped.shapes === undefined ? {} : { shapes: shaped.shapes }),
+    ...given({ shapes: shaped.shapes }),
   };
   return {
     fleet: {

@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import type { AttentionShape, LayerShape, ModelShape } from '../../model/model-shape.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -100,7 +101,7 @@ function layersOf(value: unknown): readonly LayerShape[] | undefined {
     const [cachePerToken, window] = [count(fields['cachePerToken']), count(fields['window'])];
     const isWhole = bytes !== undefined && sharded !== undefined && cachePerToken !== undefined;
     if (!times || !isWhole || layers.length + times > mostLayers) return undefined;
-    const layer = { bytes, sharded, cachePerToken, ...(window === undefined ? {} : { window }) };
+    const layer = { bytes, sharded, cachePerToken, ...given({ window }) };
     layers.push(...Array.from({ length: times }, () => layer));
   }
   return layers.length === 0 ? undefined : layers;

@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import { asList, asObject, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 
 /** An instance as exo describes it: judged by its own tags, since the labels beside it can say something else. */
@@ -230,7 +231,7 @@ function parsePreview(value: unknown): ExoPreview | undefined {
     sharding,
     meta,
     ...(instance === undefined ? {} : { instance, verbatim }),
-    ...(error === undefined ? {} : { error }),
+    ...given({ error }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { needsFastLink } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { placeAt } from '../../rack/cables/receptacle-place.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
@@ -39,7 +40,7 @@ function plugOf(view: ReceptacleView, isTold: (far: LinkEnd) => boolean): Plug {
     ...(isCable ? { far: peer.end } : {}),
     isEitherEnd: isCable && !isTold(peer.end),
     sees: viewText(view),
-    ...(view.linkBitsPerSecond === undefined ? {} : { bitsPerSecond: view.linkBitsPerSecond }),
+    ...given({ bitsPerSecond: view.linkBitsPerSecond }),
   };
 }
 
@@ -94,7 +95,7 @@ export function cableEvents(before: CableWork, after: CableWork): readonly Cable
       ({ ends, bitsPerSecond }): CableEvent => ({
         kind: 'met',
         ends,
-        ...(bitsPerSecond === undefined ? {} : { bitsPerSecond }),
+        ...given({ bitsPerSecond }),
       }),
     ),
     ...changes.plugged

@@ -45,9 +45,7 @@ function pulledPairs(examination: Examination, { subject }: Diagnostic): readonl
   const view = rack.views.find(({ at }) => isSameSubject(receptacleSubject(at), subject));
   const ends = pair?.ends ?? (view === undefined ? [] : [view.at]);
   const group = moves.find(({ mismatch }) => mismatch.ends.some((end) => ends.some((one) => isSameEnd(one, end))));
-  if (group !== undefined && group.moves.length > 0) {
-    return joinedNodes(cabling, group.moves.flatMap(takenEnds));
-  }
+  if (group !== undefined && group.moves.length > 0) return joinedNodes(cabling, group.moves.flatMap(takenEnds));
   // Nothing is to be pulled while nobody could look.
   const isOpen = group?.mismatch.unclear.some((end) => viewAt(rack, end).kind === 'unknown') === true;
   const own = pair === undefined ? [] : [pair.ends.map(({ node }) => node)];

@@ -1,5 +1,6 @@
 import { needsRdma } from '../../desired/layouts.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { aside, type Command, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
@@ -142,7 +143,7 @@ function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNod
 export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard => ({
   node: node.name,
   host: node.host,
-  ...(node.user === undefined ? {} : { user: node.user }),
+  ...given({ user: node.user }),
   parts: [setUpPart(fleet, node), networkPart(node), ...rdmaPart(fleet, node), ...cablePart(fleet, node)],
   commands: [meshwright('enroll', node.name), meshwright('doctor', node.name), meshwright('apply', node.name)],
 });

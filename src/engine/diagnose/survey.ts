@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { Link, NodeName } from '../../model/node.ts';
 import { type BridgeState, bridgeState } from '../../rack/bridge/bridges.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
@@ -62,9 +63,7 @@ export interface FleetSurvey {
 }
 
 function surveyReceptacles(examination: Examination, node: ExaminedNode): readonly ReceptacleSurvey[] | undefined {
-  if (read(node.facts, thunderboltFact).kind === 'unknown') {
-    return undefined;
-  }
+  if (read(node.facts, thunderboltFact).kind === 'unknown') return undefined;
   const { cabling } = examination;
   return cabling.rack.views
     .filter((view) => view.at.node === node.name)
@@ -73,7 +72,7 @@ function surveyReceptacles(examination: Examination, node: ExaminedNode): readon
       sight: sightOf(view, linkAt(cabling.links, view.at)),
       sees: viewText(view),
       isInCable: view.peers.length > 0 && view.peers.every((peer) => peer.kind === 'node' && peer.isMutual),
-      ...(view.linkBitsPerSecond === undefined ? {} : { bitsPerSecond: view.linkBitsPerSecond }),
+      ...given({ bitsPerSecond: view.linkBitsPerSecond }),
     }));
 }
 
@@ -88,7 +87,7 @@ function surveyNode(examination: Examination, node: ExaminedNode): NodeSurvey {
     ...(hardware.kind === 'known' ? { model: hardware.value.model, memoryBytes: hardware.value.memoryBytes } : {}),
     rdma: nodeRdma(node),
     bridge: bridgeState(examination.desired, node.facts),
-    ...(receptacles === undefined ? {} : { receptacles }),
+    ...given({ receptacles }),
   };
 }
 

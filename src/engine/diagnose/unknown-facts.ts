@@ -66,9 +66,7 @@ export const unknownFactsRule: Rule = ({ nodes, failures }) =>
       ...unreadReceptacles(node),
       ...(isWithoutReceptacle(node) ? ['hardware-ports (no receptacle among them)'] : []),
     ];
-    if (told.length === 0) {
-      return [];
-    }
+    if (told.length === 0) return [];
     return [
       diagnose('fact/unknown', {
         subject: nodeSubject(node.name),

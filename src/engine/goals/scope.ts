@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import { mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type Step, stepId } from '../../model/step.ts';
 import { addressed, nodeSubject, subjectNodes } from '../../model/subject.ts';
@@ -24,7 +25,6 @@ import {
   type View,
 } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
-import { mapKnown } from '../../rack/seen-fact.ts';
 import { uninstall } from '../../rack/uninstall/resource.ts';
 import { resources } from '../plan/resources.ts';
 import type { Goal } from './goal.ts';

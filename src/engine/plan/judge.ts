@@ -1,4 +1,5 @@
 import { reasonWords } from '../../diagnostics/prose-text.ts';
+import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { stayingPlacements, stoppingRanks } from '../../rack/placement/state/staying.ts';
@@ -73,7 +74,7 @@ const unknownText = ({ address, node, observed, why }: Property): string =>
 function blockerBar(blocker: Blocker): Bar {
   const { code, node, resource: kind, property } = blocker;
   const reason = { text: `${code} on ${node}`, isUnknown: false, blocker };
-  return { kind, ...(property === undefined ? {} : { property }), nodes: nodesOf(blocker), isOwn: true, reason };
+  return { kind, ...given({ property }), nodes: nodesOf(blocker), isOwn: true, reason };
 }
 
 const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Bar => ({
@@ -106,9 +107,7 @@ function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, is
 /** A property with members that this run may not touch, or could not look at, waits for them. */
 function absentReasons(property: Property, { asked, targets }: View): readonly Reason[] {
   return nodesOf(property).flatMap((node): readonly Reason[] => {
-    if (!asked.includes(node)) {
-      return [{ text: `${node} is not among the targets`, isUnknown: false }];
-    }
+    if (!asked.includes(node)) return [{ text: `${node} is not among the targets`, isUnknown: false }];
     const isSeen = targets.some(({ desired }) => desired.name === node);
     return isSeen ? [] : [{ text: `${node} could not be observed`, isUnknown: true }];
   });
@@ -129,9 +128,7 @@ const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'i
 
 /** Whether a bar stands in the way of a property of this resource, by what they are; where they are is judged apart. */
 function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
-  if (bar.kind === kind) {
-    return bar.isOwn && (bar.property === undefined || bar.property.address === property.address);
-  }
+  if (bar.kind === kind) return bar.isOwn && (bar.property === undefined || bar.property.address === property.address);
   // Whatever a node is for, it is left alone.
   if (bar.kind === 'hold') return true;
   // What is seen of a node holds no longer once a change of its network is taken back.
@@ -223,9 +220,7 @@ function unmetBlockers({ kind }: Resource, properties: readonly Property[]): rea
 
 function assess(resource: Resource, scope: Scope, view: View): Assessed {
   const properties = resource.properties(view);
-  if (!scope.barring.includes(resource.kind)) {
-    return { resource, properties, blockers: [], gaps: [] };
-  }
+  if (!scope.barring.includes(resource.kind)) return { resource, properties, blockers: [], gaps: [] };
   const isAsked = (one: Blocker): boolean => nodesOf(one).some((node) => view.asked.includes(node));
   const others = properties.filter((property) => !scope.isMeant(resource.kind, property));
   return {

@@ -3,6 +3,7 @@ import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Json } from '../../model/digest.ts';
 import type { PlanDocument } from '../../model/documents.generated.ts';
 import { nodeFitJson } from '../../model/fit.ts';
+import { given } from '../../model/given.ts';
 import type { Act, Change, Patch, Step } from '../../model/step.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Plan, Waiting } from './plan.ts';
@@ -28,8 +29,7 @@ const stepJson = (step: Step) => ({
   change: step.changes[0] ?? null,
   changes: step.changes,
   needs: step.needs,
-  ...(step.after === undefined ? {} : { after: step.after }),
-  ...(step.group === undefined ? {} : { group: step.group }),
+  ...given({ after: step.after, group: step.group }),
   peers: step.peers,
   establishes: step.establishes.map(patchJson),
   ...knownAfter(step.act),
@@ -60,7 +60,7 @@ export function planJson(plan: Plan, reader: Reader): Json {
     cluster: plan.cluster,
     configHash: plan.configHash,
     observed: plan.observed,
-    ...(plan.unreached === undefined ? {} : { unreached: plan.unreached }),
+    ...given({ unreached: plan.unreached }),
     changes: plan.changes.map(changeJson),
     steps: plan.steps.map(stepJson),
     rescues: plan.rescues.map(({ group, steps }) => ({ group, steps: steps.map(stepJson) })),

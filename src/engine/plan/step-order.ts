@@ -160,9 +160,7 @@ export function isUsedBy(later: AddressParts, earlier: Earlier, desired: Desired
   if (earlier.kind === 'doorman') return isLeftBy(name, earlier, desired);
   const about = earlier.property?.about;
   if (earlier.kind === 'accounts' && about !== undefined) return about.name === accountFor(later, desired);
-  if (placement === undefined) {
-    return true;
-  }
+  if (placement === undefined) return true;
   switch (earlier.kind) {
     case 'runtime':
       return about === undefined || (about.name === placement.runtime && about.part === undefined);

@@ -78,16 +78,10 @@ const hasNewAddress = (view: View, nodes: readonly NodeName[]): boolean =>
 
 function meaningOf(view: View, finding: Diagnostic): Meaning {
   const role = roleOf(finding.code);
-  if (role === 'told' || role === 'converged') {
-    return role;
-  }
-  if (role === 'converged-by-clock') {
-    return view.desired.system.clock === 'set' ? 'converged' : 'told';
-  }
+  if (role === 'told' || role === 'converged') return role;
+  if (role === 'converged-by-clock') return view.desired.system.clock === 'set' ? 'converged' : 'told';
   const nodes = aboutNodes(view, finding);
-  if (role === 'converged-by-address') {
-    return hasNewAddress(view, nodes) ? 'converged' : 'told';
-  }
+  if (role === 'converged-by-address') return hasNewAddress(view, nodes) ? 'converged' : 'told';
   const isNeeded = nodes.some((node) => needsRdma(view.desired, node));
   switch (role.when) {
     case 'bridge-stays':
@@ -97,9 +91,7 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
     case 'rdma-needed':
       return isNeeded ? role : 'told';
     case 'rdma-needed-and-addressed':
-      if (hasNewAddress(view, nodes)) {
-        return 'converged';
-      }
+      if (hasNewAddress(view, nodes)) return 'converged';
       return isNeeded ? role : 'told';
     default:
       return role;

@@ -1,6 +1,7 @@
 import { everyNode } from '../../desired/layouts.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../goals/goal.ts';
 import type { BatchSize, Play, RunEffect, Task, WaitGoal } from './playbook.ts';
@@ -103,7 +104,7 @@ export function expandTask(
     case 'converge':
       return {
         kind: 'plan',
-        goal: { kind: 'converge', ...(task.only === undefined ? {} : { only: task.only }) },
+        goal: { kind: 'converge', ...given({ only: task.only }) },
         targets: nodes,
       };
     case 'verify':
@@ -185,7 +186,7 @@ function placementPlan(
   // What nobody named is meant for where it runs, and one with a fallback may run elsewhere.
   const isNear = (named ?? scope.placements) === undefined && placements.some(({ fallback }) => fallback !== undefined);
   const meant = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
-  const start: Goal = { kind: 'start', ...meant, ...(layout === undefined ? {} : { layout }) };
+  const start: Goal = { kind: 'start', ...meant, ...given({ layout }) };
   return {
     kind: 'plan',
     goal: kind === 'start' ? start : { kind, ...meant },

@@ -7,6 +7,7 @@ import { selectNodes } from '../../desired/select.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { nodeName } from '../../model/node.ts';
 import { unknownProperty } from '../plan/properties.ts';
 import type { BatchSize, NodeChoice, Play, Playbook } from './playbook.ts';
@@ -63,12 +64,12 @@ interface PlaybookSpec {
 type BatchSpec = number | string;
 
 function readPlaybook({ about, plays }: PlaybookSpec, name: string): Playbook {
-  return { name, ...(about === undefined ? {} : { about }), plays: plays.map(readPlay) };
+  return { name, ...given({ about }), plays: plays.map(readPlay) };
 }
 
 function readPlay({ name, nodes, serial, maxFailures, tasks }: PlaybookSpec['plays'][number]): Play {
   return {
-    ...(name === undefined ? {} : { name }),
+    ...given({ name }),
     nodes: readNodes(nodes),
     serial: serial === undefined ? [] : [serial].flat().map(readBatch),
     maxFailures: maxFailures ?? 0,

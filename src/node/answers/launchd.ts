@@ -1,4 +1,5 @@
 import type { LaunchdService } from '../../model/facts/daemons.ts';
+import { given } from '../../model/given.ts';
 import { wholeNumber } from './grammar.ts';
 
 /** Whether launchd has loaded a service, by its `launchctl print`; undefined for an answer that nobody can read. */
@@ -70,9 +71,7 @@ export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | un
   const lastExit = code === undefined || code === '(never exited)' ? (signal ?? code) : code;
   return {
     state,
-    ...(pid === undefined ? {} : { pid }),
-    ...(runs === undefined ? {} : { runs }),
-    ...(lastExit === undefined ? {} : { lastExit }),
+    ...given({ pid, runs, lastExit }),
   };
 }
 

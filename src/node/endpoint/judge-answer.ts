@@ -1,4 +1,5 @@
 import type { GoldenCheck } from '../../model/endpoint-calls.ts';
+import { given } from '../../model/given.ts';
 
 /** What a model said, and what it thought aloud before; either may be empty. */
 export interface AnswerParts {
@@ -62,7 +63,7 @@ export function judgeGolden(answer: HttpAnswer, pointer: string, check: GoldenCh
   if (check !== 'none' && unprintable.test(text)) return { kind: 'none', reason: 'the text is not printable' };
   if (check !== 'none' && text.trim() === '') return { kind: 'none', reason: 'the text is blank' };
   const tokens = tokensOf(answer.body);
-  return { kind: 'golden', text, ...(tokens === undefined ? {} : { tokens }) };
+  return { kind: 'golden', text, ...given({ tokens }) };
 }
 
 /** `usage.completion_tokens` of an answer. @see OpenAI API reference, the chat completion object */

@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 /** A piece of output, and when it arrived; on any clock, as long as it is the same for all pieces. */
 export interface TimedPiece {
   readonly atMs: number;
@@ -139,10 +140,7 @@ function timed({ pieces, isStream, usage, stats }: Said, span: Span): TimedAnswe
     ...span,
     tokens,
     isCounted: counted !== undefined,
-    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-    ...(promptTokens === undefined ? {} : { promptTokens }),
-    ...(promptSpeed === undefined ? {} : { promptSpeed }),
-    ...(generationSpeed === undefined ? {} : { generationSpeed }),
+    ...given({ firstTokenMs, promptTokens, promptSpeed, generationSpeed }),
   };
 }
 

@@ -36,9 +36,7 @@ export const sudo = defineRule(
   ({ nodes }, codes) =>
     nodes.flatMap(({ name, facts }) => {
       const seen = read(facts, sudoFact);
-      if (seen.kind === 'unknown' || seen.value === 'allowed') {
-        return [];
-      }
+      if (seen.kind === 'unknown' || seen.value === 'allowed') return [];
       const detail =
         seen.value === 'denied'
           ? 'The user may not use sudo: this node can be looked at, not changed.'

@@ -5,6 +5,7 @@ import {
   type MadeAccount,
   ownNumbers,
 } from '../../model/account.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { place, tool } from '../../node/paths/node-paths.ts';
@@ -98,10 +99,7 @@ function accountOf([name = '', ...lines]: readonly string[], groups: readonly st
   const [home, shell] = [values.get('NFSHomeDirectory'), values.get('UserShell')];
   return {
     name,
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
-    ...(home === undefined ? {} : { home }),
-    ...(shell === undefined ? {} : { shell }),
+    ...given({ uid, gid, home, shell }),
     ...(id !== undefined && uuidForm.test(id) ? { generatedUid: id } : {}),
     hasPassword: values.get('Password') !== '*' && values.has('Password'),
     groups: groups.filter((one) => one !== ''),

@@ -1,7 +1,7 @@
 import { endAddresses, isInside, linkText } from '../../desired/addresses.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { bridgeLayers, madeBridges } from '../bridge/bridges.ts';
@@ -11,7 +11,7 @@ import { isLeftToKeeper } from '../network/services.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { interfaceAt } from '../network/thunderbolt-interfaces.ts';
 import type { ObservedTarget, Property, View } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import {
   addressText,
   type KeptAddress,
@@ -104,9 +104,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   }
   const device = devices.value.get(receptacle);
   // A Mac without this receptacle is told with the cables; one in a bridge that stays, with the bridge.
-  if (device === undefined || isInStayingBridge(fleet, facts, device)) {
-    return [];
-  }
+  if (device === undefined || isInStayingBridge(fleet, facts, device)) return [];
   const live = mapKnown(liveAddresses(facts, receptacle), (held) => {
     const texts = held.map(addressText);
     return texts.includes(text) ? text : (texts[0] ?? null);
@@ -153,9 +151,7 @@ function freedProperties(
   const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
   const isWithoutService =
     services.kind === 'known' && device !== undefined && serviceOf(services.value, device) === undefined;
-  if (own.length === 0 || device === undefined) {
-    return [];
-  }
+  if (own.length === 0 || device === undefined) return [];
   const kept = mapKnown(keptAddress(facts, device), (one) => (one.kind === 'manual' ? ours([one.address]) : null));
   const about = { node, reason: 'no link is declared at this receptacle' };
   const live = property(
@@ -184,9 +180,7 @@ function freeReceptacles(
  * Of receptacles without a link nothing is said while it is unknown and others tell the same unknown already.
  */
 export function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
-  if (adoptedDaemon(fleet, target.facts) !== undefined) {
-    return [];
-  }
+  if (adoptedDaemon(fleet, target.facts) !== undefined) return [];
   const wanted = wantedAddresses(fleet, target.desired.name).flatMap((one) => wantedProperties(fleet, target, one));
   const freed = freeReceptacles(fleet, target).flatMap((receptacle) => freedProperties(fleet, target, receptacle));
   const waiting = waitingProperties(fleet, target.desired.name);

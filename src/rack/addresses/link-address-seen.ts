@@ -10,9 +10,7 @@ import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-inter
 export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {
   const ports = read(facts, hardwarePortsFact);
   const devices = thunderboltInterfaces(facts);
-  if (ports.kind === 'unknown') {
-    return ports;
-  }
+  if (ports.kind === 'unknown') return ports;
   return devices === undefined ? unknown('garbled', 'no hardware port is a Thunderbolt receptacle') : known(devices);
 }
 
@@ -34,9 +32,7 @@ export function liveAddresses(facts: Facts, receptacle: number): Known<readonly 
   const unseen = [read(facts, interfacesFact), read(facts, networkServicesFact)].find(
     (fact) => fact.kind === 'unknown',
   );
-  if (unseen?.kind === 'unknown') {
-    return unseen;
-  }
+  if (unseen?.kind === 'unknown') return unseen;
   const own = interfaceAt(facts, receptacle);
   return known(own?.isUp === true ? own.ipv4 : []);
 }
@@ -52,19 +48,11 @@ export type KeptAddress =
 export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
   const services = read(facts, networkServicesFact);
   const addresses = read(facts, serviceAddressesFact);
-  if (services.kind === 'unknown') {
-    return services;
-  }
-  if (addresses.kind === 'unknown') {
-    return addresses;
-  }
+  if (services.kind === 'unknown') return services;
+  if (addresses.kind === 'unknown') return addresses;
   const service = serviceOf(services.value, device);
-  if (service?.isEnabled !== true) {
-    return known({ kind: 'none' });
-  }
+  if (service?.isEnabled !== true) return known({ kind: 'none' });
   const kept = addresses.value.find((one) => one.device === device && one.service === service.name);
-  if (kept?.method === 'manual' && kept.address !== undefined) {
-    return known({ kind: 'manual', address: kept.address });
-  }
+  if (kept?.method === 'manual' && kept.address !== undefined) return known({ kind: 'manual', address: kept.address });
   return known({ kind: kept?.method === 'dhcp' || kept?.method === 'off' ? kept.method : 'other' });
 }

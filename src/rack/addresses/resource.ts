@@ -33,9 +33,7 @@ const gidAddress = (receptacle: number): Addressed => addressed({ kind: 'rdma-gi
 function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Sight[] {
   const devices = receptacleDevices(facts);
   const ports = read(facts, rdmaPortsFact);
-  if (devices.kind === 'unknown' || ports.kind === 'unknown' || !needsRdma(fleet, node)) {
-    return [];
-  }
+  if (devices.kind === 'unknown' || ports.kind === 'unknown' || !needsRdma(fleet, node)) return [];
   return wantedAddresses(fleet, node).flatMap(({ receptacle, address: ipv4 }) => {
     const port = ports.value.find(({ device }) => device === `rdma_${devices.value.get(receptacle)}`);
     // A port that is not active gets no GID: the cable, or RDMA at the far end, is what is missing there.

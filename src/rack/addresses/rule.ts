@@ -216,9 +216,7 @@ function routeFinding(examination: Examination, cable: Cable): readonly Diagnost
   const found = routes.kind === 'known' ? routes.value : [];
   const defaults = found.filter((one) => one.device === device && one.destination.prefixLength === 0);
   const [first] = defaults.toSorted((a, b) => Number(a.flags.includes('I')) - Number(b.flags.includes('I')));
-  if (first === undefined) {
-    return [];
-  }
+  if (first === undefined) return [];
   const end = { node: node.name, receptacle };
   const rank = first.flags.includes('I') ? 'beside that of the other interfaces' : 'and it is the one that counts';
   const leased = leasedAddress(cable);

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
+import { mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FetchSource, TreeFile, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
@@ -17,7 +18,7 @@ import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../resource.ts';
 import { changedProperties, judgeProperty, patchesOf } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import {
   jobAct,
   placementsOn,
@@ -72,9 +73,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const version = shortDigest(tree.digest);
   const observed = mapKnown(treesOf(target, tree), (versions) => {
     const isThere = versions.some(({ digest }) => digest === version);
-    if (isIntact(versions, tree)) {
-      return version;
-    }
+    if (isIntact(versions, tree)) return version;
     return isThere ? treeStates.changed : treeStates.absent;
   });
   return {
@@ -127,9 +126,7 @@ function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blo
   const missing = knownModels(fleet, target).filter(
     (wanted) => judgeProperty(propertyOf(target, wanted)) === 'differs' && !isBegun(target, wanted),
   );
-  if (disk.kind === 'unknown') {
-    return [];
-  }
+  if (disk.kind === 'unknown') return [];
   let { freeBytes } = disk.value;
   const blockers: Blocker[] = [];
   for (const wanted of missing) {

@@ -3,6 +3,7 @@ import { isReleaseLayout, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
+import { mapKnown } from '../../model/known.ts';
 import { compareText } from '../../model/lists.ts';
 import type { JobArgs, JobCall, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
@@ -15,7 +16,7 @@ import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property, Resource } from '../resource.ts';
 import { changedProperties, patchesOf } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
 import {
   jobAct,
@@ -49,9 +50,7 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
   const wanted = shortDigest(tree.digest);
   const observed = mapKnown(treesOf(target, tree), (versions) => {
     const current = versions.find(({ isCurrent }) => isCurrent);
-    if (current === undefined) {
-      return treeStates.absent;
-    }
+    if (current === undefined) return treeStates.absent;
     return current.state === 'intact' ? current.digest : treeStates.changed;
   });
   return {
@@ -105,9 +104,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
 }
 
 function archiveFormat(path: string): JobArgs['unpack-runtime']['archive'] {
-  if (path.endsWith('.zip')) {
-    return 'zip';
-  }
+  if (path.endsWith('.zip')) return 'zip';
   if (path.endsWith('.dmg')) return 'dmg';
   return path.endsWith('.tar.xz') ? 'tar.xz' : 'tar.gz';
 }
@@ -241,9 +238,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   return made.flatMap((property) => {
     const { name = '', part } = property.about;
     const runtime = used.find((one) => one.name === name);
-    if (part === 'old') {
-      return oldSteps(target, name, property);
-    }
+    if (part === 'old') return oldSteps(target, name, property);
     return runtime === undefined ? [] : currentSteps(fleet, target, runtime, property);
   });
 }

@@ -29,9 +29,7 @@ export const disk = defineRule(
   ({ nodes }, codes) =>
     nodes.flatMap(({ name, facts }) => {
       const seen = read(facts, diskSpaceFact);
-      if (seen.kind === 'unknown' || seen.value.freeBytes >= seen.value.totalBytes * wantedFreeShare) {
-        return [];
-      }
+      if (seen.kind === 'unknown' || seen.value.freeBytes >= seen.value.totalBytes * wantedFreeShare) return [];
       const { freeBytes, totalBytes } = seen.value;
       return [
         diagnose(codes['disk/low'], {

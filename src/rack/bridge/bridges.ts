@@ -27,9 +27,7 @@ export interface BridgeLayers {
 type Judged = boolean | undefined;
 
 function isThere(bridges: readonly ReceptacleBridge[] | undefined): Judged {
-  if (bridges?.some(({ maker }) => maker === 'own')) {
-    return true;
-  }
+  if (bridges?.some(({ maker }) => maker === 'own')) return true;
   const isOpen = bridges === undefined || bridges.some(({ maker }) => maker === 'undecided');
   return isOpen ? undefined : false;
 }
@@ -86,12 +84,8 @@ export type BridgeState = 'none' | 'active' | 'comes-back' | 'unknown';
 export function bridgeState(desired: Pick<DesiredFleet, 'system'>, facts: Facts): BridgeState {
   const layers = bridgeLayers(desired, facts);
   const made = madeBridges(layers);
-  if (layers.present.includes('interface') || layers.active.some((one) => made.includes(one))) {
-    return 'active';
-  }
-  if (layers.unknown.length > 0) {
-    return 'unknown';
-  }
+  if (layers.present.includes('interface') || layers.active.some((one) => made.includes(one))) return 'active';
+  if (layers.unknown.length > 0) return 'unknown';
   return layers.present.length + made.length > 0 ? 'comes-back' : 'none';
 }
 
@@ -144,24 +138,16 @@ function judge(facts: Facts, found: Found, hasMark: boolean): readonly Receptacl
   const receptacles = found.members.filter((_, index) => kinds[index] !== 'other');
   const bridge = (maker: ReceptacleBridge['maker']): readonly ReceptacleBridge[] => [{ ...found, receptacles, maker }];
   const mayBeOwn = isOwnName(facts, found.name, hasMark) && !kinds.includes('other');
-  if (hasMark && mayBeOwn) {
-    return bridge('own');
-  }
-  if (receptacles.length === 0) {
-    return [];
-  }
-  if (kinds.every((kind) => kind === 'thunderbolt')) {
-    return bridge(mayBeOwn ? 'own' : 'made');
-  }
+  if (hasMark && mayBeOwn) return bridge('own');
+  if (receptacles.length === 0) return [];
+  if (kinds.every((kind) => kind === 'thunderbolt')) return bridge(mayBeOwn ? 'own' : 'made');
   return bridge(kinds.includes('thunderbolt') ? 'made' : 'undecided');
 }
 
 /** The bridges that `ifconfig` shows with members; undefined when the interfaces are unknown. */
 function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
   const interfaces = read(facts, interfacesFact);
-  if (interfaces.kind === 'unknown') {
-    return undefined;
-  }
+  if (interfaces.kind === 'unknown') return undefined;
   return interfaces.value
     .filter(({ members }) => members.length > 0)
     .flatMap(({ name, members, ipv4 }) =>

@@ -1,4 +1,5 @@
 import type { BridgePreference } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isInterface } from '../../node/answers/grammar.ts';
@@ -53,5 +54,5 @@ function bridgeOf(name: string, value: unknown): BridgePreference | undefined {
   if (interfaces.length !== members.length) return undefined;
   const options = asObject(object['Options']);
   const auto = options === undefined ? undefined : textOf(options, '__AUTO__');
-  return { name, interfaces, ...(auto === undefined ? {} : { auto }) };
+  return { name, interfaces, ...given({ auto }) };
 }

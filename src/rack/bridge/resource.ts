@@ -34,9 +34,7 @@ const sourceFacts = {
 } satisfies Record<BridgeLayer, FactDefinition>;
 
 function presence(facts: Facts, layers: BridgeLayers, layer: BridgeLayer): Known<boolean> {
-  if (!layers.unknown.includes(layer)) {
-    return known(layers.present.includes(layer));
-  }
+  if (!layers.unknown.includes(layer)) return known(layers.present.includes(layer));
   const source = read<unknown>(facts, sourceFacts[layer]);
   return source.kind === 'unknown' ? source : unknown('garbled', 'whether its members are receptacles is unknown');
 }

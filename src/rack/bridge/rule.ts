@@ -74,9 +74,7 @@ function closingCables(cables: readonly SeenCable[]): readonly SeenCable[] {
       continue;
     }
     const joined = new Set([...a, ...b]);
-    for (const node of joined) {
-      groupByNode.set(node, joined);
-    }
+    for (const node of joined) groupByNode.set(node, joined);
   }
   return closing;
 }
@@ -229,9 +227,7 @@ function tell(layers: BridgeLayers): { readonly code: keyof typeof codes; readon
 
 function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
   const layers = bridgeLayers(desired, facts);
-  if (layers.present.length === 0) {
-    return [];
-  }
+  if (layers.present.length === 0) return [];
   const { code, detail } = tell(layers);
   const hint = cure(name, layers, desired.thunderbolt.bridge === 'remove');
   return [diagnose(codes[code], { subject: nodeSubject(name), detail: escapeText(detail), hint })];

@@ -40,9 +40,7 @@ function closesRing(examination: Examination, { ends }: Link): boolean {
   for (let size = 0; size !== reached.size; ) {
     size = reached.size;
     for (const [a, b] of others) {
-      if (reached.has(a.node) || reached.has(b.node)) {
-        reached.add(a.node).add(b.node);
-      }
+      if (reached.has(a.node) || reached.has(b.node)) reached.add(a.node).add(b.node);
     }
   }
   return isBridgedCable(ends) && reached.has(ends[1].node);
@@ -91,9 +89,7 @@ export function bridgesBefore(examination: Examination, links: readonly Link[]):
   const isKept = examination.desired.thunderbolt.bridge === 'keep';
   const risky = isKept ? links.filter((link) => closesRing(examination, link)) : links;
   const bridged = bridgedNodes(examination, risky);
-  if (bridged.length === 0) {
-    return '';
-  }
+  if (bridged.length === 0) return '';
   const why = isKept ? ', or leave this cable out: it closes a ring of bridged Macs, in which frames circle' : '';
   return `${removalWords(examination, bridged)}${why}`;
 }

@@ -1,4 +1,5 @@
 import type { ThunderboltDevice, ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
@@ -70,7 +71,7 @@ function deviceOf(item: JsonObject): ThunderboltDevice | undefined {
   const name = nameAt(item, '_name') ?? 'unknown';
   const vendor = nameAt(item, 'vendor_name_key');
   const mode = nameAt(item, 'mode_key');
-  return { name, ...(vendor === undefined ? {} : { vendor }), ...(mode === undefined ? {} : { mode }) };
+  return { name, ...given({ vendor, mode }) };
 }
 
 /**

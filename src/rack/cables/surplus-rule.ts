@@ -115,9 +115,7 @@ const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>
 function stranger(examination: Examination, view: ReceptacleView): readonly Diagnostic[] {
   const subject = receptacleSubject(view.at);
   const detail = `It sees ${viewText(view)}.`;
-  if (isTold(examination, view.at)) {
-    return [];
-  }
+  if (isTold(examination, view.at)) return [];
   if (view.peers.some((peer) => peer.kind === 'foreign')) {
     const hint = `Take the cable out of ${endWords(view.at)}, or add the Mac and the link to the file.`;
     return [diagnose(codes['cabling/foreign-mac'], { subject, detail, hint })];

@@ -22,9 +22,7 @@ function endsWords(ends: readonly LinkEnd[]): string {
 
 function rotateText(ends: readonly LinkEnd[]): string {
   const where = endsWords(ends.toSorted(compareEnds));
-  if (ends.length === 2) {
-    return `exchange the cable ends in ${where}`;
-  }
+  if (ends.length === 2) return `exchange the cable ends in ${where}`;
   const isOneNode = ends.every((end) => end.node === ends[0]?.node);
   const place = (end: LinkEnd): string => (isOneNode ? String(end.receptacle) : endWords(end));
   const steps = ends.map(

@@ -30,9 +30,7 @@ function seenCables(rack: SeenRack): readonly SeenCable[] {
   const cables = new Map<string, SeenCable>();
   for (const view of rack.views) {
     for (const peer of view.peers) {
-      if (peer.kind !== 'node' || !peer.isMutual || isSameEnd(view.at, peer.end)) {
-        continue;
-      }
+      if (peer.kind !== 'node' || !peer.isMutual || isSameEnd(view.at, peer.end)) continue;
       const ends = orderedPair(view.at, peer.end);
       const key = ends.map(linkEndText).join(' ');
       const before = cables.get(key);
@@ -125,22 +123,16 @@ const isAmbiguous = (view: ReceptacleView): boolean => view.peers.some((peer) =>
 
 function judgeStraight(a: ReceptacleView, b: ReceptacleView, limitedNodes: readonly NodeName[]): LinkJudgement {
   const speeds = [a.linkBitsPerSecond, b.linkBitsPerSecond].filter((one) => one !== undefined);
-  if (speeds.length === 0) {
-    return { kind: 'as-declared' };
-  }
+  if (speeds.length === 0) return { kind: 'as-declared' };
   const bitsPerSecond = Math.min(...speeds);
-  if (bitsPerSecond >= minimumLinkBitsPerSecond) {
-    return { kind: 'as-declared', bitsPerSecond };
-  }
+  if (bitsPerSecond >= minimumLinkBitsPerSecond) return { kind: 'as-declared', bitsPerSecond };
   const limitedBy = limitedNodes.filter((name) => name === a.at.node || name === b.at.node);
   return { kind: 'slow', bitsPerSecond, limitedBy };
 }
 
 function judgeStrangers(a: ReceptacleView, b: ReceptacleView): LinkJudgement {
   const isQuiet = (view: ReceptacleView): boolean => view.kind === 'empty' || view.kind === 'silent';
-  if (isQuiet(a) && isQuiet(b)) {
-    return { kind: a.kind === 'empty' || b.kind === 'empty' ? 'missing' : 'unknown' };
-  }
+  if (isQuiet(a) && isQuiet(b)) return { kind: a.kind === 'empty' || b.kind === 'empty' ? 'missing' : 'unknown' };
   // Two nodes that answer as one Mac make every bus of theirs ambiguous; the peer may well be the declared one.
   return { kind: isAmbiguous(a) || isAmbiguous(b) ? 'unknown' : 'elsewhere' };
 }
@@ -155,12 +147,8 @@ function judgeLink(
   limitedNodes: readonly NodeName[],
 ): LinkJudgement {
   const [a, b] = views;
-  if (a.kind === 'unknown' || b.kind === 'unknown') {
-    return { kind: 'unknown' };
-  }
-  if (a.kind === 'absent' || b.kind === 'absent') {
-    return { kind: 'no-receptacle' };
-  }
+  if (a.kind === 'unknown' || b.kind === 'unknown') return { kind: 'unknown' };
+  if (a.kind === 'absent' || b.kind === 'absent') return { kind: 'no-receptacle' };
   const there = findPeer(a, link.ends[1]);
   const back = findPeer(b, link.ends[0]);
   if (there !== undefined && back !== undefined) {

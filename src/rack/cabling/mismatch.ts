@@ -24,9 +24,7 @@ export interface Mismatch {
 
 /** Only an empty receptacle, or one with one cable straight to one Mac, can be reasoned about. */
 function isClear(view: ReceptacleView): boolean {
-  if (view.kind === 'empty' || outsideModel(view) !== undefined) {
-    return true;
-  }
+  if (view.kind === 'empty' || outsideModel(view) !== undefined) return true;
   const [peer, ...others] = view.peers;
   return peer?.kind === 'node' && peer.isMutual && peer.hubsBetween === 0 && others.length === 0;
 }

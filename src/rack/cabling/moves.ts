@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import type { Cabling } from './judge-cabling.ts';
 import { findMismatches, type Mismatch, type WantedLink, type WrongCable } from './mismatch.ts';
@@ -116,7 +117,7 @@ function shiftOf(cable: WrongCable, link: WantedLink): readonly Shift[] {
   const from = cable.ends.find((end) => end !== stays);
   if (stays === undefined || to === undefined) return [];
   const outside = cable.outside === undefined ? {} : { outside: cable.outside };
-  return [{ stays, to, ...(from === undefined ? {} : { from }), ...outside }];
+  return [{ stays, to, ...given({ from }), ...outside }];
 }
 
 const moveOf = ({ stays, from, to, outside }: Shift): Move =>
@@ -168,7 +169,7 @@ function movesFor({ cables, links }: Mismatch, reuse: Reuse): readonly Move[] {
   const removes = cables
     .filter((cable) => !reuse.has(cable))
     .map(({ ends, outside }): Move => {
-      return { kind: 'remove-cable', ends, ...(outside === undefined ? {} : { outside }) };
+      return { kind: 'remove-cable', ends, ...given({ outside }) };
     });
   const shifts = [...reuse].flatMap(([cable, link]) => shiftOf(cable, link));
   const adds = links.filter((link) => !served.has(link)).map(({ ends }): Move => ({ kind: 'add-cable', ends }));

@@ -28,9 +28,7 @@ const isNobodyKnown = ({ peers }: ReceptacleView): boolean =>
 function freeSight(view: ReceptacleView): ReceptacleSight {
   switch (view.kind) {
     case 'peer':
-      if (isNobodyKnown(view)) {
-        return 'unknown';
-      }
+      if (isNobodyKnown(view)) return 'unknown';
       return view.peers.some((peer) => peer.kind === 'foreign') ? 'foreign' : 'undeclared';
     case 'absent':
       return 'unknown';
@@ -53,9 +51,7 @@ export function sightOf(view: ReceptacleView, judged: JudgedLink | undefined): R
     case 'elsewhere':
     case 'no-receptacle':
     case 'unknown': {
-      if (view.kind === 'empty') {
-        return 'nothing';
-      }
+      if (view.kind === 'empty') return 'nothing';
       const isOpen = judged.judgement.kind === 'unknown' && (isNobodyKnown(view) || view.kind === 'silent');
       return isOpen || view.kind === 'unknown' ? 'unknown' : 'wrong';
     }

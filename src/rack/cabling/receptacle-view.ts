@@ -72,9 +72,7 @@ export const isSameEnd = (a: LinkEnd, b: LinkEnd): boolean => a.node === b.node 
 
 /** The order in which ends are printed: by node name, then by receptacle number. */
 export function compareEnds(a: LinkEnd, b: LinkEnd): number {
-  if (a.node !== b.node) {
-    return a.node < b.node ? -1 : 1;
-  }
+  if (a.node !== b.node) return a.node < b.node ? -1 : 1;
   return a.receptacle - b.receptacle;
 }
 

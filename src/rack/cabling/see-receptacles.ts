@@ -1,4 +1,6 @@
 import type { Facts, NodeObservation, ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
+import { seenValue } from '../../model/known.ts';
 import { neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { thunderboltFact } from '../cables/fact.ts';
@@ -18,7 +20,7 @@ interface Owners {
 
 const receptaclesOf = (nodes: ObservedNodes, name: NodeName): readonly ThunderboltReceptacle[] | undefined => {
   const fact = Object.hasOwn(nodes, name) ? read(nodes[name]?.facts, thunderboltFact) : undefined;
-  return fact?.kind === 'known' ? fact.value : undefined;
+  return seenValue(fact);
 };
 
 function isLimited(nodes: ObservedNodes, name: NodeName): boolean {
@@ -61,12 +63,8 @@ function identify(owners: Owners, nodes: ObservedNodes, { peer, ownDomain }: Sig
   const { model, hubsBetween } = peer;
   const [owner, ...others] = owners.byDomain.get(domainKey(peer.domainUuid)) ?? [];
   const isOurBusUnique = owners.byDomain.get(domainKey(ownDomain ?? ''))?.length === 1;
-  if (others.length > 0 || !isOurBusUnique) {
-    return { kind: 'ambiguous', model, hubsBetween };
-  }
-  if (owner === undefined) {
-    return { kind: owners.isComplete ? 'foreign' : 'unidentified', model, hubsBetween };
-  }
+  if (others.length > 0 || !isOurBusUnique) return { kind: 'ambiguous', model, hubsBetween };
+  if (owner === undefined) return { kind: owners.isComplete ? 'foreign' : 'unidentified', model, hubsBetween };
   return { kind: 'node', end: owner, hubsBetween, isMutual: namesUs(nodes, owner, ownDomain) };
 }
 
@@ -76,15 +74,9 @@ const comparePeers = (a: SeenPeer, b: SeenPeer): number =>
   peerKey(a) < peerKey(b) ? -1 : Number(peerKey(a) > peerKey(b));
 
 function viewKind(seen: ThunderboltReceptacle): ReceptacleView['kind'] {
-  if (seen.state === 'unknown') {
-    return 'unknown';
-  }
-  if (seen.peers.length > 0) {
-    return 'peer';
-  }
-  if (seen.devices.length > 0) {
-    return 'device';
-  }
+  if (seen.state === 'unknown') return 'unknown';
+  if (seen.peers.length > 0) return 'peer';
+  if (seen.devices.length > 0) return 'device';
   return seen.state === 'empty' ? 'empty' : 'silent';
 }
 
@@ -112,7 +104,7 @@ export function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes)
       return {
         at: { node, receptacle: seen.receptacle },
         kind: viewKind(seen),
-        ...(seen.linkBitsPerSecond === undefined ? {} : { linkBitsPerSecond: seen.linkBitsPerSecond }),
+        ...given({ linkBitsPerSecond: seen.linkBitsPerSecond }),
         peers: identified.toSorted(comparePeers),
         deviceNames: seen.devices.map((one) => one.name),
       };

@@ -1,4 +1,5 @@
 import type { ClockOffset } from '../../model/facts/mac.ts';
+import { mapKnown } from '../../model/known.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { durationText } from '../../model/text/units.ts';
@@ -12,7 +13,7 @@ import {
   type Resource,
   type View,
 } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import { type Clocks, judgeClocks } from './clocks.ts';
 import { clockFact } from './fact.ts';
 

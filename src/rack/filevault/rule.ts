@@ -29,9 +29,7 @@ export const filevault = defineRule(
       const wanted = desired.system.fileVault;
       const seen = read(facts, filevaultFact);
       const wantedState = wanted === 'enabled' ? 'on' : 'off';
-      if (wanted === 'any' || seen.kind === 'unknown' || seen.value === wantedState) {
-        return [];
-      }
+      if (wanted === 'any' || seen.kind === 'unknown' || seen.value === wantedState) return [];
       const verb = wanted === 'enabled' ? 'enable' : 'disable';
       return [
         diagnose(codes['filevault/differs'], {

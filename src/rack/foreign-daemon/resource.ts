@@ -1,10 +1,11 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
+import { mapKnown } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
 import { changedProperties, type ObservedTarget, type Property, type Resource } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
 /** What of a daemon is there: `stopped` is unloaded and disabled, so that no start brings it back. */
@@ -12,21 +13,15 @@ type Standing = 'loaded' | 'comes back' | 'stopped' | 'gone';
 
 function standingOf(label: string, daemons: readonly ForeignDaemon[]): Standing {
   const one = daemons.find((daemon) => daemon.label === label);
-  if (one === undefined) {
-    return 'gone';
-  }
-  if (one.isLoaded) {
-    return 'loaded';
-  }
+  if (one === undefined) return 'gone';
+  if (one.isLoaded) return 'loaded';
   return one.isDisabled ? 'stopped' : 'comes back';
 }
 
 /** One property per daemon that is known; of a daemon that is gone nothing more is wanted. */
 function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
   const { foreignDaemons: wish } = thunderbolt;
-  if (wish !== 'stop' && wish !== 'remove') {
-    return [];
-  }
+  if (wish !== 'stop' && wish !== 'remove') return [];
   return knownDaemons.map(({ label }) => {
     const observed = mapKnown(read(facts, foreignDaemonsFact), (daemons) => standingOf(label, daemons));
     const isGone = observed.kind === 'known' && observed.value === 'gone';

@@ -53,12 +53,8 @@ const codes = ruleCodes({
 function toldOf({ thunderbolt }: DesiredFleet, { isLoaded, isDisabled }: ForeignDaemon): Code | undefined {
   const wish = thunderbolt.foreignDaemons;
   const isOver = !isLoaded && isDisabled;
-  if (wish === 'remove' || (wish === 'stop' && !isOver)) {
-    return codes['network/foreign-daemon-there'];
-  }
-  if (isOver) {
-    return undefined;
-  }
+  if (wish === 'remove' || (wish === 'stop' && !isOver)) return codes['network/foreign-daemon-there'];
+  if (isOver) return undefined;
   return codes[wish === 'adopt' ? 'network/foreign-daemon-adopted' : 'network/foreign-daemon'];
 }
 

@@ -1,4 +1,5 @@
 import type { NodeHold } from '../../model/facts/node-records.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known } from '../../model/known.ts';
 import { isDayOver } from '../../model/text/units.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
@@ -20,6 +21,6 @@ export const holdFact = defineFact({
       return garbled(answer, 'printed a hold without its reason');
     }
     const isOver = until !== undefined && isDayOver(until, receivedAtEpochMs);
-    return known([{ reason, by, since, isOver, ...(until === undefined ? {} : { until }) }]);
+    return known([{ reason, by, since, isOver, ...given({ until }) }]);
   },
 });

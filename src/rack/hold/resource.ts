@@ -1,5 +1,5 @@
 import type { NodeHold } from '../../model/facts/node-records.ts';
-import type { Known } from '../../model/known.ts';
+import { type Known, mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
@@ -14,7 +14,7 @@ import {
   type Resource,
   type View,
 } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import { holdFact } from './hold-fact.ts';
 import { holdsOf, releaseText } from './node-holds.ts';
 

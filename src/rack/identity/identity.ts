@@ -26,9 +26,7 @@ export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desi
     found.push(`its serial number is ${identity.value.serial}, the file says ${serial}`);
   }
   if (isOtherMac({ desired, facts })) found.push('it is not the Mac that the lock knows under this name');
-  if (hardware.kind === 'unknown') {
-    return found;
-  }
+  if (hardware.kind === 'unknown') return found;
   if (model !== undefined && hardware.value.model !== model) {
     found.push(`it is a ${hardware.value.model}, the file says ${model}`);
   }

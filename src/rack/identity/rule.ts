@@ -103,9 +103,7 @@ function sameMacHint(same: readonly ExaminedNode[]): string {
   const names = same.map((node) => node.name);
   const fitting = same.filter((node) => hardwareDifferences(node).length === 0);
   const [only] = fitting;
-  if (only === undefined || fitting.length > 1) {
-    return `Correct the addresses of ${names.join(' and ')} in the file.`;
-  }
+  if (only === undefined || fitting.length > 1) return `Correct the addresses of ${names.join(' and ')} in the file.`;
   const others = names.filter((name) => name !== only.name).join(' and ');
   return `Correct the address of ${others} in the file: by its hardware the Mac is ${only.name}.`;
 }

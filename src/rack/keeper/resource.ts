@@ -1,7 +1,7 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { KeeperSight } from '../../model/facts/fact-values.ts';
-import { type Known, known } from '../../model/known.ts';
+import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import type { NodePath } from '../../model/probe.ts';
 import type { Step, Text } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
@@ -20,7 +20,7 @@ import { read } from '../fact.ts';
 import { keepsNetwork } from '../foreign-daemon/adopted-daemon.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { changedProperties, type ObservedTarget, type Property, propertiesOn, type Resource } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import { keeperFact } from './fact.ts';
 import { keepText } from './program.ts';
 
@@ -96,7 +96,7 @@ const loadedWords = (isLoaded: boolean): string => (isLoaded ? 'loaded' : 'not l
 function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
   const wish = keeperWish(fleet, target);
   const seen = read(target.facts, keeperFact);
-  const kept = wish.kind === 'known' ? wish.value : undefined;
+  const kept = seenValue(wish);
   const state: Known<keyof typeof fileWords> =
     wish.kind === 'unknown' ? wish : mapKnown(seen, (sight) => filesState(wish.value, sight));
   const isLoaded = wish.kind === 'unknown' ? wish : mapKnown(seen, (sight) => sight.isLoaded);

@@ -1,4 +1,5 @@
 import { type MacosUpdate, type MacosVersion, withMinor } from '../../model/facts/mac.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isName } from '../../node/answers/grammar.ts';
@@ -71,7 +72,7 @@ function itemOf(first: string, second: string): MacosUpdate | undefined {
   const [, title = '', version = ''] = form.exec(second) ?? [];
   if (!isName(label) || !isName(title)) return undefined;
   const build = /-(\d{2}[A-Z]\d{1,6}[a-z]?)$/.exec(label)?.[1];
-  return { label, title, version, ...(build === undefined ? {} : { build }) };
+  return { label, title, version, ...given({ build }) };
 }
 
 /**
@@ -100,6 +101,6 @@ export const macosVersionFact = defineFact({
     if (!/^\d{1,3}(?:\.\d{1,3}){0,3}$/.test(version)) return garbled(answer, 'printed no version');
     if (!/^\d{2}[A-Z]\d{1,6}[a-z]?$/.test(build)) return garbled(answer, 'printed no build');
     if (extra !== undefined && !/^\([a-z]\)$/.test(extra)) return garbled(answer, 'printed a strange version extra');
-    return known({ version: withMinor(version), build, ...(extra === undefined ? {} : { extra }) });
+    return known({ version: withMinor(version), build, ...given({ extra }) });
   },
 });

@@ -2,6 +2,7 @@ import { acceptsVersion } from '../../desired/version-range.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { MacosUpdate, MacosVersion } from '../../model/facts/mac.ts';
+import { seenValue } from '../../model/known.ts';
 import { groupBy } from '../../model/lists.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
@@ -85,7 +86,7 @@ export const firstMacosWithRdma = '26.2';
 /** The macOS version of a node, or undefined when it is unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => {
   const fact = read(node.facts, macosVersionFact);
-  return fact.kind === 'known' ? fact.value : undefined;
+  return seenValue(fact);
 };
 
 /** `26.3.1 (a)`: what has to be equal on Macs that do RDMA with each other. */

@@ -86,9 +86,7 @@ export const macosVersions = defineRule(
         return { text, version: version ?? text, nodes };
       })
       .toSorted(rank(wish));
-    if (groups.length < 2) {
-      return [];
-    }
+    if (groups.length < 2) return [];
     const told = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
     return [
       diagnose(codes['macos/versions-differ'], {
@@ -131,9 +129,7 @@ export const macosAccept = defineRule(
     const wanted = examination.desired.macos;
     return examination.nodes.flatMap((node) => {
       const macos = macosOf(node);
-      if (macos === undefined || !isOutsideAccept(examination, node)) {
-        return [];
-      }
+      if (macos === undefined || !isOutsideAccept(examination, node)) return [];
       return [
         diagnose(codes['macos/outside-accept'], {
           subject: nodeSubject(node.name),
@@ -159,9 +155,7 @@ export const macosWish = defineRule(
   },
   (examination, codes) => {
     const wish = examination.desired.macos.version;
-    if (wish === undefined || cabledNodesByVersion(examination).size > 1) {
-      return [];
-    }
+    if (wish === undefined || cabledNodesByVersion(examination).size > 1) return [];
     const others = groupBy(examination.nodes, (node) => {
       const version = macosOf(node)?.version;
       // `=26.5.0` and not `26.5`, which as a range would mean every 26.5.x.
@@ -208,9 +202,7 @@ export const macosBuilds = defineRule(
   (examination, codes) =>
     [...groupBy(examination.nodes, modelAndVersion)].flatMap(([what, nodes]) => {
       const builds = groupBy(nodes, (node) => macosOf(node)?.build);
-      if (builds.size < 2) {
-        return [];
-      }
+      if (builds.size < 2) return [];
       const told = [...builds].toSorted(([a], [b]) => (a < b ? -1 : 1));
       const each = told.map(
         ([build, same]) => prose`${build ?? 'undefined'} on ${namedList(same.map((node) => node.name))}`,

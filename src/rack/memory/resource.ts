@@ -1,12 +1,12 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
-
 import type { DesiredFleet } from '../../model/desired.ts';
+import { mapKnown, seenValue } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { changedProperties, type Gap, type ObservedTarget, type Property, type Resource } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import { wiredLimitFact } from './fact.ts';
 
 const own = addressed({ kind: 'wired-limit' });
@@ -15,7 +15,7 @@ const limitWords = (megabytes: number): string => (megabytes === 0 ? 'the defaul
 
 function memoryOf({ facts }: ObservedTarget): number | undefined {
   const hardware = read(facts, hardwareFact);
-  return hardware.kind === 'known' ? hardware.value.memoryBytes : undefined;
+  return seenValue(hardware)?.memoryBytes;
 }
 
 /** While its memory is unknown nobody may be told how much of it a Mac can spare. */
@@ -27,9 +27,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
   const memoryBytes = memoryOf(target);
   const megabytes = wantedWiredMegabytes(wanted, memoryBytes);
   const isTooMuch = memoryBytes !== undefined && isBeyondMemory(wanted, memoryBytes);
-  if (wanted === undefined || megabytes === undefined || isTooMuch || isOpen(fleet, target)) {
-    return [];
-  }
+  if (wanted === undefined || megabytes === undefined || isTooMuch || isOpen(fleet, target)) return [];
   const observed = mapKnown(read(target.facts, wiredLimitFact), (seen) => seen.megabytes);
   const written = wanted.kind === 'bytes' ? `${wanted.bytes} bytes` : wanted.kind;
   return [

@@ -50,9 +50,7 @@ function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly
   const seen = read(facts, wiredLimitFact);
   const memoryBytes = readValue(facts, hardwareFact)?.memoryBytes;
   // A size may be more than this Mac has: while its memory is unknown nobody may be told to set it.
-  if (memoryBytes === undefined && limit.kind !== 'default') {
-    return [];
-  }
+  if (memoryBytes === undefined && limit.kind !== 'default') return [];
   const wanted = wantedWiredMegabytes(limit, memoryBytes);
   const subject = nodeSubject(name);
   if (memoryBytes !== undefined && wanted !== undefined && isBeyondMemory(limit, memoryBytes)) {
@@ -63,9 +61,7 @@ function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly
       }),
     ];
   }
-  if (seen.kind === 'unknown' || wanted === undefined || seen.value.megabytes === wanted) {
-    return [];
-  }
+  if (seen.kind === 'unknown' || wanted === undefined || seen.value.megabytes === wanted) return [];
   const detail = `The GPU may wire ${limitText(seen.value.megabytes)}; the file wants ${limitText(wanted)}.`;
   if (isKept && isKeeperDue(facts)) {
     const why = 'The keeper has not ended a round there yet since the last start.';

@@ -1,4 +1,5 @@
 import type { DhcpAnswer, DhcpLease, Ipv4Address, NetworkInterface, Route } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
@@ -232,8 +233,7 @@ function interfaceOf(block: readonly string[]): NetworkInterface | undefined {
     ipv4,
     ipv6,
     members,
-    ...(mac === undefined ? {} : { mac }),
-    ...(status === undefined ? {} : { status }),
+    ...given({ mac, status }),
   };
 }
 

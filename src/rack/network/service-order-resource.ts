@@ -1,10 +1,10 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import { known } from '../../model/known.ts';
+import { known, mapKnown } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { transactionStep } from '../build-step.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../resource.ts';
-import { knownWords, mapKnown } from '../seen-fact.ts';
+import { knownWords } from '../seen-fact.ts';
 import { isLeftToKeeper, misplacedServices, orderWords, thunderboltDevices } from './services.ts';
 import { connectionBlockers } from './transaction/resource.ts';
 

@@ -53,14 +53,10 @@ type ServiceOfDevice =
 /** Finds the service of a device (`en4`). @see networksetup(8), `-listnetworkserviceorder` */
 export function serviceOfDevice(facts: Facts, device: string): ServiceOfDevice {
   const services = read(facts, networkServicesFact);
-  if (services.kind === 'unknown') {
-    return { kind: 'unknown' };
-  }
+  if (services.kind === 'unknown') return { kind: 'unknown' };
   const own = services.value.filter((one) => one.device === device);
   const service = own.find((one) => one.isEnabled) ?? own[0];
-  if (service === undefined) {
-    return { kind: 'none' };
-  }
+  if (service === undefined) return { kind: 'none' };
   const { name, isEnabled } = service;
   return isSafeServiceName(name) ? { kind: 'named', name, isEnabled } : { kind: 'unsafe' };
 }
@@ -70,15 +66,9 @@ export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
   const ports = read(facts, hardwarePortsFact);
   const services = read(facts, networkServicesFact);
   const receptacles = thunderboltInterfaces(facts);
-  if (ports.kind === 'unknown') {
-    return ports;
-  }
-  if (services.kind === 'unknown') {
-    return services;
-  }
-  if (receptacles === undefined) {
-    return unknown('garbled', 'no hardware port is a Thunderbolt receptacle');
-  }
+  if (ports.kind === 'unknown') return ports;
+  if (services.kind === 'unknown') return services;
+  if (receptacles === undefined) return unknown('garbled', 'no hardware port is a Thunderbolt receptacle');
   const bridges = services.value.filter(({ port }) => port === 'Thunderbolt Bridge');
   return known([...receptacles.values(), ...bridges.flatMap(({ device }) => device ?? [])]);
 }
@@ -94,9 +84,7 @@ interface Misplaced {
 export function misplacedServices(facts: Facts): Known<readonly Misplaced[]> {
   const devices = thunderboltDevices(facts);
   const services = read(facts, networkServicesFact);
-  if (devices.kind === 'unknown') {
-    return devices;
-  }
+  if (devices.kind === 'unknown') return devices;
   const listed = services.kind === 'known' ? services.value.filter(({ isEnabled }) => isEnabled) : [];
   const isCable = ({ device }: NetworkService): boolean => device !== undefined && devices.value.includes(device);
   return known(

@@ -14,9 +14,7 @@ const interfaceName = /^en\d{1,4}$/;
  */
 export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string> | undefined {
   const ports = read(facts, hardwarePortsFact);
-  if (ports.kind === 'unknown') {
-    return undefined;
-  }
+  if (ports.kind === 'unknown') return undefined;
   const found = ports.value.flatMap(({ port, device }): [number, string][] => {
     const receptacle = /^Thunderbolt (\d{1,3})$/.exec(port)?.[1];
     return receptacle === undefined || !interfaceName.test(device) ? [] : [[Number(receptacle), device]];
@@ -31,15 +29,9 @@ export type InterfaceKind = 'thunderbolt' | 'other' | 'unknown';
 export function interfaceKind(facts: Facts, name: string): InterfaceKind {
   const ports = read(facts, hardwarePortsFact);
   const receptacles = thunderboltInterfaces(facts);
-  if (!interfaceName.test(name)) {
-    return 'other';
-  }
-  if (ports.kind === 'unknown' || receptacles === undefined) {
-    return 'unknown';
-  }
-  if ([...receptacles.values()].includes(name)) {
-    return 'thunderbolt';
-  }
+  if (!interfaceName.test(name)) return 'other';
+  if (ports.kind === 'unknown' || receptacles === undefined) return 'unknown';
+  if ([...receptacles.values()].includes(name)) return 'thunderbolt';
   return ports.value.some(({ device }) => device === name) ? 'other' : 'unknown';
 }
 

@@ -3,6 +3,7 @@ import type { DesiredPlacement } from '../../model/desired.ts';
 import type { StopDialogue } from '../../model/endpoint-calls.ts';
 import type { LaunchdService } from '../../model/facts/daemons.ts';
 import type { Facts, NodeObservation, PlacementMember } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { ScriptCall } from '../../model/node-script.ts';
@@ -121,7 +122,7 @@ export function meshStep(work: MeshWork, { node, verb, effect, after = [], ...pa
     changes: isGate ? [] : work.changes,
     needs: idsOf(parts.needs),
     ...(after.length === 0 ? {} : { after: idsOf(after) }),
-    ...(work.group === undefined ? {} : { group: work.group }),
+    ...given({ group: work.group }),
     peers: work.nodes.filter((other) => other !== node),
     establishes: parts.establishes ?? [],
     deadlineMs: parts.deadlineMs,
@@ -208,7 +209,7 @@ export function seeMember(node: NodeName, placement: string, facts: Facts | unde
   const seen: SeenMember = {
     state,
     mayRun: isRunning({ state }) || (record !== undefined && service === undefined),
-    ...(record === undefined ? {} : { record }),
+    ...given({ record }),
     ...(service?.lastExit === undefined ? {} : { lastExit: service.lastExit }),
     starts,
     budget: starts.kind === 'unknown' ? starts : launchBudget(facts, starts.value),

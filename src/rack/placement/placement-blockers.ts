@@ -4,6 +4,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { RebootMark } from '../../model/facts/node-records.ts';
+import { seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodesSubject, placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
@@ -157,7 +158,7 @@ function tcpBlockers(one: PlacementCase, { desired }: View): readonly PlacementB
 /** `3 of 3 places in its RDMA devices are taken`, and what a start wants of them where that is more than one. */
 function roomOn(one: PlacementCase, node: string): string {
   const seen = one.mesh.members.find((member) => member.node === node)?.seen;
-  const budget = seen?.kind === 'known' ? seen.value.budget : undefined;
+  const budget = seenValue(seen)?.budget;
   const words = budget?.kind === 'known' ? budgetWords(budget.value) : 'its RDMA devices have no room left';
   const takes = takesOfDevice(one);
   return takes === 1 ? words : `${words}, and this start takes ${takes}`;

@@ -5,7 +5,8 @@ import type { StartPhase } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import type { StartDialogue } from '../../model/endpoint-calls.ts';
-import { known } from '../../model/known.ts';
+import { given } from '../../model/given.ts';
+import { known, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { read } from '../fact.ts';
@@ -135,9 +136,7 @@ const workOf = (one: PlacementCase): MeshWork => ({
   placement: one.placement.name,
   nodes: one.placement.nodes,
   changes: [changeId(one)],
-  ...(one.interruptMs === undefined ? {} : { interruptMs: one.interruptMs }),
-  ...(one.graceMs === undefined ? {} : { graceMs: one.graceMs }),
-  ...(one.stopOrder === undefined ? {} : { stopOrder: one.stopOrder }),
+  ...given({ interruptMs: one.interruptMs, graceMs: one.graceMs, stopOrder: one.stopOrder }),
   ...(one.farewell === undefined ? {} : { farewell: { name: one.farewell, port: askedPort(one.placement) } }),
 });
 
@@ -152,7 +151,7 @@ const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View)
   digest,
   transport: one.placement.transport,
   ...pastBudget(one),
-  ...(one.mesh.talked === undefined ? {} : { lastTalked: one.mesh.talked }),
+  ...given({ lastTalked: one.mesh.talked }),
   deadline: startDeadline(modelOf(one, view), one.placement.firstTokenMs),
   proof: proofOf(one, digest, view),
 });
@@ -346,14 +345,14 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
   });
   const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;
   const leader = mesh.members[0]?.seen;
-  const record = leader?.kind === 'known' ? leader.value.record : undefined;
+  const record = seenValue(leader)?.record;
   const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
   const { tokensPerSecond } = placement;
   const golden = isComparable ? record?.golden : undefined;
   return {
-    ...(key === undefined ? {} : { key }),
+    ...given({ key }),
     ...(golden === undefined ? {} : { kept: golden.sha256 }),
     ...(golden?.steadyPerSecond === undefined ? {} : { keptPerSecond: golden.steadyPerSecond }),
-    ...(tokensPerSecond === undefined ? {} : { tokensPerSecond }),
+    ...given({ tokensPerSecond }),
   };
 }

@@ -1,5 +1,5 @@
+import { mapKnown } from '../../model/known.ts';
 import type { Resource, Sight, View } from '../resource.ts';
-import { mapKnown } from '../seen-fact.ts';
 import { checkNotices } from './check/placement-checks.ts';
 import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
 import { librarySights } from './check/placement-libraries.ts';

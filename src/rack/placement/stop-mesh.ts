@@ -3,6 +3,7 @@ import type { StopDialogue } from '../../model/endpoint-calls.ts';
 import { rankPlacement } from '../../model/facts/daemons.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { StartOutcome } from '../../model/facts/node-records.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Effect, Patch, Step } from '../../model/step.ts';
@@ -116,9 +117,7 @@ export function endedByRecord(work: MeshWork, members: readonly SeenOnNode[]): M
     nodes,
     changes,
     stopOrder,
-    ...(group === undefined ? {} : { group }),
-    ...(interruptMs === undefined ? {} : { interruptMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
+    ...given({ group, interruptMs, graceMs }),
     ...(name === undefined ? {} : { farewell: { name, port: record.endpointPort } }),
   };
 }
@@ -176,7 +175,7 @@ export function stopRanks(
   const leaders = running.filter(({ seen }) => isLeader(seen));
   const words = farewells(workOn, leaders, terms);
   const outcome = terms.isServing === true ? 'served' : outcomeOf(members);
-  const behind = { ...terms, after: [...(terms.after ?? []), ...words], ...(outcome === undefined ? {} : { outcome }) };
+  const behind = { ...terms, after: [...(terms.after ?? []), ...words], ...given({ outcome }) };
   const first = leaders.map((member) => stopRank(workOn(member.node), member, behind));
   const rest = running.filter(({ seen }) => !isLeader(seen));
   // Not `needs`: a leader that cannot be stopped is no reason to leave the others running.

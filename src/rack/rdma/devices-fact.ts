@@ -1,4 +1,5 @@
 import type { Gid, RdmaDevice, RdmaPort } from '../../model/facts/rdma.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { ipv6Groups, mappedIpv4, wholeNumber } from '../../node/answers/grammar.ts';
@@ -66,8 +67,7 @@ function portOf(device: string, block: string): RdmaPort | undefined {
     device,
     state: stateOf(`${name} ${number}`),
     gids,
-    ...(maxQueuePairs === undefined ? {} : { maxQueuePairs }),
-    ...(maxProtectionDomains === undefined ? {} : { maxProtectionDomains }),
+    ...given({ maxQueuePairs, maxProtectionDomains }),
   };
 }
 
@@ -94,7 +94,7 @@ function gidsOf(block: string): readonly Gid[] | undefined {
     if (index === undefined || ipv6Groups(gid) === undefined || gids.some((other) => other.index === index))
       return undefined;
     const ipv4 = mappedIpv4(gid);
-    gids.push({ index, gid, ...(ipv4 === undefined ? {} : { ipv4 }) });
+    gids.push({ index, gid, ...given({ ipv4 }) });
   }
   return gids.length === [...block.matchAll(/\sGID\[/g)].length ? gids : undefined;
 }

@@ -45,12 +45,8 @@ function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: st
   const ports = read(facts, rdmaPortsFact);
   const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
   const far = farEndOf(examination, end);
-  if (port === undefined || port.state === 'active') {
-    return undefined;
-  }
-  if (port.state === 'other' || far === undefined) {
-    return { kind: 'port-not-active', interfaceName: name };
-  }
+  if (port === undefined || port.state === 'active') return undefined;
+  if (port.state === 'other' || far === undefined) return { kind: 'port-not-active', interfaceName: name };
   const farNode = examination.nodes.find((node) => node.name === far.node);
   const farRdma = farNode === undefined ? 'unknown' : nodeRdma(farNode);
   return { kind: 'port-down', interfaceName: name, far, farRdma };
@@ -59,16 +55,10 @@ function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: st
 function addressRung(facts: Facts, receptacle: number, name: string): ReceptacleRdma {
   const own = interfaceAt(facts, receptacle);
   const ports = read(facts, rdmaPortsFact);
-  if (own === undefined) {
-    return { kind: 'unknown' };
-  }
-  if (own.ipv4.length === 0) {
-    return { kind: 'no-address', interfaceName: name };
-  }
+  if (own === undefined) return { kind: 'unknown' };
+  if (own.ipv4.length === 0) return { kind: 'no-address', interfaceName: name };
   const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
-  if (port === undefined) {
-    return { kind: 'unknown' };
-  }
+  if (port === undefined) return { kind: 'unknown' };
   const hasGid = port.gids.some(({ ipv4 }) => own.ipv4.some(({ address }) => address === ipv4));
   return hasGid ? { kind: 'ready' } : { kind: 'no-gid', interfaceName: name };
 }
@@ -78,22 +68,12 @@ export function receptacleRdma(examination: Examination, node: ExaminedNode, end
   const { facts } = node;
   const name = thunderboltInterfaces(facts)?.get(end.receptacle);
   const isThere = name === undefined ? undefined : hasDevice(facts, `rdma_${name}`);
-  if (name === undefined || isThere === undefined) {
-    return { kind: 'unknown' };
-  }
-  if (!isThere) {
-    return { kind: 'no-device', interfaceName: name };
-  }
+  if (name === undefined || isThere === undefined) return { kind: 'unknown' };
+  if (!isThere) return { kind: 'no-device', interfaceName: name };
   const down = portRung(examination, end, facts, name);
-  if (down !== undefined) {
-    return down;
-  }
-  if (interfaceAt(facts, end.receptacle)?.isUp === false) {
-    return { kind: 'interface-down', interfaceName: name };
-  }
-  if (isBridged(facts, name)) {
-    return { kind: 'bridged', interfaceName: name };
-  }
+  if (down !== undefined) return down;
+  if (interfaceAt(facts, end.receptacle)?.isUp === false) return { kind: 'interface-down', interfaceName: name };
+  if (isBridged(facts, name)) return { kind: 'bridged', interfaceName: name };
   return addressRung(facts, end.receptacle, name);
 }
 

@@ -3,6 +3,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
+import { seenValue } from '../../model/known.ts';
 import { groupBy } from '../../model/lists.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
@@ -155,9 +156,7 @@ function troublesOf(examination: Examination, node: ExaminedNode): readonly Trou
   const cabled = node.ends.filter((end) => linkAt(examination.cabling.links, end)?.judgement.kind === 'as-declared');
   return cabled.flatMap((end): Trouble[] => {
     const rdma = receptacleRdma(examination, node, end);
-    if (rdma.kind === 'ready' || rdma.kind === 'unknown') {
-      return [];
-    }
+    if (rdma.kind === 'ready' || rdma.kind === 'unknown') return [];
     // A far Mac that has a cause of its own is told; a bridge that is to go is told by its own rule.
     const isFarCause = rdma.kind === 'port-down' && rdma.farRdma !== 'ready' && rdma.farRdma !== 'unknown';
     const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge !== 'keep';
@@ -267,7 +266,7 @@ const ofReceptacles = (examination: Examination): readonly Diagnostic[] =>
 function withoutThunderbolt5(node: ExaminedNode, about: { subject: Subject; severity: Severity }): Diagnostic {
   const hardware = read(node.facts, hardwareFact);
   const devices = read(node.facts, rdmaDevicesFact);
-  const model = hardware.kind === 'known' ? hardware.value.model : undefined;
+  const model = seenValue(hardware)?.model;
   const name = model ?? 'This Mac';
   const modified = devices.kind === 'known' ? devices.value.map((device) => device.name) : [];
   const isListed = neverHasRdma(model);

@@ -1,4 +1,5 @@
 import type { DoormanCounts, DoormanSight, DoorSight } from '../../model/gateway.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known } from '../../model/known.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
@@ -62,7 +63,7 @@ function sightOf(port: number, curlExit: string, lines: readonly string[]): Door
   const version = document && textOf(document, 'version');
   const isWhole = read.length === doors.length && new Set(read.map(({ placement }) => placement)).size === read.length;
   if (!isWhole) return silent('what it says cannot be read');
-  return { kind: 'answered', port, ...(version === undefined ? {} : { version }), strangers, doors: read };
+  return { kind: 'answered', port, ...given({ version }), strangers, doors: read };
 }
 
 function decoded(base64: string): JsonObject | undefined {
@@ -97,7 +98,7 @@ function doorOf(value: unknown): DoorSight | undefined {
   const closed = textOf(door, 'closed');
   return {
     placement,
-    ...(closed === undefined ? {} : { closed }),
+    ...given({ closed }),
     running,
     waiting,
     ...optional(door, 'lastByteMsAgo'),

@@ -1,10 +1,9 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
-import type { Known } from '../../model/known.ts';
+import { type Known, mapKnown } from '../../model/known.ts';
 import type { TreeId } from '../../model/node-script.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { read } from '../fact.ts';
-import { mapKnown } from '../seen-fact.ts';
 import { treesFact } from './trees-fact.ts';
 
 /** A tree whose digest the planner must know. @throws Error when the fleet was not settled, which is a bug. */

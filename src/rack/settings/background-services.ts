@@ -3,7 +3,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { PhotosAgent, SpotlightVolume } from '../../model/facts/mac.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -15,7 +15,6 @@ import { nodeSettings, spotlightIndexes } from '../../node/probes/system.ts';
 import { defineRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
-import { mapKnown } from '../seen-fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {

@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { MacNames } from '../../model/facts/mac.ts';
-import { type Known, known } from '../../model/known.ts';
+import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { type AddressPart, nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -13,7 +13,6 @@ import { quote } from '../../node/quote.ts';
 import { defineRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
-import { mapKnown } from '../seen-fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {

@@ -2,7 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { PowerSettings } from '../../model/facts/mac.ts';
-import { type Known, known } from '../../model/known.ts';
+import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Answer } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
@@ -15,7 +15,6 @@ import { pmsetCap, pmsetCustom } from '../../node/probes/system.ts';
 import { defineRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
-import { mapKnown } from '../seen-fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {

@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { type Known, known } from '../../model/known.ts';
+import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -15,7 +15,6 @@ import { nodeSettings } from '../../node/probes/system.ts';
 import { defineRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
-import { mapKnown } from '../seen-fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {

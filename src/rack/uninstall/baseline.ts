@@ -3,7 +3,7 @@
  * the first time, how they are written down, and how those that one tool sets are set back.
  */
 import type { Baseline } from '../../model/facts/node-records.ts';
-import { type Known, known } from '../../model/known.ts';
+import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
@@ -13,7 +13,6 @@ import { posixCksum } from '../../node/put-file.ts';
 import type { Before } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
 import { wiredLimitFact } from '../memory/fact.ts';
-import { mapKnown } from '../seen-fact.ts';
 import { photosAnalysis, spotlight, timeMachine } from '../settings/background-services.ts';
 import { power } from '../settings/power.ts';
 import { settings } from '../settings/settings.ts';

@@ -8,6 +8,7 @@ import type {
   ServiceAddress,
 } from '../../model/facts/fact-values.ts';
 import type { Baseline } from '../../model/facts/node-records.ts';
+import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Answer } from '../../model/probe.ts';
@@ -72,7 +73,7 @@ function bridgeOf({ before, bridges, devices }: Beside): Restoration['bridge'] {
   );
   if (lost === undefined) return undefined;
   const interfaces = lost.interfaces.filter((device) => devices.includes(device));
-  return { name: lost.name, interfaces, ...(lost.auto === undefined ? {} : { auto: lost.auto }) };
+  return { name: lost.name, interfaces, ...given({ auto: lost.auto }) };
 }
 
 /** Those of receptacles and bridges: nobody else's is ever switched. */
@@ -129,7 +130,7 @@ function differenceOf(beside: Beside): NetworkDifference {
     ...manual.map(({ service }) => `service ${service} lost its address`),
     ...(order.length === 0 ? [] : ['the order of services differs']),
   ];
-  return { words, restoration: { ...(bridge === undefined ? {} : { bridge }), made, switched, manual, order } };
+  return { words, restoration: { ...given({ bridge }), made, switched, manual, order } };
 }
 
 /** How the network of a node differs from its baseline, as far as apply changes it. */

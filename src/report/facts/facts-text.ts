@@ -26,9 +26,7 @@ function headLine(name: string, isSimulated: boolean, page: Page): string {
 }
 
 function fitLine(line: FactLine, columns: number): readonly string[] {
-  if (typeof line === 'string') {
-    return fitLines(escapeText(line), columns);
-  }
+  if (typeof line === 'string') return fitLines(escapeText(line), columns);
   const items = line.map((item, index) => `${escapeText(item)}${index < line.length - 1 ? ',' : ''}`);
   return flow(items, ' ', columns);
 }

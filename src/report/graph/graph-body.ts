@@ -88,9 +88,7 @@ function lines(d: string, tone: GraphTone, dashes = ''): string {
 }
 
 function dashesOf({ cable }: PlacedCable): string {
-  if (cable.state === 'unknown') {
-    return ' unsure';
-  }
+  if (cable.state === 'unknown') return ' unsure';
   return cable.isSeen ? '' : ' absent';
 }
 

@@ -59,9 +59,7 @@ function nodeText(node: GraphNode, picture: GraphPicture): string {
 const endText = ({ node, receptacle }: LinkEnd): string => `${quoted([node])}:r${receptacle}`;
 
 function styleOf({ state, isSeen }: GraphCable): string {
-  if (state === 'unknown') {
-    return 'dotted';
-  }
+  if (state === 'unknown') return 'dotted';
   return isSeen ? 'solid' : 'dashed';
 }
 

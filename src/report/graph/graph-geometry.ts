@@ -36,9 +36,7 @@ const straightParts = { facing: 0.22, across: 0.34, beside: 0.22 } as const;
 
 function straightPart(a: Point, b: Point): number {
   const turn = a.x * b.x + a.y * b.y;
-  if (turn < -0.5) {
-    return straightParts.facing;
-  }
+  if (turn < -0.5) return straightParts.facing;
   return turn > 0.5 ? straightParts.beside : straightParts.across;
 }
 
@@ -89,9 +87,7 @@ export const boxAround = ({ x, y }: Point, width: number, height: number): Box =
 
 /** The smallest rectangle that has all of these inside; empty at the origin when there are none. */
 export function hull(boxes: readonly Box[]): Box {
-  if (boxes.length === 0) {
-    return { x: 0, y: 0, width: 0, height: 0 };
-  }
+  if (boxes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
   const x = Math.min(...boxes.map((box) => box.x));
   const y = Math.min(...boxes.map((box) => box.y));
   const right = Math.max(...boxes.map((box) => box.x + box.width));

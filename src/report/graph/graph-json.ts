@@ -1,4 +1,5 @@
 import type { GraphDocument } from '../../model/documents.generated.ts';
+import { given } from '../../model/given.ts';
 import { linkEndText } from '../../model/node.ts';
 import type { GraphPicture } from './graph-words.ts';
 
@@ -12,7 +13,7 @@ export function graphJson({ graph, placements, isSimulated }: GraphPicture): Omi
     nodes: graph.nodes.map(({ name, isSeen, model, receptacles }) => ({
       name,
       seen: isSeen,
-      ...(model === undefined ? {} : { model }),
+      ...given({ model }),
       receptacles: receptacles.map(({ place, ...rest }) => ({
         ...rest,
         ...(place === undefined ? {} : { place: place.words }),

@@ -191,12 +191,8 @@ function middles(count: number, size: BoxSize): readonly Point[] {
 
 /** Which edge looks to the middle; of a box at the far left or right it is that side. */
 function edgeTowardsMiddle({ x, y }: Point, count: number, reach: number): SocketEdge {
-  if (count === 1) {
-    return 'bottom';
-  }
-  if (Math.abs(y) < reach) {
-    return x < 0 ? 'right' : 'left';
-  }
+  if (count === 1) return 'bottom';
+  if (Math.abs(y) < reach) return x < 0 ? 'right' : 'left';
   return y < 0 ? 'bottom' : 'top';
 }
 

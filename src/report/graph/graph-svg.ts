@@ -165,9 +165,7 @@ function legend(picture: GraphPicture, { x, y, width }: Room): SetText {
   let at: Point = { x, y };
   const parts = entriesOf(picture).map(({ sample, words }) => {
     const needed = sampleWidth + 8 + columnsOf(words) * column;
-    if (at.x > x && at.x + needed > x + width) {
-      at = { x, y: at.y + line + 2 };
-    }
+    if (at.x > x && at.x + needed > x + width) at = { x, y: at.y + line + 2 };
     const text = { class: 'foot', x: at.x + sampleWidth + 8, y: at.y, fill: graphColors.dim };
     const drawn = `${sample(at)}${xmlElement('text', text, xmlText(words))}`;
     at = { x: at.x + needed + 14, y: at.y };

@@ -109,9 +109,7 @@ export const moveLines = ({ moves }: RackGraph): readonly string[] =>
 export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: RackGraph): readonly string[] {
   const acts = moveLabels(graph, moves);
   // A move says by itself that a cable is missing, or in a wrong place.
-  if (acts.length > 0 && (state === 'missing' || state === 'wrong' || state === 'undeclared')) {
-    return acts;
-  }
+  if (acts.length > 0 && (state === 'missing' || state === 'wrong' || state === 'undeclared')) return acts;
   const { label } = states[state];
   const speed = state === 'slow' && bitsPerSecond !== undefined ? `: ${speedText(bitsPerSecond)}` : '';
   return [...(label === '' ? [] : [`${label}${speed}`]), ...acts];

@@ -83,9 +83,7 @@ interface Grid {
 function row(node: NodeSurvey, { widths, numbers, title, page }: Grid): string {
   const marks = `${' '.repeat(title.length)}${marksText(node, numbers, page)}`;
   const [name = '', ...others] = cellsOf(node).map((word, index) => paintWord(word, widths[index] ?? 0, page));
-  if (node.isReached) {
-    return `${margin}${[name, ...others, marks].join(gap)}`;
-  }
+  if (node.isReached) return `${margin}${[name, ...others, marks].join(gap)}`;
   const width = widths.slice(1).reduce((sum, one) => sum + one + gap.length, title.length - gap.length);
   const reason = clip(reasonText(node), width);
   return `${margin}${[name, paintWord({ text: reason, tone: 'bad' }, width, page), marksText(node, numbers, page)].join(gap)}`;
@@ -142,9 +140,7 @@ export function nodeTable(nodes: readonly NodeSurvey[], page: Page): readonly st
     (all, one) => all + one + gap.length,
     margin.length - gap.length,
   );
-  if (nodes.length === 0 || sum > page.columns) {
-    return stackedLines(nodes, numbers, page);
-  }
+  if (nodes.length === 0 || sum > page.columns) return stackedLines(nodes, numbers, page);
   const title = numbers.length > 0 && sum + receptaclesTitle.length <= page.columns ? receptaclesTitle : '';
   return tableLines(nodes, { widths, numbers, title, page });
 }

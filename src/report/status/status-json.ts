@@ -12,6 +12,7 @@ import type {
   StatusPlacement,
 } from '../../model/documents.generated.ts';
 import type { DoorSight } from '../../model/gateway.ts';
+import { given } from '../../model/given.ts';
 import { linkEndText } from '../../model/node.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
@@ -40,11 +41,7 @@ export function clientCountsJson({ sight }: ClientCounts): StatusClients {
   return {
     ...(since === undefined ? {} : { since: isoText(since) }),
     ...{ requests, failed, refused, tokens, running, waiting },
-    ...(tokensPerSecond === undefined ? {} : { tokensPerSecond }),
-    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-    ...(lastByteMsAgo === undefined ? {} : { lastByteMsAgo }),
-    ...(quietMs === undefined ? {} : { quietMs }),
-    ...(closed === undefined ? {} : { closed }),
+    ...given({ tokensPerSecond, firstTokenMs, lastByteMsAgo, quietMs, closed }),
   };
 }
 
@@ -109,7 +106,7 @@ function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...r
     sees: one.sees,
     ...speedOf(one),
   }));
-  return { reached: isReached, ...rest, ...(seen === undefined ? {} : { receptacles: seen }) };
+  return { reached: isReached, ...rest, ...given({ receptacles: seen }) };
 }
 
 const failureJson = (
@@ -143,7 +140,7 @@ export function statusJson(input: StatusJsonInput): StatusDocument {
     nodes: Object.fromEntries(
       survey.nodes.map((node) => {
         const own = launches[node.name];
-        return [node.name, { ...nodeJson(node), ...(own === undefined ? {} : { launches: own }) }];
+        return [node.name, { ...nodeJson(node), ...given({ launches: own }) }];
       }),
     ),
     notAsked: survey.notAsked,

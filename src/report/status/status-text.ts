@@ -122,9 +122,7 @@ export function statusText(input: StatusInput): string {
 function usualSpeed({ cables }: FleetSurvey): number | undefined {
   const counts = new Map<number, number>();
   for (const { bitsPerSecond } of cables) {
-    if (bitsPerSecond !== undefined) {
-      counts.set(bitsPerSecond, (counts.get(bitsPerSecond) ?? 0) + 1);
-    }
+    if (bitsPerSecond !== undefined) counts.set(bitsPerSecond, (counts.get(bitsPerSecond) ?? 0) + 1);
   }
   const [most] = [...counts].toSorted(([a, countOfA], [b, countOfB]) => countOfB - countOfA || b - a);
   return most?.[0];
@@ -157,9 +155,7 @@ export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
   const width = page.columns - margin.length;
   const cables = sideBySide(cableTexts(survey, usual, page), width).flatMap((line) => fitLines(line, width));
   const others = survey.nodes.flatMap((node) => strayLines(node, usual, page));
-  if (cables.length + others.length === 0) {
-    return [];
-  }
+  if (cables.length + others.length === 0) return [];
   const isAll =
     survey.cables.every(({ bitsPerSecond }) => bitsPerSecond === usual) &&
     survey.nodes.every(({ receptacles }) => strays(receptacles).every(({ bitsPerSecond }) => bitsPerSecond === usual));

@@ -1,5 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { cableAt, isFree } from '../model/cables.ts';
@@ -40,7 +41,7 @@ interface FaultParts<T> {
 
 /** The diagnostic for a target that cannot be aimed at; `detail` is whole sentences. */
 const badTarget = (detail: string, hint?: Prose): Diagnostic =>
-  diagnose('sim/bad-fault-target', { detail, ...(hint === undefined ? {} : { hint }) });
+  diagnose('sim/bad-fault-target', { detail, ...given({ hint }) });
 
 /** Puts a fault together. A fault that would change nothing is refused, so that it never shows as active for nothing. */
 export function fault<T>({ summary, targets, aim, change }: FaultParts<T>): Fault {

@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import type { MacState } from './fleet.ts';
 import { dottedMask, maskLength } from './ip-text.ts';
 import { isDict, type PlistDict, type PlistValue, plistText } from './plist.ts';
@@ -84,7 +85,7 @@ function ipv4Entry(ipv4: ServiceIpv4): PlistDict {
   return {
     Addresses: [ipv4.address],
     ConfigMethod: 'Manual',
-    ...(ipv4.router === undefined ? {} : { Router: ipv4.router }),
+    ...given({ Router: ipv4.router }),
     SubnetMasks: [dottedMask(ipv4.prefixLength)],
   };
 }

@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import type { MacState } from '../model/fleet.ts';
 import {
   bridgeAddress,
@@ -79,7 +80,7 @@ const setManual: ServiceChange = (service, [address = '', mask = '', router]) =>
   const prefixLength = maskLength(mask);
   if (ipv4Number(address) === undefined) return `${address} is not a valid IP address.`;
   if (prefixLength === undefined) return `${mask} is not a valid subnet mask.`;
-  const ipv4: ServiceIpv4 = { kind: 'manual', address, prefixLength, ...(router === undefined ? {} : { router }) };
+  const ipv4: ServiceIpv4 = { kind: 'manual', address, prefixLength, ...given({ router }) };
   return { ...service, ipv4 };
 };
 

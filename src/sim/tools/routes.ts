@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import { bridgeAddress, type LiveAddress, liveAddress, routerOver } from '../model/interfaces.ts';
 import { ipv4Number, ipv4Text } from '../model/ip-text.ts';
 import { servicesIn } from '../model/network-preferences.ts';
@@ -64,9 +65,7 @@ function addressed({ fleet, mac }: View): readonly Attached[] {
   const cables = mac.receptacles.flatMap((receptacle): readonly Attached[] => {
     const address = liveAddress(fleet, mac, receptacle);
     const router = routerOver(fleet, mac, receptacle);
-    return address === undefined
-      ? []
-      : [{ device: receptacle.device, address, ...(router === undefined ? {} : { router }) }];
+    return address === undefined ? [] : [{ device: receptacle.device, address, ...given({ router }) }];
   });
   const bridge = bridgeAddress(fleet, mac);
   return [office, ...cables, ...(bridge === undefined ? [] : [{ device: 'bridge0', address: bridge }])];

@@ -1,3 +1,4 @@
+import { given } from '../../../model/given.ts';
 import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
 import type { GgufHeader, GgufValue } from './gguf.ts';
 import { type LayerCache, tokenBytes } from './layer-cache.ts';
@@ -77,8 +78,7 @@ function dimensionsOf(keys: Keys, metadata: GgufHeader['metadata'], { layerCount
     kvHeads: kvHeads.length === 0 ? heads : Math.min(...kvHeads),
     headDim: keys.one('attention.key_length') ?? Math.max(1, Math.floor(hidden / heads)),
     attention: attentionOf(keys),
-    ...(vocabulary === undefined ? {} : { vocabulary }),
-    ...(maxContext === undefined ? {} : { maxContext }),
+    ...given({ vocabulary, maxContext }),
     dims: {
       ...(intermediate ? { intermediate } : {}),
       ...(moeIntermediate ? { moeIntermediate } : {}),

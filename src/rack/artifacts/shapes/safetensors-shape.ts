@@ -1,3 +1,4 @@
+import { given } from '../../../model/given.ts';
 import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
 
 import {
@@ -73,8 +74,7 @@ function dimensionsOf(fields: ConfigFields, { layerCount, hidden, heads }: Basic
     kvHeads,
     headDim,
     attention,
-    ...(vocabulary === undefined ? {} : { vocabulary }),
-    ...(maxContext === undefined ? {} : { maxContext }),
+    ...given({ vocabulary, maxContext }),
     dims: dimsOf(fields),
     ...quantOf(fields),
     hasOwnCode: membersOf(fields.get('auto_map')).size > 0,
@@ -87,9 +87,7 @@ function dimsOf(fields: ConfigFields): ModelShape['dims'] {
   const moeIntermediate = countOf(fields, 'moe_intermediate_size');
   const sharedIntermediate = countOf(fields, 'shared_expert_intermediate_size');
   return {
-    ...(intermediate === undefined ? {} : { intermediate }),
-    ...(moeIntermediate === undefined ? {} : { moeIntermediate }),
-    ...(sharedIntermediate === undefined ? {} : { sharedIntermediate }),
+    ...given({ intermediate, moeIntermediate, sharedIntermediate }),
   };
 }
 

@@ -3,6 +3,7 @@ import { type NearestSearch, nearestFit, nearestText, needSentence } from '../..
 import { fitPlacements, worstVerdict } from '../../../drivers/fit-placements.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { FitVerdict } from '../../../model/fit.ts';
+import { given } from '../../../model/given.ts';
 import { type Prose, prose } from '../../../model/text/prose.ts';
 
 type SeenMemories = NearestSearch['seen'];
@@ -47,7 +48,7 @@ function findingOf(
   verdict: Exclude<FitVerdict, 'fits'>,
   { detail, hint }: Words,
 ): PlacementFinding {
-  const words = { detail, ...(hint === undefined ? {} : { hint }) };
+  const words = { detail, ...given({ hint }) };
   switch (verdict) {
     case 'does-not-fit':
       return { code: 'placement/does-not-fit', severity: 'error', ...words };

@@ -12,6 +12,7 @@ import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement, DriverName } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';
 import type { NodeFit } from '../../../model/fit.ts';
+import { given } from '../../../model/given.ts';
 import type { ModelShape } from '../../../model/model-shape.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject, subjectNodes } from '../../../model/subject.ts';
@@ -92,7 +93,7 @@ export function checkPlacement(
   if (runtime === undefined || model === undefined) return [];
   const nodes = placement.nodes.map((node) => {
     const desired = fleet.nodes.find(({ name }) => name === node);
-    return { node, ...(desired === undefined ? {} : { desired }), mac: checkedMac(factsOf(node)) };
+    return { node, ...given({ desired }), mac: checkedMac(factsOf(node)) };
   });
   const seen = placement.nodes.flatMap((node): readonly NodeObservation[] => {
     const facts = factsOf(node);

@@ -5,6 +5,7 @@ import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
+import { seenValue } from '../../../model/known.ts';
 import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { isPlacement, nodesSubject, placementSubject } from '../../../model/subject.ts';
@@ -251,7 +252,7 @@ function doorFinding(
   { facts }: ObservedTarget,
 ): Diagnostic {
   const sight = doorSight(facts, name, endpointPort);
-  const said = sight?.kind === 'known' ? sight.value : undefined;
+  const said = seenValue(sight);
   const reason = said?.closed === undefined ? '.' : `: ${escapeText(said.closed)}`;
   const inside = said === undefined ? '' : ` ${said.running + said.waiting} inside.`;
   return diagnose('endpoint/door-closed', {

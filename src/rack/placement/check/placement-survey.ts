@@ -4,7 +4,8 @@ import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeFit } from '../../../model/fit.ts';
 import type { DoorSight } from '../../../model/gateway.ts';
-import { type Known, unknown } from '../../../model/known.ts';
+import { given } from '../../../model/given.ts';
+import { type Known, seenValue, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { View } from '../../resource.ts';
 import { doorSight } from '../endpoint/doors.ts';
@@ -34,9 +35,7 @@ export function clientCounts(
     const placement = published.find((one) => one.name === name);
     if (placement === undefined || leader === undefined || !asked.includes(leader)) return [];
     const target = targets.find((one) => one.desired.name === leader);
-    if (target === undefined) {
-      return [{ placement: name, sight: unknown('unreachable', `${leader} was not observed`) }];
-    }
+    if (target === undefined) return [{ placement: name, sight: unknown('unreachable', `${leader} was not observed`) }];
     const sight = doorSight(target.facts, name, placement.endpointPort);
     return sight === undefined ? [] : [{ placement: name, sight }];
   });
@@ -124,7 +123,7 @@ const fileHalf = ({ name, nodes, transport, sharding, state }: DesiredPlacement)
   name,
   nodes,
   transport,
-  ...(sharding === undefined ? {} : { sharding }),
+  ...given({ sharding }),
   wanted: state,
 });
 
@@ -146,7 +145,7 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
     state,
     evidence: isBlind ? `it runs, and ${blindness}` : mesh.evidence,
     standing: standingOf(one, state),
-    ...(mesh.staysOn === undefined ? {} : { staysOn: mesh.staysOn }),
+    ...given({ staysOn: mesh.staysOn }),
     ...(mesh.proof === undefined || state !== 'serving' ? {} : { proof: mesh.proof }),
     ...(generation === 0 ? {} : { generation }),
     ...(state === 'serving' ? { endpoint: { node: leader, port: placement.endpointPort } } : {}),
@@ -169,7 +168,7 @@ function saidOf(
   const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
   if (runtime === undefined) return {};
   const driver = driverOf(runtime);
-  const records = mesh.members.map(({ seen }) => (seen.kind === 'known' ? seen.value.record : undefined));
+  const records = mesh.members.map(({ seen }) => seenValue(seen)?.record);
   const transport = runs.includes(state)
     ? seenTransport(
         driver,
@@ -183,12 +182,12 @@ function saidOf(
   const alone = { ...desired, placements: [{ ...placement, state: 'serving' as const }] };
   const memory = held.length === 0 ? [] : heldMemory({ placement, held }, desired, fleetMemory(alone, observation));
   return {
-    ...(transport === undefined ? {} : { seenTransport: transport }),
+    ...given({ seenTransport: transport }),
     ...(runs.includes(state) && placement.nodes.length > 1 ? { transportProof: proofOf(transport, driver) } : {}),
     ...(golden === undefined ? {} : { firstTokenMs: golden.firstTokenMs }),
     ...(golden?.tokensPerSecond === undefined ? {} : { tokensPerSecond: golden.tokensPerSecond }),
     ...(memory.length === 0 ? {} : { memory }),
-    ...(failure === undefined ? {} : { failure }),
+    ...given({ failure }),
   };
 }
 

@@ -11,6 +11,7 @@ import type {
 } from '../../../model/desired.ts';
 import { digestOf, shortDigest } from '../../../model/digest.ts';
 import type { DoormanUpstream } from '../../../model/gateway.ts';
+import { given } from '../../../model/given.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
@@ -85,7 +86,7 @@ export function doormanFiles(
     port: wanted.port,
     node: below(folder, doorman.program),
     program: below(folder, doormanFile),
-    ...(user === undefined ? {} : { user }),
+    ...given({ user }),
     upstreams,
   };
   const version = shortDigest(digestOf([textDigest(config), textDigest(doormanPlistText(work))]));
@@ -105,7 +106,7 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Doorman
     // Of several ranks of mlx_lm.server none can be told to give an answer up: it ends with NotImplementedError.
     canCancel: runtime?.driver !== 'mlx' || layoutsOf(placement).every(({ nodes }) => nodes.length === 1),
     maxRequests: parallel,
-    ...(refusedFields === undefined ? {} : { refusedFields }),
+    ...given({ refusedFields }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { digest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
+import { given } from '../../../model/given.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import type { RankRecord } from '../../../model/node-script.ts';
 import type { Answer } from '../../../model/probe.ts';
@@ -127,8 +128,7 @@ export function readPlacements(answer: Answer | undefined): Known<SeenPlacements
     records,
     ports: ports ?? unknown('failed', 'Nobody looked which ports are listened on.'),
     tokens,
-    ...(rdmaStarts === undefined ? {} : { rdmaStarts }),
-    ...(rebootMark === undefined ? {} : { rebootMark }),
+    ...given({ rdmaStarts, rebootMark }),
     starts,
     goldens,
   });
@@ -176,10 +176,9 @@ function memberOf(fields: Readonly<Record<string, string>>): PlacementRecord | u
     logPattern,
     startedIn,
     starts: number('starts'),
-    ...(driver === undefined ? {} : { driver }),
-    ...(tokenCountPointer === undefined ? {} : { tokenCountPointer }),
+    ...given({ driver, tokenCountPointer }),
     ...(requests === 'one' ? { requests: 'one' as const } : {}),
-    ...(declared === undefined ? {} : { declared }),
+    ...given({ declared }),
   };
   const isWhole = Object.values(record).every((value) => typeof value !== 'number' || !Number.isNaN(value));
   const isInForm =
@@ -275,7 +274,7 @@ function outcomeIn({
   outcome = '',
   failedIn,
 }: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'outcome' | 'failedIn'> {
-  return { ...(isOutcome(outcome) ? { outcome } : {}), ...(failedIn === undefined ? {} : { failedIn }) };
+  return { ...(isOutcome(outcome) ? { outcome } : {}), ...given({ failedIn }) };
 }
 
 /** Nothing where the limit was raised at that start, or nobody noted it: that is not what macOS allows by itself. */
@@ -306,8 +305,7 @@ function goldenIn(fields: Readonly<Record<string, string>> = {}): Pick<Placement
       key: digest(key),
       sha256: digest(sha256),
       firstTokenMs: first,
-      ...(last === undefined ? {} : { tokensPerSecond: last }),
-      ...(most === undefined ? {} : { steadyPerSecond: most }),
+      ...given({ tokensPerSecond: last, steadyPerSecond: most }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { given } from '../../../model/given.ts';
 import { type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
 import { placementFolder, rankLog, rankServiceLabel, startFile } from '../../../node/paths/own-paths.ts';
@@ -87,7 +88,7 @@ export function parseRankReport(stdout: string): RankReport {
     }),
   );
   const exit = exitOf(fields);
-  return { ...(exit === undefined ? {} : { exit }), lines: at < 0 ? [] : all.slice(at + 1) };
+  return { ...given({ exit }), lines: at < 0 ? [] : all.slice(at + 1) };
 }
 
 /** A process that a signal ended leaves no exit code. */

@@ -1,4 +1,5 @@
 import type { RdmaStart, RdmaStarts, RebootMark } from '../../../model/facts/node-records.ts';
+import { given } from '../../../model/given.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
@@ -62,5 +63,5 @@ export const rdmaStartsFact = defineFact({
 
 function startOf(placement: string, { boot = '', complaint }: Readonly<Record<string, string>>): RdmaStart | undefined {
   if (!isUuid(boot)) return undefined;
-  return { placement, startedIn: boot, ...(complaint === undefined ? {} : { complaint }) };
+  return { placement, startedIn: boot, ...given({ complaint }) };
 }

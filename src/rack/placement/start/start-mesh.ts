@@ -3,6 +3,7 @@ import type { RankFile, StartPhase } from '../../../drivers/contract/driver.ts';
 import type { DesiredModel } from '../../../model/desired.ts';
 import type { Digest } from '../../../model/digest.ts';
 import type { StartDialogue } from '../../../model/endpoint-calls.ts';
+import { given } from '../../../model/given.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Effect, Patch, Patience, Step } from '../../../model/step.ts';
 import { rankFile, serviceFile } from '../../../node/paths/own-paths.ts';
@@ -246,8 +247,7 @@ const kickRank = (
         ...(user === '' ? {} : { user }),
         transport,
         startMs: deadline.boundMs,
-        ...(lastTalked === undefined ? {} : { lastTalked }),
-        ...(takesOfDevice === undefined ? {} : { takes: takesOfDevice }),
+        ...given({ lastTalked, takes: takesOfDevice }),
       },
     }),
     needs,
@@ -347,7 +347,7 @@ const endpointOf = ({
   port: endpointPort,
   path: tokenPath,
   pointer: tokenPointer,
-  ...(tokenCountPointer === undefined ? {} : { countPointer: tokenCountPointer }),
+  ...given({ countPointer: tokenCountPointer }),
   ...(requests === 'one' ? { isOne: true as const } : {}),
 });
 

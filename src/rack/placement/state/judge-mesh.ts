@@ -3,6 +3,7 @@ import type { FailureAction, RuntimeDriver } from '../../../drivers/contract/dri
 import { changedSettings } from '../../../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeObservation, PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
+import { given } from '../../../model/given.ts';
 import type { UnknownReason } from '../../../model/known.ts';
 import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
 import type { Prose } from '../../../model/text/prose.ts';
@@ -218,7 +219,7 @@ function trafficOf(
   const facts = leader !== undefined && Object.hasOwn(nodes, leader) ? nodes[leader]?.facts : undefined;
   const record = first?.seen.kind === 'known' ? first.seen.value.record : undefined;
   if (record === undefined) return undefined;
-  const times = { latelyMs: record.tokenDeadlineMs, ...(firstTokenMs === undefined ? {} : { firstTokenMs }) };
+  const times = { latelyMs: record.tokenDeadlineMs, ...given({ firstTokenMs }) };
   return trafficAt(facts, placement, times);
 }
 
