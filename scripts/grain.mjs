@@ -31,7 +31,7 @@ const bars = {
 const lists = [
   'cli/verbs-act cli/verbs-change cli/verbs-look cli/verbs-own cli/verbs-set-up desired/rules/registry diagnostics/diagnose',
   'drivers/registry engine/diagnose/rules engine/observe/facts engine/plan/resources engine/scripts/registry',
-  'rack/settings/settings report/facts/fact-lines sim/faults/faults sim/hosts/base-tools/all-base-tools sim/tools/registry',
+  'rack/settings/settings sim/faults/faults sim/hosts/base-tools/all-base-tools sim/tools/registry',
 ].flatMap((names) => names.split(' ').map((name) => `src/${name}.ts`));
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -80,7 +80,7 @@ const roles = {
     identity: 'identity',
     macos: 'macos',
     network: 'services thunderbolt-interfaces',
-    rdma: 'launch-budget rdma-node rdma-object-words rdma-receptacle rdma-switch-steps',
+    rdma: 'launch-budget rdma-node rdma-receptacle rdma-switch-steps',
     records: 'trees',
   },
   fact: {

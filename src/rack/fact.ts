@@ -13,9 +13,15 @@ export interface FactDefinition<N extends string = string, V = unknown> {
   readonly parse: (answers: readonly (Answer | undefined)[], asked: Asked) => Known<V>;
   /** The command line that a person would type for it, where that is not the one of its first probe. */
   readonly source?: string;
-  /** The value in the line of `facts`. */
-  text?(value: V): string;
+  /**
+   * The value on the screen of `facts`, unescaped: one line, or several; `none` where there is not a word. `plusMinus` is ±,
+   * or what stands for it in ASCII.
+   */
+  text(value: V, plusMinus: string): string | readonly FactLine[];
 }
+
+/** A line of text, or a list whose items stay whole when it needs several lines. */
+export type FactLine = string | readonly string[];
 
 /** Makes a fact: its name and the type of its value follow from what is given here. */
 export const defineFact = <const N extends string, V>(fact: FactDefinition<N, V>): FactDefinition<N, V> => fact;

@@ -4,6 +4,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
 import { commandText, proseText, type Reader, reasonWords } from '../diagnostics/prose-text.ts';
 import { type Evidence, type Stage, stages, type Trouble } from '../engine/diagnose/troubles.ts';
+import { registry } from '../engine/observe/facts.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { DoctorDocument, DoctorTrouble, DoctorVisits } from '../model/documents.generated.ts';
 import type { Facts, NetworkInterface, ThunderboltReceptacle } from '../model/facts/fact-values.ts';
@@ -14,19 +15,17 @@ import { commandsIn } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
 import { thunderboltFact } from '../rack/cables/fact.ts';
 import type { FleetObservation } from '../rack/examination.ts';
-import { factNamed, read } from '../rack/fact.ts';
+import { type FactDefinition, factNamed, read } from '../rack/fact.ts';
 import { interfacesFact } from '../rack/network/interfaces-fact.ts';
 import { thunderboltInterfaces } from '../rack/network/thunderbolt-interfaces.ts';
 import type { NodeBudget } from '../rack/placement/start/launch-budgets.ts';
 import { rdmaPortsFact } from '../rack/rdma/devices-fact.ts';
 import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
-import { factLines } from './facts/fact-lines.ts';
+import { valueLines } from './facts-text.ts';
 import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';
 import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
 import { budgetLines } from './plan/memory-lines.ts';
-import { interfaceLines } from './status/network-lines.ts';
 import { launchesJson } from './status/status-json.ts';
-import { rdmaPortLines } from './status/thunderbolt-lines.ts';
 
 /** What `doctor --json` is made from. */
 interface DoctorJsonInput {
@@ -219,11 +218,14 @@ function namesAt(facts: Facts, receptacles: readonly number[]): readonly string[
   return all === undefined ? undefined : receptacles.flatMap((receptacle) => all.get(receptacle) ?? []);
 }
 
+const valueWords = <V>(fact: FactDefinition<string, V>, value: V, hasUnicode = true): readonly string[] =>
+  valueLines(fact, value, hasUnicode).map((line) => (typeof line === 'string' ? line : line.join(', ')));
+
 /** Of a bridge its members matter, and no address of its own. */
 function interfaceWords(one: NetworkInterface): readonly string[] {
   const state = `${one.name} ${one.isUp ? (one.status ?? 'up') : 'down'}`;
   if (one.members.length > 0) return [`${state}, bridges ${one.members.join(' ')}`];
-  return one.ipv4.length > 0 ? interfaceLines([one]) : [`${state}, no IPv4`];
+  return one.ipv4.length > 0 ? valueWords(interfacesFact, [one]) : [`${state}, no IPv4`];
 }
 
 /** Interfaces of the receptacles, and whatever bridges any of them. */
@@ -250,7 +252,9 @@ function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly str
   const names = namesAt(facts, receptacles);
   if (names === undefined) return undefined;
   if (fact === 'interfaces' && interfaces.kind === 'known') return interfacesWords(interfaces.value, names);
-  return fact === 'rdma-ports' && ports.kind === 'known' ? rdmaPortLines(portsOf(ports.value, names)) : undefined;
+  return fact === 'rdma-ports' && ports.kind === 'known'
+    ? valueWords(rdmaPortsFact, portsOf(ports.value, names))
+    : undefined;
 }
 
 /** What the fact of an evidence says, in lines of words; as the node gave it, unescaped. */
@@ -259,5 +263,5 @@ function evidenceWords(facts: Facts, evidence: Evidence, hasUnicode: boolean): r
   if (fact.kind === 'unknown') return [`unknown, ${reasonWords[fact.reason]}: ${fact.detail}`];
   const words = placeWords(facts, evidence);
   if (words !== undefined) return words.length === 0 ? ['none'] : words;
-  return factLines(evidence.fact, facts, hasUnicode).map((line) => (typeof line === 'string' ? line : line.join(', ')));
+  return valueWords(registry[evidence.fact], fact.value, hasUnicode);
 }

@@ -8,7 +8,7 @@ import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
-import { factsText } from '../../src/report/facts/facts-text.ts';
+import { factsText } from '../../src/report/facts-text.ts';
 import { statusText } from '../../src/report/status/status-text.ts';
 import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../rack/rack.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allProbes, factNames } from '../../src/engine/observe/facts.ts';
 import { parseFrames } from '../../src/node/frames.ts';
-import { factsText } from '../../src/report/facts/facts-text.ts';
+import { factsText } from '../../src/report/facts-text.ts';
 import { type HostileNode, saying, startHostileNode } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile, poisons } from '../hostile/poison.ts';
 import { recordFrames, type Said, saidBy } from '../hostile/recorded-frames.ts';

@@ -6,7 +6,7 @@ import { factsJson } from '../../engine/observe/facts-json.ts';
 import type { FactsDocument, FactsNode } from '../../model/documents.generated.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import { factsText } from '../../report/facts/facts-text.ts';
+import { factsText } from '../../report/facts-text.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';

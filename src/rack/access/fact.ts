@@ -22,6 +22,7 @@ export const sudoFact = defineFact({
     if (verdict === 'denied' || verdict === 'needs-password') return known(verdict);
     return unknown('failed', `sudo ended with 1 and said: ${stderr.trim().slice(0, 200)}`);
   },
+  text: (answer) => (answer === 'needs-password' ? 'needs a password' : answer),
 });
 
 /**
@@ -41,6 +42,7 @@ export const searchPathFact = defineFact({
     const isWhole = code === '0' && folders.length > 0 && folders.every(isName);
     return isWhole ? known(folders) : garbled(answer, 'printed no PATH that can be read');
   },
+  text: (folders) => [folders],
 });
 
 /** Who the node takes us for: the second line of the probe, as `id -un` prints it. */
@@ -55,4 +57,5 @@ export const loginFact = defineFact({
     const isName = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(name) && more.length === 0;
     return isName ? known(name) : garbled(answer, 'printed no name of an account');
   },
+  text: (user) => user,
 });

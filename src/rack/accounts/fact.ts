@@ -25,7 +25,24 @@ export const accountsFact = defineFact({
     const found = read(lines.value.slice(0, -1));
     return found === undefined ? garbled(answer, 'printed an account that cannot be read') : known(found);
   },
+  text: ({ accounts, begun, checked }) => {
+    const ours = [...accounts.map(accountText), ...begun.map((name) => `${name} begun`)];
+    const tested = checked.flatMap((one) => [...testedText(one, 'passed'), ...testedText(one, 'failed')]);
+    return [ours.length === 0 ? 'none' : ours, ...tested];
+  },
 });
+
+const accountText = ({ name, uid, groups }: MacAccount): string =>
+  `${name} ${uid ?? 'without a number'}${groups.includes('admin') ? ' (administrator)' : ''}`;
+
+const testedText = (one: CheckedAccount, result: 'passed' | 'failed'): readonly string[] =>
+  one[result].length === 0 ? [] : [`${one.name} ${result} on ${one.build}: ${one[result].map(testText).join(', ')}`];
+
+function testText(test: string): string {
+  const [kind = '', digits = ''] = test.split('-');
+  const word = { home: 'home', rdma: 'RDMA', files: 'files', gpu: 'GPU' }[kind] ?? kind;
+  return digits === '' ? word : `${word} (${digits.slice(0, 16)})`;
+}
 
 /** Blocks of lines, each from `account NAME` to `groups …`; then what was written about ours, and about tests. */
 function read(lines: readonly string[]): MacAccounts | undefined {

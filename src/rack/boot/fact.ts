@@ -1,6 +1,7 @@
 import type { PanicReport } from '../../model/facts/daemons.ts';
 import type { BootSession, DiskSpace } from '../../model/facts/mac.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import { diskText, utcText } from '../../model/text/units.ts';
 import { isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
@@ -71,6 +72,7 @@ export const panicReportsFact = defineFact({
       ? garbled(answer, 'named a report of a panic as none is named')
       : known([...byName.values()].toSorted(byTime));
   },
+  text: (reports) => [reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))],
 });
 
 /** Device (blanks allowed), blocks, used, available, capacity, then on macOS three columns of inodes, mount point. */
@@ -102,6 +104,7 @@ export const diskSpaceFact = defineFact({
     }
     return known({ totalBytes: totalBlocks * 1024, freeBytes: freeBlocks * 1024 });
   },
+  text: ({ freeBytes, totalBytes }) => `${diskText(freeBytes)} of ${diskText(totalBytes)} free`,
 });
 
 /**
@@ -123,4 +126,5 @@ export const bootSessionFact = defineFact({
     return known({ uuid, bootedAtEpochSeconds: seconds });
   },
   source: 'sysctl kern.bootsessionuuid',
+  text: ({ uuid, bootedAtEpochSeconds }) => [`since ${utcText(bootedAtEpochSeconds)}`, uuid],
 });

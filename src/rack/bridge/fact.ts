@@ -33,6 +33,11 @@ export const bridgePreferencesFact = defineFact({
     }
     return known(found);
   },
+  text: (bridges) =>
+    bridges.map(({ name, interfaces, auto }) => {
+      const maker = auto === undefined ? '' : `, made by macOS (${auto})`;
+      return `${name} with ${interfaces.length === 0 ? 'nothing' : interfaces.join(' ')}${maker}`;
+    }),
 });
 
 /**

@@ -2,6 +2,7 @@ import type { ThunderboltDevice, ThunderboltPeer, ThunderboltReceptacle } from '
 import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
+import { speedText } from '../../model/text/units.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { asList, asObject, garbled, type JsonObject, readJson, textOf } from '../../node/answers/read-answer.ts';
 import { thunderboltProfile } from '../../node/probes/network.ts';
@@ -98,7 +99,31 @@ export const thunderboltFact = defineFact({
     if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no bus that can be read');
     return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
   },
+  text: (receptacles) =>
+    receptacles
+      .toSorted((a, b) => a.receptacle - b.receptacle)
+      .map((one) => `${one.receptacle}  ${busText(one.domainUuid)}  ${contentText(one)}`),
 });
+
+/** The first group of a domain UUID tells buses apart; the whole of it is in the JSON form. */
+const busText = (domainUuid = 'unknown'): string => `bus ${domainUuid.split('-')[0] ?? ''}`;
+
+function peerText({ model, domainUuid, advertisesRdma, hubsBetween }: ThunderboltPeer): string {
+  const hubs = hubsBetween === 0 ? '' : ` behind ${hubsBetween} ${hubsBetween === 1 ? 'hub' : 'hubs'}`;
+  const rdma = advertisesRdma === 'unknown' ? ', RDMA unknown' : advertisesRdma ? ', RDMA' : '';
+  return `${model} on ${busText(domainUuid)}${hubs}${rdma}`;
+}
+
+function contentText({ state, linkBitsPerSecond, maxBitsPerSecond, peers, devices }: ThunderboltReceptacle): string {
+  if (state === 'unknown') return 'unknown, macOS did not describe it';
+  if (state === 'empty') {
+    return maxBitsPerSecond === undefined ? 'empty' : `empty, up to ${speedText(maxBitsPerSecond)}`;
+  }
+  const speed = linkBitsPerSecond === undefined ? 'connected' : speedText(linkBitsPerSecond);
+  const names = devices.map(({ vendor, name }) => [vendor, name].filter(Boolean).join(' '));
+  const quiet = state === 'silent' ? ['nothing answers'] : [];
+  return [speed, ...quiet, ...names, ...peers.map(peerText)].join(', ');
+}
 
 function isUnambiguous(all: readonly ThunderboltReceptacle[]): boolean {
   const uuids = all.flatMap(({ domainUuid }) => domainUuid ?? []);

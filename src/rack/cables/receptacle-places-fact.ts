@@ -34,6 +34,7 @@ export const receptaclePlacesFact = defineFact({
     const places = joined(connectors, controllers);
     return places === undefined ? garbled(answer, 'does not lead from each place to one receptacle') : places;
   },
+  text: (places) => [places.map(({ receptacle, location }) => `${receptacle} ${location}`)],
 });
 
 /** Nothing for a port without a Thunderbolt controller, such as MagSafe; undefined where a value has another form. */

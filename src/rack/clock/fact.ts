@@ -1,5 +1,6 @@
 import type { ClockOffset } from '../../model/facts/mac.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
+import { durationText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
 import { date } from '../../node/probes/system.ts';
@@ -25,5 +26,9 @@ export const clockFact = defineFact({
       offsetMs: Math.round(seconds * 1000 + 500 - (sentAtEpochMs + receivedAtEpochMs) / 2),
       uncertaintyMs: Math.ceil((receivedAtEpochMs - sentAtEpochMs) / 2 + 500),
     });
+  },
+  text: ({ offsetMs, uncertaintyMs }, plusMinus) => {
+    const side = offsetMs < 0 ? 'behind' : 'ahead of';
+    return `${durationText(offsetMs)} ${side} this computer (${plusMinus}${durationText(uncertaintyMs)})`;
   },
 });

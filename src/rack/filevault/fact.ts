@@ -20,6 +20,7 @@ export const filevaultFact = defineFact({
     if (rest.some((line) => line !== '' && !isRemark(line))) return garbled(answer, 'said more than is understood');
     return known(state === 'On' ? 'on' : 'off');
   },
+  text: (state) => state,
 });
 
 /** Remarks that change nothing about the disk as it is now. */

@@ -34,4 +34,6 @@ export const foreignDaemonsFact = defineFact({
     const isUnambiguous = new Set(all.map(({ label }) => label)).size === all.length;
     return isUnambiguous ? known(all) : unknown('garbled', 'One daemon was described twice.');
   },
+  text: (daemons) =>
+    daemons.map((one) => `${one.label} ${one.isLoaded ? 'loaded' : 'not loaded'}${one.isDisabled ? ', disabled' : ''}`),
 });

@@ -23,4 +23,10 @@ export const holdFact = defineFact({
     const isOver = until !== undefined && isDayOver(until, receivedAtEpochMs);
     return known([{ reason, by, since, isOver, ...given({ until }) }]);
   },
+  text: (holds) =>
+    holds.map(({ reason, until, by, since, isOver }) => [
+      reason,
+      `by ${by} since ${since}`,
+      ...(until === undefined ? [] : [`until ${until}${isOver ? ', which is over' : ''}`]),
+    ]),
 });

@@ -1,6 +1,7 @@
 import type { Hardware, Identity } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
+import { memoryText } from '../../model/text/units.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { asList, asObject, garbled, readJson, readLines, textOf } from '../../node/answers/read-answer.ts';
@@ -22,6 +23,7 @@ export const hardwareFact = defineFact({
     return known({ model, chip, memoryBytes });
   },
   source: 'sysctl hw.model hw.memsize',
+  text: ({ model, chip, memoryBytes }) => `${model}, ${chip}, ${memoryText(memoryBytes)}`,
 });
 
 /**
@@ -44,6 +46,7 @@ export const identityFact = defineFact({
     const isSame = first.value.serial === second.value.serial && first.value.hardwareUuid === second.value.hardwareUuid;
     return isSame ? first : garbled(profile, 'and ioreg name two different Macs');
   },
+  text: ({ serial, hardwareUuid }) => [`serial ${serial}`, `hardware UUID ${hardwareUuid}`],
 });
 
 function ofProfile(answer: Answer | undefined): Known<Identity> {

@@ -1,4 +1,4 @@
-import type { Facts, KeeperSight } from '../../model/facts/fact-values.ts';
+import type { Facts, KeeperSight, KeptFile } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
 import { readKept } from '../../node/probes/kept.ts';
@@ -29,7 +29,15 @@ export const keeperFact = defineFact({
     });
   },
   source: 'launchctl print system/dev.meshwright.keeper',
+  text: ({ files, isLoaded, isRefused, lastChange }) => [
+    files.length === 0 && !isLoaded ? 'none' : `${isLoaded ? 'loaded' : 'not loaded'}, ${fileStates(files)}`,
+    ...(lastChange === undefined ? [] : [`last change: ${lastChange}`]),
+    ...(isRefused ? ['macOS let no ssh session change the network preferences'] : []),
+  ],
 });
+
+const fileStates = (files: readonly KeptFile[]): string =>
+  files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no file of it';
 
 /**
  * Whether the keeper has still to end its first round since this Mac was started, or since it was brought there: what

@@ -33,7 +33,15 @@ export const softwareUpdatesFact = defineFact({
     if (hasNothing || (body.length === 0 && hasNoUpdates(answer))) return known([]);
     return garbled(answer, 'printed neither a list of updates nor that there is none');
   },
+  text: (updates) => [updates.map(updateText)],
 });
+
+/** The build of a beta ends with a small letter. */
+export const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$/.test(build);
+
+/** `macOS 26.7 (25G229)`. Titles are left out, because Apple has several for one system. */
+export const updateText = (update: MacosUpdate): string =>
+  `macOS ${update.version}${update.build === undefined ? '' : ` (${update.build}${isBeta(update) ? ', beta' : ''})`}`;
 
 /** `No new software available.` is on stderr. */
 const hasNoUpdates = (answer: Answer | undefined): boolean => answer?.stderr.split('\n').includes(nothing) === true;
@@ -103,4 +111,5 @@ export const macosVersionFact = defineFact({
     if (extra !== undefined && !/^\([a-z]\)$/.test(extra)) return garbled(answer, 'printed a strange version extra');
     return known({ version: withMinor(version), build, ...given({ extra }) });
   },
+  text: ({ version, extra, build }) => `${[version, extra].filter(Boolean).join(' ')}, build ${build}`,
 });

@@ -7,17 +7,10 @@ import { groupBy } from '../../model/lists.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
-import { macosVersionFact, softwareUpdatesFact } from './fact.ts';
+import { isBeta, macosVersionFact, softwareUpdatesFact, updateText } from './fact.ts';
 
 /** Where a person installs an update of macOS. */
 export const updatePane = 'System Settings > General > Software Update';
-
-/** `macOS 26.7 (25G229)`. Titles are left out, because Apple has several for one system. */
-export const updateText = (update: MacosUpdate): string =>
-  `macOS ${update.version}${update.build === undefined ? '' : ` (${update.build}${isBeta(update) ? ', beta' : ''})`}`;
-
-/** The build of a beta ends with a small letter. */
-const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$/.test(build);
 
 /**
  * Sentences about the updates that these Macs offer, each with a blank before it. Macs without a newer macOS to offer

@@ -1,5 +1,6 @@
 import type { WiredLimit } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
+import { memoryText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
@@ -37,4 +38,6 @@ export const wiredLimitFact = defineFact({
     return megabytes === undefined ? garbled(answer, 'printed no number of megabytes') : known({ megabytes });
   },
   source: 'sysctl iogpu.wired_limit_mb',
+  text: ({ megabytes }) =>
+    megabytes === 0 ? 'the default of macOS' : `${megabytes} MB (${memoryText(megabytes * 2 ** 20)})`,
 });

@@ -2,6 +2,7 @@ import type { DhcpAnswer, DhcpLease, Ipv4Address, NetworkInterface, Route } from
 import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
+import { durationText } from '../../model/text/units.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { dhcpPackets, ifconfig, routeTable, sshConnection } from '../../node/probes/network.ts';
@@ -37,7 +38,19 @@ export const dhcpLeasesFact = defineFact({
     const isWhole = block.length === 0 && new Set(found.map(({ device }) => device)).size === found.length;
     return isWhole ? known(found) : garbled(answer, 'printed an interface twice, or without its end');
   },
+  /** One line per lease, then the interfaces without one. */
+  text: (answers) => {
+    const leases = answers.flatMap(({ device, lease }) => {
+      const time = lease?.seconds === noEnd ? 'without end' : `for ${durationText((lease?.seconds ?? 0) * 1_000)}`;
+      return lease === undefined ? [] : [`${device} ${lease.address} from ${lease.server} ${time}`];
+    });
+    const others = answers.filter(({ lease }) => lease === undefined).map(({ device }) => device);
+    return [...leases, ...(others.length === 0 ? [] : [`no lease: ${others.join(' ')}`])];
+  },
 });
+
+/** The lease time of a server that never takes an address back. @see RFC 2131, 3.3 */
+const noEnd = 0xff_ff_ff_ff;
 
 /** Apple's sources print nothing where there is no packet; these words are what other programs expect of newer ones. */
 const noPacket = /^ipconfig_get_packet\(en\d{1,4}\) failed: (?:not found|interface doesn't exist)$/;
@@ -122,6 +135,15 @@ export const routesFact = defineFact({
     // Even a Mac without any network has the routes of its loopback.
     return rows.length === 0 ? unknown('empty', 'netstat listed no route.') : known(found);
   },
+  /** Those that lead through a gateway or to a whole network; those of the loopback and of multicast say nothing. */
+  text: (routes) => [
+    routes
+      .filter(({ device, destination: { address } }) => !/^lo\d/.test(device) && Number(address.split('.')[0]) < 224)
+      .map(({ destination: { address, prefixLength }, gateway, device }) => {
+        const network = prefixLength === 0 ? 'default' : `${address}/${prefixLength}`;
+        return `${network} ${device}${/^\d/.test(gateway) && !gateway.includes(':') ? ` by ${gateway}` : ''}`;
+      }),
+  ],
 });
 
 function routeOf(row: string): Route | undefined {
@@ -185,7 +207,24 @@ export const interfacesFact = defineFact({
     const isUnambiguous = new Set(found.map(({ name }) => name)).size === found.length;
     return isUnambiguous ? known(found) : garbled(answer, 'named one interface twice');
   },
+  /** Those that carry an address or a bridge, one per line, then the names of the others. */
+  text: (interfaces) => {
+    const worthALine = interfaces.filter((one) => one.ipv4.length + one.members.length > 0 || ownIpv6(one).length > 0);
+    const others = interfaces.filter((one) => !worthALine.includes(one)).map((one) => one.name);
+    return [...worthALine.map(interfaceLine), ...(others.length === 0 ? [] : [`without address: ${others.join(' ')}`])];
+  },
 });
+
+/** Every interface gives itself an address from fe80::/10; only others lead anywhere. */
+const ownIpv6 = ({ ipv6 }: NetworkInterface): readonly string[] =>
+  ipv6.filter((address) => !/^fe[89ab][0-9a-f]:/i.test(address));
+
+function interfaceLine(one: NetworkInterface): string {
+  const { name, isUp, status, ipv4, members } = one;
+  const addresses = [...ipv4.map(({ address, prefixLength }) => `${address}/${prefixLength}`), ...ownIpv6(one)];
+  const bridged = members.length === 0 ? [] : [`bridges ${members.join(' ')}`];
+  return [`${name} ${isUp ? (status ?? 'up') : 'down'}`, ...addresses, ...bridged].join(', ');
+}
 
 /** The node's own address of the connection, the third word that sshd gives; undefined wherever it said nothing. */
 function ownAddress(connection: Answer | undefined): string | undefined {

@@ -44,6 +44,14 @@ export const serviceAddressesFact = defineFact({
     const lacking = order.value.find(({ name, device }) => device !== undefined && !found.has(`${device} ${name}`));
     return lacking === undefined ? known(read.sort(byDevice)) : garbled(answer, `did not describe ${lacking.name}`);
   },
+  text: (addresses) => [
+    addresses.map(({ service, device, method, address, router }) => {
+      const words = { dhcp: 'by DHCP', manual: 'fixed', off: 'IPv4 off', other: 'in another way' }[method];
+      const over = router === undefined ? '' : ` router ${router}`;
+      const fixed = address === undefined ? words : `${address.address}/${address.prefixLength}${over}`;
+      return `${service} ${device} ${fixed}`;
+    }),
+  ],
 });
 
 function serviceOf(

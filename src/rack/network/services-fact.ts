@@ -42,6 +42,12 @@ export const networkServicesFact = defineFact({
     if (!isNumbered(services.map(({ mark }) => mark))) return garbled(answer, 'numbered its services with gaps');
     return known(services.map(({ mark: _, ...service }) => service));
   },
+  text: (services) => [
+    services.map(({ name, device, isEnabled }) => {
+      const where = device === undefined ? '' : ` ${device}`;
+      return `${name}${where}${isEnabled ? '' : ' (off)'}`;
+    }),
+  ],
 });
 
 /**
@@ -85,6 +91,7 @@ export const hardwarePortsFact = defineFact({
     }
     return portsOf(lines.value.slice(0, end), answer);
   },
+  text: (ports) => [ports.map(({ port, device }) => `${port} ${device}`)],
 });
 
 function portsOf(lines: readonly string[], answer: Answer | undefined): Known<readonly HardwarePort[]> {

@@ -149,6 +149,16 @@ export const rdmaPortsFact = defineFact({
     return named.join() === described.join() ? known(ports.value) : garbled(info, 'and ibv_devices name other devices');
   },
   source: 'ibv_devinfo -v',
+  /** Its state, the IPv4 addresses among its GIDs, its limits (queue pairs, protection domains). */
+  text: (ports) =>
+    ports.map(({ device, state, gids, maxQueuePairs, maxProtectionDomains }) => {
+      const mapped = gids.flatMap(({ index, ipv4 }) => (ipv4 === undefined ? [] : [`GID ${index} is ${ipv4}`]));
+      const limits = [
+        ...(maxQueuePairs === undefined ? [] : [`QP ${maxQueuePairs}`]),
+        ...(maxProtectionDomains === undefined ? [] : [`PD ${maxProtectionDomains}`]),
+      ];
+      return [`${device} ${state}`, ...(mapped.length === 0 ? ['no IPv4 GID'] : mapped), ...limits].join(', ');
+    }),
 });
 
 /** RDMA devices of somebody else, such as a network card in an enclosure: nothing of ours runs over them. */
@@ -162,6 +172,7 @@ export const otherRdmaDevicesFact = defineFact({
       : known(all.value.map(({ name }) => name.slice(0, 100)).filter((name) => !isOfReceptacle(name)));
   },
   source: 'ibv_devices',
+  text: (names) => [names],
 });
 
 /**
@@ -186,6 +197,7 @@ export const rdmaDevicesFact = defineFact({
       : garbled(list, 'and ibv_devinfo name other devices');
   },
   source: 'ibv_devices',
+  text: (devices) => [devices.map(({ name }) => name)],
 });
 
 /** Why our probe did not ask a verbs tool: a rank opens the devices now, or a program has not returned from them. */

@@ -93,7 +93,16 @@ export const rdmaObjectsFact = defineFact({
     return parts.kind === 'unknown' ? parts : countOf(answer, parts.value.count);
   },
   source: 'ioclasscount AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
+  text: rdmaObjectWords,
 });
+
+const counted = (count: number, noun: string): readonly string[] =>
+  count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
+
+/** `2 protection domains and 1 queue pair`; `none` without either. */
+export function rdmaObjectWords({ domains, queuePairs }: RdmaObjects): string {
+  return [...counted(domains, 'protection domain'), ...counted(queuePairs, 'queue pair')].join(' and ') || 'none';
+}
 
 /**
  * What holds those objects, by device and by process, from `ioreg` and `ps`; nothing while the kernel has none.
@@ -123,7 +132,33 @@ export const rdmaHoldersFact = defineFact({
     });
   },
   source: 'ioreg -r -c AppleThunderboltRDMAInterface -l',
+  /** One line for each device that has objects, then one for each process. */
+  text: ({ devices, processes }) => [
+    ...devices.filter(({ objects }) => objects.length > 0).map(deviceLine),
+    ...processes.map(processLine),
+  ],
 });
+
+const stateWords: Readonly<Record<RdmaProcess['state'], string>> = {
+  runs: '',
+  uninterruptible: ', in uninterruptible wait',
+  gone: ', no longer there',
+};
+
+function deviceLine({ device, powerState, objects }: RdmaHolders['devices'][number]): string {
+  const ofKind = (kind: RdmaObject['kind']): number => objects.filter((one) => one.kind === kind).length;
+  const inactive = objects.filter(({ isActive }) => !isActive).length;
+  const more = [
+    ...(inactive === 0 ? [] : [`${inactive} inactive`]),
+    ...(powerState === undefined ? [] : [`power state ${powerState}`]),
+  ];
+  return [`${device} PD ${ofKind('domain')}, QP ${ofKind('queue-pair')}`, ...more].join(', ');
+}
+
+function processLine({ pid, program, state, devices }: RdmaProcess): string {
+  const what = devices.length === 0 ? 'runs' : `has ${devices.join(', ')} open`;
+  return `${program} (pid ${pid}) ${what}${stateWords[state]}`;
+}
 
 interface Parts {
   readonly count: string;

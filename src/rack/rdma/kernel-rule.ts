@@ -12,8 +12,7 @@ import { defineRule, ruleCodes } from '../define-rule.ts';
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { read } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
-import { isStuck, kernelObjects, rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
-import { rdmaObjectWords } from './rdma-object-words.ts';
+import { isStuck, kernelObjects, rdmaHoldersFact, rdmaObjectsFact, rdmaObjectWords } from './kernel-fact.ts';
 
 const codes = ruleCodes({
   'rdma/held': {

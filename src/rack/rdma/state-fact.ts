@@ -24,6 +24,7 @@ export const rdmaSwitchFact = defineFact({
     if (text.value === 'rdma-enable\t1\n') return known('on');
     return text.value === 'rdma-enable\t0\n' ? known('off') : garbled(answer, 'printed a strange rdma-enable');
   },
+  text: (state) => state,
 });
 
 /** A whole answer with this error and nothing else. @see nvram.c of Apple's system_cmds */

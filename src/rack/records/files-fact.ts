@@ -22,6 +22,7 @@ export const filesFact = defineFact({
     const paths = new Set(found.map(({ path }) => path));
     return paths.size === found.length ? known(found) : garbled(answer, 'printed one file twice');
   },
+  text: (files) => files.map(({ path, digest, state }) => `${path} ${state}, ${digest.slice(0, 16)}`),
 });
 
 /** `undefined` when the seal is none. */

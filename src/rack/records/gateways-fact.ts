@@ -41,6 +41,15 @@ export const doormenFact = defineFact({
     }
     return known(found);
   },
+  /** By placement how many are inside, and what it has counted. */
+  text: (doormen) =>
+    doormen.map((sight) => {
+      if (sight.kind === 'silent') return `port ${sight.port}: ${sight.reason}`;
+      const doors = sight.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
+        [`${placement} ${running + waiting} inside`, `${requests} answered`, `${tokens} tokens`].join(', '),
+      );
+      return `port ${sight.port}: ${doors.join('; ')}`;
+    }),
 });
 
 /** How a doorman failed to answer, by the exit of curl. @see curl(1), EXIT CODES */

@@ -8,6 +8,7 @@ import { type JobProcess, readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
 import { sysctl } from '../../node/probes/system.ts';
 import { defineFact } from '../fact.ts';
+import { fieldsText } from './leases-fact.ts';
 
 type Fields = NodeJob['fields'];
 
@@ -31,6 +32,7 @@ export const jobsFact = defineFact({
     }
     return known(found);
   },
+  text: (jobs) => jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`),
 });
 
 /** What the files of a job say, under the names of the fact; the number of its process is nobody's business. */

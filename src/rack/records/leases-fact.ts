@@ -12,4 +12,11 @@ export const leasesFact = defineFact({
     const kept = readKept(answer);
     return kept.kind === 'unknown' ? kept : known(kept.value.leases);
   },
+  text: (leases) => leases.map(({ fields }) => fieldsText(fields)),
 });
+
+/** The fields of a record in its order: `by studio-1, since 12`. */
+export const fieldsText = (fields: Readonly<Record<string, string>>): string =>
+  Object.entries(fields)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ');

@@ -36,6 +36,15 @@ export const servicesFact = defineFact({
     const isUnambiguous = new Set(found.map(({ label }) => label)).size === found.length;
     return isUnambiguous ? known(found) : garbled(answer, 'described one service twice');
   },
+  text: (services) =>
+    services.map(({ label, state, pid, runs, lastExit }) =>
+      [
+        `${label} ${state}`,
+        ...(pid === undefined ? [] : [`pid ${pid}`]),
+        ...(runs === undefined ? [] : [`${runs} ${runs === 1 ? 'run' : 'runs'}`]),
+        ...(lastExit === undefined ? [] : [`last ${/^[A-Z]/.test(lastExit) ? 'ended by' : 'exit'} ${lastExit}`]),
+      ].join(', '),
+    ),
 });
 
 /** Nobody there, or somebody who speaks no HTTP; a time that is over (28) leaves it open. @see curl(1), EXIT CODES */

@@ -38,6 +38,8 @@ export const treesFact = defineFact({
     }
     return known([...found, ...seals.value.staged.map(stagedTree)]);
   },
+  text: (trees) =>
+    trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', in use' : ''}`),
 });
 
 /** What the job that made a tree wrote down for its seal; nothing where it came as it is. */

@@ -78,6 +78,8 @@ const volumes = defineFact({
     return found === undefined ? garbled(answer, 'printed no state of Spotlight that can be read') : known(found);
   },
   source: 'mdutil -a -s',
+  text: (all) =>
+    all.length === 0 ? 'off, its server is disabled' : [all.map(({ volume, state }) => `${volume} ${state}`)],
 });
 
 /** Undefined where a line is no path and no state of one, where a volume has several, or where it is there twice. */
@@ -261,6 +263,7 @@ const agentStates = defineFact({
     );
   },
   source: 'launchctl print-disabled user/$(id -u)',
+  text: (agents) => [agents.map(({ agent, state }) => `${agent} ${state}`)],
 });
 
 const photosState = (facts: Facts): Known<OnOff> =>

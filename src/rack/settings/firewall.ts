@@ -61,6 +61,7 @@ const fact = defineFact({
     return known(blocksAll === 'enabled' ? 'blocks-all' : 'on');
   },
   source: 'socketfilterfw --getglobalstate',
+  text: (state) => (state === 'blocks-all' ? 'blocks everything' : state),
 });
 
 const socketfilterfw = pathWord(tool.socketfilterfw);

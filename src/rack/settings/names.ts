@@ -54,6 +54,9 @@ const fact = defineFact({
     return found ?? garbled(answer, 'described no names');
   },
   source: 'plutil -extract System json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
+  text: ({ computerName, localHostName, hostName }) => [
+    [`computer ${computerName ?? 'not set'}`, `Bonjour ${localHostName ?? 'not set'}`, `host ${hostName ?? 'not set'}`],
+  ],
 });
 
 function namesOf(text: string): Known<MacNames> | undefined {

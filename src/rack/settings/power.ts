@@ -51,7 +51,13 @@ const fact = defineFact({
     if (restart.kind === 'unknown') return restart;
     return known({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restart.value });
   },
+  text: ({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restart }) => {
+    const words = restart === 'unsupported' ? 'cannot restart' : restart ? 'restarts' : 'stays off';
+    return `sleeps ${minutesText(sleepMinutes)}, disk ${minutesText(diskSleepMinutes)}, ${words} after a power cut`;
+  },
 });
+
+const minutesText = (minutes: number): string => (minutes === 0 ? 'never' : `after ${minutes} min`);
 
 function settingsOnMains(answer: Answer | undefined): Known<ReadonlyMap<string, string>> {
   const lines = readLines(answer);

@@ -69,6 +69,10 @@ export const baselineFact = defineFact({
     if (!values.every(isAsked)) return garbled(answer, 'printed a value that nothing asks for');
     return known({ values: baselineValues.flatMap(({ key }) => values.filter((one) => one.key === key)), daemons });
   },
+  text: ({ values, daemons }) => [
+    values.length === 0 ? 'none' : values.map(({ key, text }) => (text === undefined ? `${key} (unreadable)` : key)),
+    ...daemons.map(({ label, isMoved }) => `${label} was stopped${isMoved ? ', its plist moved' : ''}`),
+  ],
 });
 
 /** Tells one list of values from another, so that a later version notices that some are missing. */

@@ -12,4 +12,12 @@ export const tracesFact = defineFact({
     const kept = readKept(answer);
     return kept.kind === 'unknown' ? kept : known(kept.value.traces);
   },
+  text: ({ hasFolder, trees, hasSudoers, hasKey }) => [
+    [
+      ...(hasFolder ? ['folder'] : []),
+      ...(trees === 'none' || trees === 'theirs' ? [] : [trees === 'models' ? 'models' : 'trees']),
+      ...(hasSudoers ? ['sudoers'] : []),
+      ...(hasKey ? ['key'] : []),
+    ],
+  ],
 });

@@ -3,6 +3,7 @@ import { type Known, known } from '../../../model/known.ts';
 import { readKept } from '../../../node/probes/kept.ts';
 import { keptRecords } from '../../../node/probes/ours.ts';
 import { defineFact } from '../../fact.ts';
+import { fieldsText } from '../../records/leases-fact.ts';
 
 /** The network change that waits on the node for its confirmation, or is being taken back; at most one. */
 export const rollbacksFact = defineFact({
@@ -12,4 +13,5 @@ export const rollbacksFact = defineFact({
     const kept = readKept(answer);
     return kept.kind === 'unknown' ? kept : known(kept.value.rollbacks);
   },
+  text: (rollbacks) => rollbacks.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`),
 });

@@ -226,7 +226,31 @@ export const placementsFact = defineFact({
     }
     return known(found);
   },
+  /** Of each member its place in the mesh, how often it was started, what is seen of it. */
+  text: (members) =>
+    members.map(({ placement, rank, size, generation, starts, port, isListening, token }) =>
+      [
+        `${placement} rank ${rank} of ${size}`,
+        `generation ${generation}`,
+        `${starts} ${starts === 1 ? 'start' : 'starts'}`,
+        `port ${port} ${isListening ? 'listens' : 'silent'}`,
+        ...tokenWords(token),
+      ].join(', '),
+    ),
 });
+
+function tokenWords(token: TokenSight): readonly string[] {
+  switch (token.kind) {
+    case 'not-asked':
+      return [];
+    case 'answered':
+      return [token.text === '' ? 'gives tokens without text' : `answers ${JSON.stringify(token.text.slice(0, 40))}`];
+    case 'in-flight':
+      return [token.reason];
+    case 'silent':
+      return [`no token: ${token.reason}`];
+  }
+}
 
 function withSight(
   record: PlacementRecord,

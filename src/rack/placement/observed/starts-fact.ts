@@ -26,6 +26,15 @@ export const rebootMarkFact = defineFact({
     const isOver = session.value.uuid !== fields['boot'] || hasFallen(mark, wholeNumber(fields['now']));
     return known(isOver ? [] : [mark]);
   },
+  /** Why the node needs a restart before any rank may be started there. */
+  text: (marks) =>
+    marks.length === 0
+      ? 'not set'
+      : marks.map(({ placement, why, wiredBytes, baselineBytes }) =>
+          why === 'kernel'
+            ? `after ${placement}: KILL did not end it`
+            : `after ${placement}: ${wiredBytes} bytes wired, ${baselineBytes} before`,
+        ),
 });
 
 /** Whether what stayed wired is free by now: then it was not the kernel that held it. */
@@ -59,6 +68,11 @@ export const rdmaStartsFact = defineFact({
       ? known({ startedIn: boot, starts: count, last })
       : garbled(answer, 'printed a count of starts that cannot be read');
   },
+  /** How often ranks over RDMA were started, and what the last start of each member has complained about. */
+  text: ({ startedIn, starts, last }) => [
+    startedIn === '' ? 'none yet' : `${starts} in boot session ${startedIn}`,
+    ...last.flatMap(({ placement, complaint }) => (complaint === undefined ? [] : [`${placement} said: ${complaint}`])),
+  ],
 });
 
 function startOf(placement: string, { boot = '', complaint }: Readonly<Record<string, string>>): RdmaStart | undefined {

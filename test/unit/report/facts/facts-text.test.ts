@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactName } from '../../../../src/engine/observe/facts.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { PlacementMember } from '../../../../src/model/facts/fact-values.ts';
-import { factsText } from '../../../../src/report/facts/facts-text.ts';
+import { factsText } from '../../../../src/report/facts-text.ts';
 import { doorCounts, doorSight } from '../../../rack/placements.ts';
 import {
   cabledReceptacle,

@@ -1,11 +1,11 @@
-import { columnsOf } from '../../diagnostics/cells.ts';
-import { escapeText } from '../../diagnostics/escape.ts';
-import type { FactName } from '../../engine/observe/facts.ts';
-import type { Facts } from '../../model/facts/fact-values.ts';
-import type { FleetObservation } from '../../rack/examination.ts';
-import { factNamed } from '../../rack/fact.ts';
-import { fitLines, flow, type Page, type PageInput, padEnd, pageOf } from '../page.ts';
-import { type FactLine, factLines } from './fact-lines.ts';
+import { columnsOf } from '../diagnostics/cells.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import { reasonWords } from '../diagnostics/prose-text.ts';
+import { type FactName, registry } from '../engine/observe/facts.ts';
+import type { Facts } from '../model/facts/fact-values.ts';
+import type { FleetObservation } from '../rack/examination.ts';
+import { type FactDefinition, type FactLine, factNamed } from '../rack/fact.ts';
+import { fitLines, flow, type Page, type PageInput, padEnd, pageOf } from './page.ts';
 
 /** What `facts` shows, and on what. */
 interface FactsInput extends PageInput {
@@ -14,6 +14,13 @@ interface FactsInput extends PageInput {
   readonly order: readonly string[];
   /** The facts to show, in this order. */
   readonly names: readonly FactName[];
+}
+
+/** A value of a fact in words, most of them in one line; unescaped. */
+export function valueLines<V>(fact: FactDefinition<string, V>, value: V, hasUnicode: boolean): readonly FactLine[] {
+  const text = fact.text(value, hasUnicode ? '±' : '+-');
+  const lines = typeof text === 'string' ? [text] : text;
+  return lines.every(({ length }) => length === 0) ? ['none'] : lines;
 }
 
 const margin = '  ';
@@ -32,14 +39,18 @@ function fitLine(line: FactLine, columns: number): readonly string[] {
 }
 
 function oneFact(name: FactName, facts: Facts, width: number, page: Page): readonly string[] {
+  const fact = factNamed(facts, name);
+  const lines =
+    fact.kind === 'known'
+      ? valueLines(registry[name], fact.value, page.unicode)
+      : [`unknown: ${reasonWords[fact.reason]}${fact.detail === '' ? '' : ` (${fact.detail})`}`];
   const isNarrow = page.columns < narrow;
   const indent = isNarrow ? `${margin}${margin}` : ' '.repeat(margin.length + width + 2);
-  const told = factLines(name, facts, page.unicode).flatMap((line) => {
+  const told = lines.flatMap((line) => {
     const [first = '', ...rest] = fitLine(line, page.columns - indent.length - 2);
     return [first, ...rest.map((more) => `  ${more}`)];
   });
-  const [top = '', ...others] =
-    factNamed(facts, name).kind === 'known' ? told : told.map((line) => page.paint('warn', line));
+  const [top = '', ...others] = fact.kind === 'known' ? told : told.map((line) => page.paint('warn', line));
   const label = page.paint('dim', padEnd(name, isNarrow ? 0 : width));
   const below = others.map((line) => `${indent}${line}`);
   return isNarrow ? [`${margin}${label}`, `${indent}${top}`, ...below] : [`${margin}${label}  ${top}`, ...below];
