@@ -1,7 +1,7 @@
 import { rankPlacement } from '../../model/facts/daemons.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
@@ -88,10 +88,7 @@ function mayRankRun(facts: Facts): boolean {
 export const rdmaObjectsFact = defineFact({
   name: 'rdma-objects',
   from: [rdmaKernel],
-  parse: ([answer]): Known<RdmaObjects> => {
-    const parts = partsOf(answer);
-    return parts.kind === 'unknown' ? parts : countOf(answer, parts.value.count);
-  },
+  parse: ([answer]): Known<RdmaObjects> => andThen(partsOf(answer), ({ count }) => countOf(answer, count)),
   source: 'ioclasscount AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
   text: rdmaObjectWords,
 });
