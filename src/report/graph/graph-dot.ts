@@ -2,19 +2,19 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import type { GraphCable, GraphNode, GraphStray } from '../../engine/rack-graph.ts';
 import type { LinkEnd } from '../../model/node.ts';
 import { fitLines } from '../page.ts';
-import { socketSign } from './graph-body.ts';
 import {
   cableLabels,
+  cableStates,
   type GraphPicture,
-  type GraphTone,
+  graphColors,
   graphNotes,
   graphSummary,
   moveLabels,
   moveLines,
   nodeLines,
+  socketSights,
   strayLines,
   strayTone,
-  toneOf,
   xmlText,
 } from './graph-words.ts';
 
@@ -23,26 +23,17 @@ const quoted = (lines: readonly string[]): string => `"${lines.map(inQuotes).joi
 
 const inQuotes = (line: string): string => escapeText(line).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 
-/** Legible on a light page and on a dark one, since DOT does not know which it will be. */
-const colours: Readonly<Record<GraphTone, string>> = {
-  good: '#1b7a48',
-  plan: '#0b5fc0',
-  bad: '#c8102e',
-  extra: '#8f5200',
-  open: '#5f5f66',
-};
-
-function attributes(pairs: Readonly<Record<string, string | undefined>>): string {
-  const written = Object.entries(pairs).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
-  return `[${written.join(', ')}]`;
-}
+const attributes = (pairs: Readonly<Record<string, string>>): string =>
+  `[${Object.entries(pairs)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ')}]`;
 
 const cell = (content: string, more = ''): string => `<td${more}>${content}</td>`;
 
 /** A row of sockets, each a port of the node by its number, with the sign that it has in the SVG. */
 function socketRow({ receptacles }: GraphNode): string {
   const cells = receptacles.map(({ receptacle, sight }) => {
-    const sign = socketSign(sight);
+    const sign = socketSights[sight].sign;
     return cell(`${receptacle}${sign === '' ? '' : ` ${xmlText(sign)}`}`, ` port="r${receptacle}" border="1"`);
   });
   return cells.length === 0 ? '' : `<tr>${cells.join('')}</tr>`;
@@ -58,28 +49,19 @@ function nodeText(node: GraphNode, picture: GraphPicture): string {
 
 const endText = ({ node, receptacle }: LinkEnd): string => `${quoted([node])}:r${receptacle}`;
 
-function styleOf({ state, isSeen }: GraphCable): string {
-  if (state === 'unknown') return 'dotted';
-  return isSeen ? 'solid' : 'dashed';
-}
-
 const labelOf = (texts: readonly string[], colour: string): Readonly<Record<string, string>> =>
   texts.length === 0 ? {} : { label: quoted(texts.flatMap((text) => fitLines(text, 30))), fontcolor: colour };
 
 function cableText(cable: GraphCable, { graph }: GraphPicture): string {
-  const [a, b] = cable.ends;
-  const colour = quoted([colours[toneOf(cable.state)]]);
-  const look = {
-    color: colour,
-    style: styleOf(cable),
-    ...labelOf(cableLabels(cable, graph), colour),
-  };
-  return `  ${endText(a)} -- ${endText(b)} ${attributes(look)};`;
+  const { tone, stroke } = cableStates[cable.state];
+  const colour = quoted([graphColors[tone]]);
+  const look = { color: colour, style: stroke, ...labelOf(cableLabels(cable, graph), colour) };
+  return `  ${cable.ends.map(endText).join(' -- ')} ${attributes(look)};`;
 }
 
 function strayText(stray: GraphStray, index: number, { graph }: GraphPicture): readonly string[] {
   const name = quoted([`no node ${index + 1}`]);
-  const colour = quoted([colours[strayTone(stray)]]);
+  const colour = quoted([graphColors[strayTone(stray)]]);
   return [
     `  ${name} ${attributes({ shape: 'box', style: '"rounded,dashed"', color: colour, label: quoted(strayLines(stray)) })};`,
     `  ${endText(stray.at)} -- ${name} ${attributes({ color: colour, ...labelOf(moveLabels(graph, stray.moves), colour) })};`,

@@ -1,89 +1,105 @@
-import type { GraphCable, GraphNode, GraphStray } from '../../engine/rack-graph.ts';
+import { columnsOf } from '../../diagnostics/cells.ts';
+import type { GraphCableState, GraphNode, GraphStray } from '../../engine/rack-graph.ts';
 import { linkEndText } from '../../model/node.ts';
 import { clip, fitLines } from '../page.ts';
 import {
-  type Box,
-  boxAround,
-  cableCurve,
-  hull,
-  type LabelWish,
-  type Outlet,
-  type PlacedLabel,
-  type Point,
-  placeLabels,
-  pointsOf,
-  type Wire,
-} from './graph-geometry.ts';
-import { cableLabels, type GraphPicture, moveLabels, nodeLines, strayLines, strayTone, toneOf } from './graph-words.ts';
+  cableLabels,
+  cableStates,
+  cableTitle,
+  type GraphPicture,
+  type GraphTone,
+  moveLabels,
+  nodeLines,
+  strayLines,
+  strayTone,
+} from './graph-words.ts';
 
-/** A cable in its place. */
-export interface PlacedCable extends Wire {
-  readonly cable: GraphCable;
+/** A line of the drawing in its place: a cable, or what leads to a Mac that is no node. */
+export interface Wire {
+  /** Its ends in words. */
+  readonly key: string;
+  readonly state: GraphCableState | GraphStray['kind'];
+  readonly tone: GraphTone;
+  readonly stroke: (typeof cableStates)[GraphCableState]['stroke'];
+  readonly title: string;
+  /** What is to be written on it, where there is room. */
+  readonly texts: readonly string[];
+  /** The numbers of the moves that touch it. */
+  readonly moves: readonly number[];
+  readonly curve: Curve;
 }
 
-/** The way of the cable to a Mac that is no node. */
-export interface PlacedTail extends Wire {
-  readonly placed: PlacedStray;
+/** What is written on a line, where. */
+export interface PlacedLabel {
+  readonly wire: Wire;
+  readonly lines: readonly string[];
+  readonly box: Box;
 }
 
 /** Everything of the rack in its place; the page around it is not there yet. */
 export interface GraphLayout {
-  readonly ring: Ring;
-  readonly cables: readonly PlacedCable[];
-  readonly tails: readonly PlacedTail[];
+  /** Around the middle at (0, 0). */
+  readonly macs: readonly PlacedMac[];
+  readonly cables: readonly Wire[];
+  /** The ways to Macs that are no nodes. */
+  readonly tails: readonly Wire[];
   readonly labels: readonly PlacedLabel[];
   /** The smallest rectangle that has all of it inside. */
   readonly bounds: Box;
 }
 
-const labelColumns = [26, 18];
-const longestLabel = 220;
+/** Puts the rack on the plane: boxes around the middle, cables between their sockets, texts where there is room. */
+export function graphLayout(picture: GraphPicture): GraphLayout {
+  const macs = placedMacs(picture);
+  const outlets = outletsOf(macs);
+  const cables = cablesOf(picture, outlets);
+  const tails = tailsOf(picture, macs, outlets);
+  const wires = [...cables, ...tails];
+  const boxes = macs.map(({ box }) => withSockets(box));
+  const labels = placeLabels(wires, boxes);
+  const points = wires.flatMap(({ curve }) => pointsOf(curve));
+  const bounds = hull([...boxes, ...labels.map(({ box }) => box), ...points.map((point) => boxAround(point, 12, 12))]);
+  return { macs, cables, tails, labels, bounds };
+}
 
-/** What is missing often goes from where a wrong cable goes, to nearly where it goes: it takes a way of its own. */
-const bendOf = ({ isSeen, state }: GraphCable): number => (isSeen || state !== 'missing' ? 1 : 1.7);
+type Outlets = ReadonlyMap<string, Outlet>;
 
-function placedCables({ graph }: GraphPicture, outlets: ReadonlyMap<string, Outlet>): readonly PlacedCable[] {
+/** Where each receptacle is, by `studio-1:2`. */
+const outletsOf = (macs: readonly PlacedMac[]): Outlets =>
+  new Map(
+    macs.flatMap(({ node, sockets }) =>
+      sockets.flatMap((socket, index) => {
+        const receptacle = node?.receptacles[index]?.receptacle;
+        return node === undefined || receptacle === undefined
+          ? []
+          : [[linkEndText({ node: node.name, receptacle }), socket] as const];
+      }),
+    ),
+  );
+
+function cablesOf({ graph }: GraphPicture, outlets: Outlets): readonly Wire[] {
   return graph.cables.flatMap((cable) => {
-    const [from, to] = cable.ends.map((end) => outlets.get(linkEndText(end)));
-    const key = cable.ends.map(linkEndText).join(' ');
-    return from === undefined || to === undefined
-      ? []
-      : [{ cable, key, tone: toneOf(cable.state), curve: cableCurve(from, to, bendOf(cable)) }];
+    const { ends, state, moves } = cable;
+    const [from, to] = ends.map((end) => outlets.get(linkEndText(end)));
+    if (from === undefined || to === undefined) return [];
+    const { tone, stroke } = cableStates[state];
+    // What is missing often goes from where a wrong cable goes, to nearly where it goes: it takes a way of its own.
+    const curve = cableCurve(from, to, state === 'missing' ? 1.7 : 1);
+    const [title, texts] = [cableTitle(cable, graph), cableLabels(cable, graph)];
+    return [{ key: ends.map(linkEndText).join(' '), state, tone, stroke, title, texts, moves, curve }];
   });
 }
 
-function placedTails({ strays }: Ring, outlets: ReadonlyMap<string, Outlet>): readonly PlacedTail[] {
-  return strays.flatMap((placed) => {
-    const key = linkEndText(placed.stray.at);
+function tailsOf({ graph }: GraphPicture, macs: readonly PlacedMac[], outlets: Outlets): readonly Wire[] {
+  return macs.flatMap(({ stray, sockets: [socket] }) => {
+    const key = stray === undefined ? '' : linkEndText(stray.at);
     const from = outlets.get(key);
-    const tone = strayTone(placed.stray);
-    return from === undefined ? [] : [{ placed, key, tone, curve: cableCurve(from, placed.socket) }];
+    if (stray === undefined || socket === undefined || from === undefined) return [];
+    const { kind: state, moves } = stray;
+    const look = { state, tone: strayTone(stray), stroke: 'solid' } as const;
+    const [title, texts] = [`${key} sees ${strayLines(stray).join(', ')}`, moveLabels(graph, moves)];
+    return [{ key, ...look, title, texts, moves, curve: cableCurve(from, socket) }];
   });
-}
-
-/** Texts on several lines; where there is no room for them, narrower, and last the numbers of the moves alone. */
-function wish(wire: Wire, texts: readonly string[], moves: readonly number[]): readonly LabelWish[] {
-  const forms = labelColumns.map((columns) => texts.flatMap((text) => fitLines(clip(text, longestLabel), columns)));
-  const numbers = moves.length === 0 ? [] : [[moves.join(', ')]];
-  return texts.length === 0 ? [] : [{ wire, forms: [...forms, ...numbers] }];
-}
-
-/** What is to be written on every line: first what hands have to do, while there is most room. */
-function wishes(
-  { graph }: GraphPicture,
-  cables: readonly PlacedCable[],
-  tails: readonly PlacedTail[],
-): readonly LabelWish[] {
-  const moved = (one: { readonly moves: readonly number[] }): boolean => one.moves.length > 0;
-  const ofCables = cables.map((one) => ({
-    ...one.cable,
-    wish: wish(one, cableLabels(one.cable, graph), one.cable.moves),
-  }));
-  const ofTails = tails.map((one) => {
-    const { moves } = one.placed.stray;
-    return { moves, wish: wish(one, moveLabels(graph, moves), moves) };
-  });
-  return [...ofCables, ...ofTails].toSorted((a, b) => Number(moved(b)) - Number(moved(a))).flatMap((one) => one.wish);
 }
 
 /** A box with its sockets, which stand a little over its edge. */
@@ -92,53 +108,53 @@ const withSockets = ({ x, y, width, height }: Box): Box => {
   return { x: x - depth, y: y - depth, width: width + 2 * depth, height: height + 2 * depth };
 };
 
-/** Puts the rack on the plane: boxes around the middle, cables between their sockets, texts where there is room. */
-export function graphLayout(picture: GraphPicture): GraphLayout {
-  const ring = ringOf(picture);
-  const outlets = outletsOf(ring);
-  const cables = placedCables(picture, outlets);
-  const tails = placedTails(ring, outlets);
-  const boxes = [...ring.nodes, ...ring.strays].map(({ box }) => withSockets(box));
-  const labels = placeLabels(wishes(picture, cables, tails), [...cables, ...tails], boxes);
-  const curves = [...cables, ...tails].flatMap(({ curve }) => pointsOf(curve));
-  return {
-    ring,
-    cables,
-    tails,
-    labels,
-    bounds: hull([...boxes, ...labels.map(({ box }) => box), ...curves.map((point) => boxAround(point, 12, 12))]),
-  };
+const labelColumns = [26, 18];
+const longestLabel = 220;
+
+/** What may be written on a line, the fullest form first: narrower and narrower, and last the numbers of its moves alone. */
+function labelForms({ texts, moves }: Wire): readonly (readonly string[])[] {
+  if (texts.length === 0) return [];
+  const forms = labelColumns.map((columns) => texts.flatMap((text) => fitLines(clip(text, longestLabel), columns)));
+  return [...forms, ...(moves.length === 0 ? [] : [[moves.join(', ')]])];
+}
+
+/**
+ * Finds a place on its own line for every text, so that none touches a box or another text: first for what hands have to
+ * do, while there is most room. A text for which there is no room takes its next form; where none fits, nothing is
+ * written there: the list below the drawing has it.
+ */
+function placeLabels(wires: readonly Wire[], boxes: readonly Box[]): readonly PlacedLabel[] {
+  const placed: PlacedLabel[] = [];
+  for (const wire of wires.toSorted((a, b) => Number(b.moves.length > 0) - Number(a.moves.length > 0))) {
+    const others = wires.filter((one) => one !== wire).flatMap(({ curve }) => pointsOf(curve));
+    const taken = [...boxes, ...placed.map(({ box }) => box)];
+    const fitting = labelForms(wire).flatMap((lines) => {
+      const box = bestPlace(wire.curve, lines, taken, others);
+      return box === undefined ? [] : [{ wire, lines, box }];
+    });
+    placed.push(...fitting.slice(0, 1));
+  }
+  return placed;
 }
 
 /** The edge of a box that has its sockets: the one that looks to the middle of the drawing. */
 type SocketEdge = 'top' | 'bottom' | 'left' | 'right';
 
-/** A box of the drawing with its sockets. */
-interface Placed {
-  readonly box: Box;
-  readonly edge: SocketEdge;
-  /** The title of the box, in one or more lines. */
+/** A Mac of the drawing: a node, or a Mac that is none. */
+interface Mac {
+  readonly node?: GraphNode;
+  readonly stray?: GraphStray;
+  /** Its name, in one or more lines. */
   readonly title: readonly string[];
   readonly lines: readonly string[];
 }
 
-/** A Mac of the file in its place. */
-export interface PlacedNode extends Placed {
-  readonly node: GraphNode;
-  /** One for each receptacle, in their order. */
+/** A Mac in its place. */
+export interface PlacedMac extends Mac {
+  readonly box: Box;
+  readonly edge: SocketEdge;
+  /** Of a node one for each receptacle, in their order. */
   readonly sockets: readonly Outlet[];
-}
-
-/** A Mac that is no node, in its place. */
-export interface PlacedStray extends Placed {
-  readonly stray: GraphStray;
-  readonly socket: Outlet;
-}
-
-/** All boxes, around the middle at (0, 0). */
-interface Ring {
-  readonly nodes: readonly PlacedNode[];
-  readonly strays: readonly PlacedStray[];
 }
 
 /** Sizes that the text of the drawing goes by. */
@@ -148,15 +164,22 @@ const boxWidth = 226;
 const titleColumns = 20;
 const lineColumns = 30;
 
-type Member =
-  | { readonly kind: 'node'; readonly node: GraphNode }
-  | { readonly kind: 'stray'; readonly stray: GraphStray };
-
 /** Around the ring every stray comes right behind the node that sees it. */
-function membersOf({ nodes, strays }: GraphPicture['graph']): readonly Member[] {
-  return nodes.flatMap((node): readonly Member[] => [
-    { kind: 'node', node },
-    ...strays.filter(({ at }) => at.node === node.name).map((stray) => ({ kind: 'stray', stray }) as const),
+function macsOf(picture: GraphPicture): readonly Mac[] {
+  const { nodes, strays } = picture.graph;
+  return nodes.flatMap((node): readonly Mac[] => [
+    {
+      node,
+      // A long name is broken behind its dashes.
+      title: fitLines(node.name.replaceAll('-', '- '), titleColumns).map((line) => line.replaceAll('- ', '-')),
+      lines: nodeLines(node, picture).flatMap((line) => fitLines(line, lineColumns)),
+    },
+    ...strays
+      .filter(({ at }) => at.node === node.name)
+      .map((stray) => {
+        const [title, why] = strayLines(stray);
+        return { stray, title: fitLines(title, titleColumns), lines: fitLines(why, lineColumns) };
+      }),
   ]);
 }
 
@@ -196,6 +219,8 @@ function edgeTowardsMiddle({ x, y }: Point, count: number, reach: number): Socke
   return y < 0 ? 'bottom' : 'top';
 }
 
+const isLevel = (edge: SocketEdge): boolean => edge === 'top' || edge === 'bottom';
+
 const outward: Readonly<Record<SocketEdge, Point>> = {
   top: { x: 0, y: -1 },
   bottom: { x: 0, y: 1 },
@@ -207,46 +232,24 @@ const outward: Readonly<Record<SocketEdge, Point>> = {
 function socketsOn(box: Box, edge: SocketEdge, count: number): readonly Outlet[] {
   return Array.from({ length: count }, (_, index) => {
     const offset = (index - (count - 1) / 2) * graphSizes.pitch;
-    const isLevel = edge === 'top' || edge === 'bottom';
     const across = edge === 'top' || edge === 'left' ? 0 : 1;
     return {
-      x: isLevel ? box.x + box.width / 2 + offset : box.x + box.width * across,
-      y: isLevel ? box.y + box.height * across : box.y + box.height / 2 + offset,
+      x: isLevel(edge) ? box.x + box.width / 2 + offset : box.x + box.width * across,
+      y: isLevel(edge) ? box.y + box.height * across : box.y + box.height / 2 + offset,
       out: outward[edge],
     };
   });
 }
 
-interface Texts {
-  readonly title: readonly string[];
-  readonly lines: readonly string[];
-}
-
-const textHeight = ({ title, lines }: Texts): number =>
+const textHeight = ({ title, lines }: Mac): number =>
   title.length * graphSizes.titleLine + lines.length * graphSizes.line + 2 * graphSizes.padding;
 
-/** A name on lines of its own, broken behind its dashes where it is long. */
-const nameLines = (name: string): readonly string[] =>
-  fitLines(name.replaceAll('-', '- '), titleColumns).map((line) => line.replaceAll('- ', '-'));
-
-function textsOf(member: Member, picture: GraphPicture): Texts {
-  if (member.kind === 'node') {
-    const { node } = member;
-    return {
-      title: nameLines(node.name),
-      lines: nodeLines(node, picture).flatMap((line) => fitLines(line, lineColumns)),
-    };
-  }
-  const [title, why] = strayLines(member.stray);
-  return { title: fitLines(title, titleColumns), lines: fitLines(why, lineColumns) };
-}
-
-const socketCount = (member: Member): number => (member.kind === 'node' ? member.node.receptacles.length : 1);
+const socketCount = ({ node }: Mac): number => (node === undefined ? 1 : node.receptacles.length);
 
 /** The size that every box has: what the fullest of them needs, with its sockets on whichever edge. */
-function boxSize(members: readonly Member[], texts: readonly Texts[]): BoxSize {
-  const sockets = Math.max(1, ...members.map(socketCount)) * graphSizes.pitch;
-  const text = Math.max(0, ...texts.map(textHeight));
+function boxSize(macs: readonly Mac[]): BoxSize {
+  const sockets = Math.max(1, ...macs.map(socketCount)) * graphSizes.pitch;
+  const text = Math.max(0, ...macs.map(textHeight));
   return {
     width: Math.max(boxWidth + graphSizes.socketDepth, sockets + 20),
     height: Math.max(text + graphSizes.socketDepth, sockets + 16),
@@ -255,37 +258,143 @@ function boxSize(members: readonly Member[], texts: readonly Texts[]): BoxSize {
 }
 
 /** Puts every Mac of the drawing in its place. Boxes never overlap. */
-function ringOf(picture: GraphPicture): Ring {
-  const members = membersOf(picture.graph);
-  const texts = members.map((member) => textsOf(member, picture));
-  const size = boxSize(members, texts);
-  const places = middles(members.length, size);
+function placedMacs(picture: GraphPicture): readonly PlacedMac[] {
+  const macs = macsOf(picture);
+  const size = boxSize(macs);
+  const places = middles(macs.length, size);
   const reach = Math.max(1, ...places.map(({ y }) => Math.abs(y))) * 0.45;
-  const nodes: PlacedNode[] = [];
-  const strays: PlacedStray[] = [];
-  members.forEach((member, index) => {
+  return macs.map((mac, index) => {
     const middle = places[index] ?? { x: 0, y: 0 };
-    const edge = edgeTowardsMiddle(middle, members.length, reach);
-    const isLevel = edge === 'top' || edge === 'bottom';
-    const box = boxAround(middle, size.width, isLevel ? size.levelHeight : size.height);
-    const placed = { box, edge, ...(texts[index] ?? { title: [], lines: [] }) };
-    const [socket, ...others] = socketsOn(box, edge, socketCount(member));
-    if (member.kind === 'node') {
-      nodes.push({ ...placed, node: member.node, sockets: socket === undefined ? [] : [socket, ...others] });
-    } else if (socket !== undefined) {
-      strays.push({ ...placed, stray: member.stray, socket });
-    }
+    const edge = edgeTowardsMiddle(middle, macs.length, reach);
+    const box = boxAround(middle, size.width, isLevel(edge) ? size.levelHeight : size.height);
+    return { ...mac, box, edge, sockets: socketsOn(box, edge, socketCount(mac)) };
   });
-  return { nodes, strays };
 }
 
-/** Where each receptacle is, by `studio-1:2`. */
-const outletsOf = ({ nodes }: Ring): ReadonlyMap<string, Outlet> =>
-  new Map(
-    nodes.flatMap(({ node, sockets }) =>
-      node.receptacles.flatMap(({ receptacle }, index) => {
-        const socket = sockets[index];
-        return socket === undefined ? [] : [[linkEndText({ node: node.name, receptacle }), socket] as const];
-      }),
-    ),
-  );
+/** A point of the drawing, in its own units; y grows downwards. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** An upright rectangle by its upper left corner. */
+export interface Box extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A cubic curve. */
+export interface Curve {
+  readonly from: Point;
+  readonly fromControl: Point;
+  readonly toControl: Point;
+  readonly to: Point;
+}
+
+/** A place where a cable leaves a box, and the unit vector that points away from the box there. */
+export interface Outlet extends Point {
+  readonly out: Point;
+}
+
+const along = (from: Outlet, distance: number): Point => ({
+  x: from.x + from.out.x * distance,
+  y: from.y + from.out.y * distance,
+});
+
+/** How far a cable runs straight, as a part of its length: far where it has to come around, little where it may turn back. */
+const straightPart = (a: Point, b: Point): number => (Math.abs(a.x * b.x + a.y * b.y) > 0.5 ? 0.22 : 0.34);
+
+/** How far the other socket lies ahead of this one, along its way out. */
+const ahead = (of: Outlet, other: Point): number =>
+  Math.max(0, (other.x - of.x) * of.out.x + (other.y - of.y) * of.out.y);
+
+/**
+ * The way of a cable: it leaves both sockets straight, and bends the more the farther they are apart. With another
+ * `bend` than 1 it takes another way than a cable between the same boxes.
+ */
+function cableCurve(from: Outlet, to: Outlet, bend = 1): Curve {
+  const distance = Math.hypot(to.x - from.x, to.y - from.y);
+  const reach = bend * Math.min(240, Math.max(46, distance * straightPart(from.out, to.out)));
+  // Of two that look the same way, the one behind goes on until it is level, and so comes around the case of the other.
+  const isBeside = from.out.x * to.out.x + from.out.y * to.out.y > 0.5;
+  const [more, less] = isBeside ? [ahead(from, to), ahead(to, from)] : [0, 0];
+  return { from, fromControl: along(from, reach + more), toControl: along(to, reach + less), to };
+}
+
+/** The point of a curve at `t` from 0 to 1. */
+function pointAt({ from, fromControl, toControl, to }: Curve, t: number): Point {
+  const s = 1 - t;
+  const mix = (a: number, b: number, c: number, d: number): number =>
+    s * s * s * a + 3 * s * s * t * b + 3 * s * t * t * c + t * t * t * d;
+  return { x: mix(from.x, fromControl.x, toControl.x, to.x), y: mix(from.y, fromControl.y, toControl.y, to.y) };
+}
+
+/** Points all along a curve, both its ends among them. */
+export const pointsOf = (curve: Curve, count = 24): readonly Point[] =>
+  Array.from({ length: count + 1 }, (_, index) => pointAt(curve, index / count));
+
+/** Whether two rectangles have more than an edge in common, or less than `gap` between them. */
+export const overlap = (a: Box, b: Box, gap = 0): boolean =>
+  a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
+
+/** Whether a point is inside, or less than `gap` beside a rectangle. */
+export const contains = (box: Box, { x, y }: Point, gap = 0): boolean =>
+  x > box.x - gap && x < box.x + box.width + gap && y > box.y - gap && y < box.y + box.height + gap;
+
+/** The rectangle of this size around a point. */
+const boxAround = ({ x, y }: Point, width: number, height: number): Box => ({
+  x: x - width / 2,
+  y: y - height / 2,
+  width,
+  height,
+});
+
+/** The smallest rectangle that has all of these inside; empty at the origin when there are none. */
+function hull(boxes: readonly Box[]): Box {
+  if (boxes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
+  const x = Math.min(...boxes.map((box) => box.x));
+  const y = Math.min(...boxes.map((box) => box.y));
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  return { x, y, width: right - x, height: bottom - y };
+}
+
+/** Height of a line of a label, and how wide a column of it may be in the widest common font. */
+export const labelSizes = { line: 15, column: 7, padding: 6 } as const;
+
+/** The size of a text of these lines with its frame. */
+function sizeOf(lines: readonly string[]): Pick<Box, 'width' | 'height'> {
+  const columns = Math.max(0, ...lines.map(columnsOf));
+  return {
+    width: columns * labelSizes.column + 2 * labelSizes.padding,
+    height: lines.length * labelSizes.line + labelSizes.padding,
+  };
+}
+
+/** From the middle of the cable outwards. */
+const places: readonly number[] = Array.from(
+  { length: 33 },
+  (_, index) => 0.5 + (index % 2 === 0 ? 1 : -1) * Math.ceil(index / 2) * 0.025,
+);
+
+/**
+ * The place on the cable where its text covers least of the others; undefined when everywhere it would touch a box that is
+ * taken.
+ */
+function bestPlace(
+  curve: Curve,
+  lines: readonly string[],
+  taken: readonly Box[],
+  others: readonly Point[],
+): Box | undefined {
+  const { width, height } = sizeOf(lines);
+  const free = places
+    .map((t) => ({ t, box: boxAround(pointAt(curve, t), width, height) }))
+    .filter(({ box }) => !taken.some((one) => overlap(one, box, 6)))
+    .map(({ t, box }) => ({
+      box,
+      cost: others.filter((point) => contains(box, point)).length + Math.abs(t - 0.5) * 8,
+    }));
+  const [best] = free.toSorted((a, b) => a.cost - b.cost);
+  return best?.box;
+}

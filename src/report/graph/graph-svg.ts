@@ -1,19 +1,28 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import type { GraphCableState, GraphReceptacle } from '../../engine/rack-graph.ts';
 import { fitLines } from '../page.ts';
-import { graphBody, graphColors, graphStyle, socketLegends, socketShape } from './graph-body.ts';
-import type { Point } from './graph-geometry.ts';
-import { graphLayout } from './graph-layout.ts';
 import {
+  type Curve,
+  type GraphLayout,
+  graphLayout,
+  graphSizes,
+  labelSizes,
+  type Outlet,
+  type PlacedLabel,
+  type PlacedMac,
+  type Point,
+  type Wire,
+} from './graph-layout.ts';
+import {
+  cableStates,
   cableTitle,
   type GraphPicture,
+  graphColors,
   graphNotes,
-  graphStates,
   graphSummary,
-  legendOf,
   moveLines,
-  toneOf,
-  xmlElement,
+  socketSights,
   xmlText,
 } from './graph-words.ts';
 
@@ -33,16 +42,8 @@ function head(picture: GraphPicture, width: number): { readonly text: string; re
   const below = top + title.length * headingLine - 4;
   const summary = fitLines(graphSummary(picture), Math.floor(room / 8));
   const parts = [
-    ...title.map((line, index) =>
-      xmlElement(
-        'text',
-        { class: 'heading', x: margin, y: top + index * headingLine, fill: graphColors.ink },
-        xmlText(line),
-      ),
-    ),
-    ...summary.map((line, index) =>
-      xmlElement('text', { class: 'foot', x: margin, y: below + index * 17, fill: graphColors.dim }, xmlText(line)),
-    ),
+    ...xmlTexts(title, headingLine, { class: 'heading', x: margin, y: top, fill: graphColors.ink }),
+    ...xmlTexts(summary, 17, { class: 'foot', x: margin, y: below, fill: graphColors.dim }),
     ...(isSimulated
       ? [
           xmlElement(
@@ -117,12 +118,11 @@ function textBlock(lines: readonly string[], color: keyof typeof graphColors, ro
   const { x, y, width } = room;
   const fill = graphColors[color];
   const fitted = lines.flatMap((one) => fitLines(one, Math.floor(width / column)));
-  const texts = fitted.map((words, index) =>
-    xmlElement('text', { class: isBold ? 'foot number' : 'foot', x, y: y + index * line, fill }, xmlText(words)),
-  );
+  const texts = xmlTexts(fitted, line, { class: isBold ? 'foot number' : 'foot', x, y, fill });
   return { text: texts.join('\n'), bottom: y + fitted.length * line + (fitted.length === 0 ? 0 : 10) };
 }
 
+/** What occurs in the drawing and has to be explained: a sample, and what it means. */
 interface Entry {
   readonly sample: (at: Point) => string;
   readonly words: string;
@@ -130,36 +130,33 @@ interface Entry {
 
 const sampleWidth = 34;
 
+const socketSample = (sight: GraphReceptacle['sight'], { x, y }: Point): string =>
+  socketShape(sight, { x: x + sampleWidth / 2, y: y - 4, out: { x: 0, y: 1 } });
+
 /** States whose lines look the same: the sign of their receptacles tells them apart. */
 const signedStates = ['slow', 'through-hub', 'one-sided'] as const;
 
-function lineSample(state: (typeof graphStates)[number], { x, y }: Point): string {
-  const isSeen = state !== 'declared' && state !== 'missing' && state !== 'unknown';
-  const dashes = state === 'unknown' ? ' unsure' : isSeen ? '' : ' absent';
-  const d = `M${x} ${y - 4}h${sampleWidth}`;
+function lineSample(state: GraphCableState, at: Point): string {
   const sign = signedStates.find((one) => one === state);
-  const socket = sign === undefined ? '' : socketShape(sign, { x: x + sampleWidth / 2, y: y - 4, out: { x: 0, y: 1 } });
-  const path = { class: `line${dashes}`, d, fill: 'none', stroke: graphColors[toneOf(state)] };
-  return `${xmlElement('path', path)}${socket}`;
+  const path = linePath(`M${at.x} ${at.y - 4}h${sampleWidth}`, cableStates[state]);
+  return `${path}${sign === undefined ? '' : socketSample(sign, at)}`;
 }
 
-/** What occurs in the drawing and has to be explained. */
 function entriesOf({ graph }: GraphPicture): readonly Entry[] {
-  const states = new Set(graph.cables.map((cable) => cable.state));
-  const sights = new Set(graph.nodes.flatMap((node) => node.receptacles.map(({ sight }) => sight)));
-  const out = { x: 0, y: 1 };
+  const states = new Set<string>(graph.cables.map((cable) => cable.state));
+  const sights = new Set<string>(graph.nodes.flatMap((node) => node.receptacles.map(({ sight }) => sight)));
   return [
-    ...graphStates
-      .filter((state) => states.has(state))
-      .map((state) => ({ sample: (at: Point) => lineSample(state, at), words: legendOf(state) })),
-    ...socketLegends
-      .filter(({ sight }) => sights.has(sight))
-      .map(({ sight, legend }) => ({
-        sample: ({ x, y }: Point) => socketShape(sight, { x: x + sampleWidth / 2, y: y - 4, out }),
-        words: legend,
-      })),
+    ...entriesIn(cableStates)
+      .filter(([state]) => states.has(state))
+      .map(([state, { legend }]) => ({ sample: (at: Point) => lineSample(state, at), words: legend })),
+    ...entriesIn(socketSights)
+      .filter(([sight, { legend }]) => legend !== '' && sights.has(sight))
+      .map(([sight, { legend }]) => ({ sample: (at: Point) => socketSample(sight, at), words: legend })),
   ];
 }
+
+const entriesIn = <K extends string, V>(table: Readonly<Record<K, V>>): readonly (readonly [K, V])[] =>
+  Object.entries(table) as [K, V][];
 
 function legend(picture: GraphPicture, { x, y, width }: Room): SetText {
   let at: Point = { x, y };
@@ -189,3 +186,186 @@ function graphFoot(picture: GraphPicture, room: Room): SetText {
   const parts = [alarm.text, work.text, notes.text, last.text, numbers.text].filter((part) => part !== '');
   return { text: parts.join('\n'), bottom: numbers.bottom };
 }
+
+/** Each stands out from the dark page as its light twin does from the light one. */
+const dark: Readonly<Record<keyof typeof graphColors, string>> = {
+  paper: '#16161a',
+  ink: '#f2f2f5',
+  dim: '#b0b0b8',
+  box: '#26262c',
+  edge: '#85858f',
+  good: '#4fcf8b',
+  plan: '#6cb4ff',
+  bad: '#ff6b62',
+  extra: '#ffb445',
+  open: '#b0b0b8',
+};
+
+/** Every literal color of the drawing becomes its dark twin. */
+const darkRules = Object.entries(dark)
+  .flatMap(([name, color]) =>
+    ['fill', 'stroke'].map(
+      (key) => `.mw-rack [${key}="${graphColors[name as keyof typeof graphColors]}"]{${key}:${color}}`,
+    ),
+  )
+  .join('');
+
+/**
+ * The style of a drawing: its fonts, line widths and dark page. Its light colors are attributes of the elements, because
+ * few viewers besides browsers know CSS variables. Every rule begins with the class of the drawing, so that none reaches
+ * the page around it.
+ */
+const graphStyle = [
+  '.mw-rack{color-scheme:light dark}',
+  `@media (prefers-color-scheme:dark){${darkRules}}`,
+  '.mw-rack text{font-family:system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;font-size:11px}',
+  '.mw-rack .heading{font-size:20px;font-weight:600}',
+  '.mw-rack .name{font-size:15px;font-weight:600}',
+  '.mw-rack .foot{font-size:12px}',
+  '.mw-rack .number{font-weight:600}',
+  '.mw-rack .case{stroke-width:1.5}',
+  '.mw-rack .unseen .case{stroke-dasharray:2 4}',
+  '.mw-rack .stray .case{stroke-dasharray:6 4}',
+  '.mw-rack .socket{stroke-width:1.5}',
+  '.mw-rack .halo{stroke-width:7}',
+  '.mw-rack .line{stroke-width:2.5;stroke-linecap:round}',
+  '.mw-rack .label{stroke-width:1.2}',
+  '.mw-rack .mark{font-weight:700;text-anchor:middle}',
+  '.mw-rack .unsure{stroke-dasharray:1 6}',
+  '.mw-rack .absent{stroke-dasharray:8 6}',
+].join('\n');
+
+const moved = (point: Point, by: Point): Point => ({ x: point.x + by.x, y: point.y + by.y });
+
+const pointText = ({ x, y }: Point): string => `${Math.round(x * 10) / 10 + 0} ${Math.round(y * 10) / 10 + 0}`;
+
+const pathOf = ({ from, fromControl, toControl, to }: Curve, by: Point): string =>
+  `M${pointText(moved(from, by))}C${[fromControl, toControl, to].map((one) => pointText(moved(one, by))).join(' ')}`;
+
+/** Each kind of stroke as the style above knows it. */
+const strokeClasses = { solid: '', dashed: ' absent', dotted: ' unsure' } as const;
+
+const linePath = (d: string, { tone, stroke }: Pick<Wire, 'tone' | 'stroke'>): string =>
+  xmlElement('path', { class: `line${strokeClasses[stroke]}`, d, fill: 'none', stroke: graphColors[tone] });
+
+/** A whole line has a gap of paper beside it, so that the eye can follow it over others; a dashed one hides nothing. */
+function wireSvg(wire: Wire, by: Point): string {
+  const { tone, key, state, title, stroke, curve } = wire;
+  const d = pathOf(curve, by);
+  const halo = xmlElement('path', { class: 'halo', d, fill: 'none', stroke: graphColors.paper });
+  return xmlElement(
+    'g',
+    { class: `cable ${tone}`, 'data-ends': key, 'data-state': state },
+    `${xmlElement('title', {}, xmlText(title))}${stroke === 'solid' ? halo : ''}${linePath(d, wire)}`,
+  );
+}
+
+function labelSvg({ wire, lines, box }: PlacedLabel, by: Point): string {
+  const { x, y } = moved(box, by);
+  const size = { width: box.width, height: box.height, rx: 5 };
+  const color = graphColors[wire.tone];
+  const rect = xmlElement('rect', { class: 'label', x, y, ...size, fill: graphColors.paper, stroke: color });
+  const { padding, line } = labelSizes;
+  const texts = xmlTexts(lines, line, { x: x + padding, y: y + line - 1, fill: color });
+  return xmlElement('g', { class: `note ${wire.tone}`, 'data-ends': wire.key }, [rect, ...texts].join(''));
+}
+
+/** The case with its texts: they keep away from the edge that has the sockets. */
+function caseSvg({ box, edge, title, lines }: PlacedMac, stroke: string, by: Point): string {
+  const { x, y } = moved(box, by);
+  const { width, height } = box;
+  const { padding, socketDepth, titleLine, line } = graphSizes;
+  const left = x + padding + (edge === 'left' ? socketDepth : 0);
+  const top = y + padding + (edge === 'top' ? socketDepth : 0);
+  const below = top + title.length * titleLine;
+  return [
+    xmlElement('rect', { class: 'case', x, y, width, height, rx: 12, fill: graphColors.box, stroke }),
+    ...xmlTexts(title, titleLine, { class: 'name', x: left, y: top + 14, fill: graphColors.ink }),
+    ...xmlTexts(lines, line, { x: left, y: below + 10, fill: graphColors.dim }),
+  ].join('\n');
+}
+
+function macSvg(mac: PlacedMac, { graph }: GraphPicture, by: Point): string {
+  const { node } = mac;
+  if (node === undefined) return xmlElement('g', { class: 'stray' }, `\n${caseSvg(mac, graphColors.extra, by)}\n`);
+  const isUnseen = !node.isSeen && !graph.isDeclaredOnly;
+  const sockets = node.receptacles.flatMap((receptacle, index) => {
+    const socket = mac.sockets[index];
+    return socket === undefined ? [] : [socketSvg(node.name, receptacle, { ...moved(socket, by), out: socket.out })];
+  });
+  return xmlElement(
+    'g',
+    { class: isUnseen ? 'node unseen' : 'node', 'data-node': node.name },
+    `\n${[caseSvg(mac, isUnseen ? graphColors.open : graphColors.edge, by), ...sockets].join('\n')}\n`,
+  );
+}
+
+/** Everything of the rack, moved `by` this much: cables below, then Macs, then what is written on the cables. */
+const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): string =>
+  [
+    ...layout.tails.map((tail) => wireSvg(tail, by)),
+    ...layout.cables.toSorted((a, b) => height(a) - height(b)).map((one) => wireSvg(one, by)),
+    ...layout.macs
+      .toSorted((a, b) => Number(a.node === undefined) - Number(b.node === undefined))
+      .map((mac) => macSvg(mac, picture, by)),
+    ...layout.labels.map((label) => labelSvg(label, by)),
+  ].join('\n');
+
+/** What somebody has to look at lies above what is as it should be, and dashes above whole lines. */
+const height = ({ stroke, tone }: Wire): number => (stroke === 'solid' ? 0 : 2) + (tone === 'bad' ? 1 : 0);
+
+/** `studio-1:2, back: sees studio-2:2`: all that is known of a receptacle. */
+function titleOf(name: string, { receptacle, place, sees }: GraphReceptacle): string {
+  const where = place === undefined ? '' : ` (${place.words})`;
+  return `${name} receptacle ${receptacle}${where}${sees === undefined ? '' : `: sees ${escapeText(sees)}`}`;
+}
+
+/** The socket itself with its sign, lying on the edge of the case. */
+function socketShape(sight: GraphReceptacle['sight'], { x, y, out }: Outlet): string {
+  const look = socketSights[sight];
+  const [width, height] = out.x === 0 ? [20, 14] : [14, 20];
+  const stroke = graphColors[look.tone ?? 'edge'];
+  const fill = look.isFull ? stroke : graphColors.paper;
+  const shape = { class: 'socket', x: x - width / 2, y: y - height / 2, width, height, rx: 6, fill, stroke };
+  const sign = { class: 'mark', x, y: y + 4, fill: look.isFull ? graphColors.paper : graphColors.ink };
+  const mark = look.sign === '' ? '' : xmlElement('text', sign, xmlText(look.sign));
+  return `${xmlElement('rect', shape)}${mark}`;
+}
+
+/** A receptacle on the edge of its case, with its number inside. */
+function socketSvg(name: string, receptacle: GraphReceptacle, socket: Outlet): string {
+  const { x, y, out } = socket;
+  const at = { x: x - out.x * 17, y: y - out.y * 17 + 4 };
+  const number = { class: 'number', ...at, 'text-anchor': 'middle', fill: graphColors.ink };
+  return xmlElement(
+    'g',
+    { class: 'receptacle', 'data-receptacle': `${name}:${receptacle.receptacle}`, 'data-sight': receptacle.sight },
+    [
+      xmlElement('title', {}, xmlText(titleOf(name, receptacle))),
+      socketShape(receptacle.sight, socket),
+      xmlElement('text', number, String(receptacle.receptacle)),
+    ].join(''),
+  );
+}
+
+type Attributes = Readonly<Record<string, string | number>>;
+
+/** `<name a="1">content</name>`. The content is XML already. */
+function xmlElement(name: string, attributes: Attributes, content = ''): string {
+  const written = Object.entries(attributes)
+    .map(([key, value]) => ` ${key}="${attributeText(value)}"`)
+    .join('');
+  return content === '' ? `<${name}${written}/>` : `<${name}${written}>${content}</${name}>`;
+}
+
+/** Numbers with one decimal at most, so that the same drawing is the same bytes everywhere. */
+const attributeText = (value: string | number): string =>
+  typeof value === 'number' ? String(Math.round(value * 10) / 10 + 0) : xmlText(value);
+
+/** Texts below each other, so far apart; the first at `y`. */
+const xmlTexts = (
+  lines: readonly string[],
+  step: number,
+  look: Attributes & { readonly y: number },
+): readonly string[] =>
+  lines.map((line, index) => xmlElement('text', { ...look, y: look.y + index * step }, xmlText(line)));

@@ -1,7 +1,14 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
-import type { GraphCable, GraphCableState, GraphNode, GraphStray, RackGraph } from '../../engine/rack-graph.ts';
+import type {
+  GraphCable,
+  GraphCableState,
+  GraphNode,
+  GraphReceptacle,
+  GraphStray,
+  RackGraph,
+} from '../../engine/rack-graph.ts';
 import { groupBy } from '../../model/lists.ts';
 import { linkEndText } from '../../model/node.ts';
 import { subjectText } from '../../model/subject.ts';
@@ -21,33 +28,15 @@ const entities: Readonly<Record<string, string>> = {
 export const xmlText = (text: string): string =>
   escapeText(text).replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** `<name a="1">content</name>`; an attribute that is undefined is left out. The content is XML already. */
-export function xmlElement(
-  name: string,
-  attributes: Readonly<Record<string, string | number | undefined>>,
-  content = '',
-): string {
-  const written = Object.entries(attributes)
-    .flatMap(([key, value]) => (value === undefined ? [] : [` ${key}="${attributeText(value)}"`]))
-    .join('');
-  return content === '' ? `<${name}${written}/>` : `<${name}${written}>${content}</${name}>`;
-}
-
-/** Numbers with one decimal at most, so that the same drawing is the same bytes everywhere. */
-const attributeText = (value: string | number): string =>
-  typeof value === 'number' ? String(Math.round(value * 10) / 10 + 0) : xmlText(value);
-
-/** A placement as it is written on its nodes; without a state where nobody looked. */
-export interface PlacementLabel {
-  readonly name: string;
-  readonly nodes: readonly string[];
-  readonly state?: PlacementState;
-}
-
 /** What is drawn, in whichever form. */
 export interface GraphPicture {
   readonly graph: RackGraph;
-  readonly placements: readonly PlacementLabel[];
+  /** As they are written on their nodes; without a state where nobody looked. */
+  readonly placements: readonly {
+    readonly name: string;
+    readonly nodes: readonly string[];
+    readonly state?: PlacementState;
+  }[];
   readonly isSimulated: boolean;
   /** What is to be told before anything else, a sentence or two each; not escaped. */
   readonly warnings: readonly string[];
@@ -60,36 +49,71 @@ export const alarmText = ({ summary, subject, hint }: Diagnostic, reader: Reader
 /** How a line is drawn: `bad` needs hands, `extra` is not in the file and harms nobody. */
 export type GraphTone = 'good' | 'plan' | 'bad' | 'extra' | 'open';
 
-interface StateWords {
+/** The colors of a drawing on a light page, by what they are for. Those of the tones are legible on a dark page, too. */
+export const graphColors = {
+  paper: '#ffffff',
+  ink: '#1d1d1f',
+  dim: '#5f5f66',
+  box: '#f4f4f6',
+  edge: '#7c7c83',
+  good: '#1b7a48',
+  plan: '#0b5fc0',
+  bad: '#c8102e',
+  extra: '#8f5200',
+  open: '#5f5f66',
+} as const;
+
+interface CableWords {
   readonly tone: GraphTone;
+  readonly stroke: 'solid' | 'dashed' | 'dotted';
   /** Written on the line where no move is; empty for what is as it should be. */
   readonly label: string;
   readonly legend: string;
 }
 
-const states: Readonly<Record<GraphCableState, StateWords>> = {
-  'as-declared': { tone: 'good', label: '', legend: 'in the file, and seen' },
-  declared: { tone: 'plan', label: '', legend: 'in the file; nobody looked' },
-  slow: { tone: 'bad', label: 'slow', legend: 'slow: no RDMA below 80 Gb/s' },
-  'through-hub': { tone: 'bad', label: 'through a hub', legend: 'through a dock or hub' },
-  'one-sided': { tone: 'bad', label: 'seen from one end only', legend: 'seen from one end only' },
-  missing: { tone: 'bad', label: 'missing', legend: 'in the file, and not seen' },
-  wrong: { tone: 'bad', label: 'wrong', legend: 'seen, in the place of another' },
-  undeclared: { tone: 'extra', label: 'not in the file', legend: 'seen, not in the file' },
-  unknown: { tone: 'open', label: '?', legend: '? nobody can say' },
+/** How a cable in each state is drawn, and what it means, in the order of the legend. */
+export const cableStates: Readonly<Record<GraphCableState, CableWords>> = {
+  'as-declared': { tone: 'good', stroke: 'solid', label: '', legend: 'in the file, and seen' },
+  declared: { tone: 'plan', stroke: 'dashed', label: '', legend: 'in the file; nobody looked' },
+  slow: { tone: 'bad', stroke: 'solid', label: 'slow', legend: 'slow: no RDMA below 80 Gb/s' },
+  'through-hub': { tone: 'bad', stroke: 'solid', label: 'through a hub', legend: 'through a dock or hub' },
+  'one-sided': { tone: 'bad', stroke: 'solid', label: 'seen from one end only', legend: 'seen from one end only' },
+  missing: { tone: 'bad', stroke: 'dashed', label: 'missing', legend: 'in the file, and not seen' },
+  wrong: { tone: 'bad', stroke: 'solid', label: 'wrong', legend: 'seen, in the place of another' },
+  undeclared: { tone: 'extra', stroke: 'solid', label: 'not in the file', legend: 'seen, not in the file' },
+  unknown: { tone: 'open', stroke: 'dotted', label: '?', legend: '? nobody can say' },
 };
 
-/** Every state, in the order of the legend. */
-export const graphStates = Object.keys(states).filter((key): key is GraphCableState => key in states);
+interface SocketWords {
+  readonly tone?: GraphTone;
+  /** Whether something is plugged in. */
+  readonly isFull: boolean;
+  /** One character wide; empty for what is as usual. */
+  readonly sign: string;
+  /** What the sign means, where that has to be explained. */
+  readonly legend: string;
+}
 
-/** How a line in this state is drawn. */
-export const toneOf = (state: GraphCableState): GraphTone => states[state].tone;
+/** How a receptacle is drawn by what is seen in it, in the order of the legend. */
+export const socketSights: Readonly<Record<GraphReceptacle['sight'], SocketWords>> = {
+  'as-declared': { tone: 'good', isFull: true, sign: '', legend: '' },
+  declared: { tone: 'plan', isFull: true, sign: '', legend: '' },
+  slow: { tone: 'bad', isFull: true, sign: '~', legend: '' },
+  'through-hub': { tone: 'bad', isFull: true, sign: 'h', legend: '' },
+  'one-sided': { tone: 'bad', isFull: true, sign: '/', legend: '' },
+  wrong: { tone: 'bad', isFull: true, sign: 'x', legend: 'something else is plugged in' },
+  nothing: { tone: 'bad', isFull: false, sign: 'o', legend: 'declared, nothing plugged in' },
+  undeclared: { tone: 'extra', isFull: true, sign: '+', legend: 'plugged in, not in the file' },
+  foreign: { tone: 'extra', isFull: true, sign: 'f', legend: 'a Mac that is not in the file' },
+  device: { tone: 'open', isFull: true, sign: 'd', legend: 'a dock, display or disk' },
+  silent: { tone: 'open', isFull: true, sign: '!', legend: 'something that does not answer' },
+  unknown: { tone: 'open', isFull: false, sign: '?', legend: 'unknown' },
+  empty: { isFull: false, sign: '', legend: '' },
+  free: { isFull: false, sign: '', legend: '' },
+};
 
 /** How the line to a Mac that is no node is drawn. */
 export const strayTone = ({ isInTheWay }: GraphStray): GraphTone => (isInTheWay ? 'bad' : 'extra');
-
-/** What a line in this state means. */
-export const legendOf = (state: GraphCableState): string => states[state].legend;
 
 /** `1. move the cable end in studio-4 receptacle 3 to receptacle 4`, as it is written on a cable, for these numbers. */
 export const moveLabels = ({ moves }: RackGraph, numbers: readonly number[]): readonly string[] =>
@@ -110,7 +134,7 @@ export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: 
   const acts = moveLabels(graph, moves);
   // A move says by itself that a cable is missing, or in a wrong place.
   if (acts.length > 0 && (state === 'missing' || state === 'wrong' || state === 'undeclared')) return acts;
-  const { label } = states[state];
+  const { label } = cableStates[state];
   const speed = state === 'slow' && bitsPerSecond !== undefined ? `: ${speedText(bitsPerSecond)}` : '';
   return [...(label === '' ? [] : [`${label}${speed}`]), ...acts];
 }
@@ -122,7 +146,7 @@ export function cableTitle(cable: GraphCable, graph: RackGraph): string {
   const todo = moveLabels(graph, cable.moves)
     .map((line) => `; ${line}`)
     .join('');
-  return `${linkEndText(a)} <-> ${linkEndText(b)}: ${states[cable.state].legend}${speed}${todo}`;
+  return `${linkEndText(a)} <-> ${linkEndText(b)}: ${cableStates[cable.state].legend}${speed}${todo}`;
 }
 
 const strayKinds: Readonly<Record<GraphStray['kind'], string>> = {
