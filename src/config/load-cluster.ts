@@ -1,8 +1,7 @@
 import { makeDraft } from '../desired/draft.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
-import type { Finding, FindingPlace, PlaceText } from '../desired/rules/rule.ts';
-import type { KeysByDriver } from '../desired/runtimes.ts';
+import type { Finding, FindingPlace, KeysByDriver, PlaceText } from '../desired/rules/rule.ts';
 import { type Diagnostic, hasErrors, type SourceRange } from '../diagnostics/diagnostic.ts';
 import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
 import type { ClusterSpec } from '../model/cluster-spec.generated.ts';
@@ -23,29 +22,24 @@ export interface LoadedCluster {
   readonly whereIs?: (pointer: string) => SourceRange;
 }
 
-/** What the drivers of the runtimes bring to a cluster file. */
-export interface FileParts {
-  readonly drivers: KeysByDriver;
-}
-
 /**
  * Reads and judges a cluster file. All problems come back together, each with file, line and column; `fleet` and
  * `spec` are there unless one of them is an error. Never throws, whatever the input holds, and bounded in time.
  *
- * @param parts the keys of every driver, from the list of drivers
+ * @param drivers the keys of every driver, from the list of drivers
  * @param input the text, or the bytes of the file, which must be UTF-8
  * @param file the name that diagnostics show
  */
-export function loadClusterWith(parts: FileParts, input: string | Uint8Array, file: string): LoadedCluster {
+export function loadClusterWith(drivers: KeysByDriver, input: string | Uint8Array, file: string): LoadedCluster {
   const document = readDocument(input, file);
-  const loaded = judge(document, parts);
+  const loaded = judge(document, drivers);
   return { ...loaded, diagnostics: withSecretsHidden(loaded.diagnostics, document.source.text) };
 }
 
-function judge(document: ReadDocument, parts: FileParts): LoadedCluster {
+function judge(document: ReadDocument, drivers: KeysByDriver): LoadedCluster {
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
   const meant = [
-    ...ruleProblems(document, parts),
+    ...ruleProblems(document, drivers),
     ...schemaProblems({ schema: clusterSchema, validate: validateCluster }, document),
   ];
   const diagnostics = diagnosticsOf(document.source, bestFirst(document, meant));
@@ -62,13 +56,16 @@ function bestFirst({ problems }: ReadDocument, meant: readonly Problem[]): reado
   return [...problems.filter((one) => !isReading(one)), ...meant, ...problems.filter(isReading)];
 }
 
-function ruleProblems(document: ReadDocument, { drivers }: FileParts): readonly Problem[] {
+function ruleProblems(document: ReadDocument, drivers: KeysByDriver): readonly Problem[] {
   const draft = makeDraft(document.value, (pointer) => document.map.get(pointer)?.raw);
   const place: PlaceText = (target) =>
     document.map.has(target.pointer)
       ? `line ${placeOf(document.source, spanOf(document.map, target)).line}`
       : pointerText(target.pointer);
-  return rules.flatMap((rule) => rule(draft, place, drivers)).map((finding) => problemOf(finding, document));
+  const own = Object.values(drivers).flatMap((keys) => keys.rules ?? []);
+  return [...rules, ...own]
+    .flatMap((rule) => rule(draft, place, drivers))
+    .map((finding) => problemOf(finding, document));
 }
 
 function problemOf(finding: Finding, document: ReadDocument): Problem {

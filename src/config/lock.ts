@@ -1,5 +1,5 @@
-import { firstAddress, linkText, parseIpv4Network } from '../desired/addresses.ts';
-import { parseLink } from '../desired/parse-link.ts';
+import { firstAddress, linkText, parseIpv4Network, parseLink } from '../desired/addresses.ts';
+import { pointerTo } from '../desired/draft.ts';
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
@@ -11,7 +11,7 @@ import { type Prose, prose } from '../model/text/prose.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
 import { type ReadDocument, readDocument } from './read-document.ts';
 import { schemaProblems } from './schema-problems.ts';
-import { placeOf, pointerTo, spanOf, type Target } from './source-map.ts';
+import { placeOf, spanOf, type Target } from './source-map.ts';
 import { lockSchema, validateLock } from './validators.generated.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -130,7 +130,7 @@ function networkProblems(document: ReadDocument): readonly Problem[] {
     ([link, network]): Entry => ({
       network,
       link: linkName(link),
-      target: { pointer: pointerTo('/links', link), at: 'value' },
+      target: { pointer: pointerTo('/links', link) },
     }),
   );
   const former = Object.entries(formerNetworks ?? {}).map(
@@ -265,7 +265,7 @@ function pinsOf(document: ReadDocument, section: KeyPlace['section']): Pins {
   const sections = document.value as Readonly<Record<string, Readonly<Record<string, readonly string[]>> | undefined>>;
   const pin = (text: string, name: string, index: number): PinnedKey => {
     const [type = '', base64 = ''] = text.split(' ');
-    const span = spanOf(document.map, { pointer: keyPointer({ section, name }, index), at: 'value' });
+    const span = spanOf(document.map, { pointer: keyPointer({ section, name }, index) });
     return { type, base64, line: placeOf(document.source, span).line };
   };
   return Object.fromEntries(
@@ -279,7 +279,7 @@ function pinsOf(document: ReadDocument, section: KeyPlace['section']): Pins {
 function keyProblems(place: KeyPlace, keys: readonly PinnedKey[], document: ReadDocument): readonly Problem[] {
   const { name } = place;
   return keys.flatMap((key, index): readonly Problem[] => {
-    const span = (at: number) => spanOf(document.map, { pointer: keyPointer(place, at), at: 'value' });
+    const span = (at: number) => spanOf(document.map, { pointer: keyPointer(place, at) });
     const inside = keyTypeInside(key.base64);
     if (inside !== key.type) {
       const found = inside === undefined ? 'no key' : `a key of type ${inside}`;

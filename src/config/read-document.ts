@@ -1,9 +1,276 @@
-import { Composer } from 'yaml';
+import {
+  type Alias,
+  Composer,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type ParsedNode,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import { pointerTo } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { given } from '../model/given.ts';
 import type { Problem } from './problem.ts';
-import { type SourceMap, type SourceText, sourceText } from './source-map.ts';
+import { type Entry, type SourceMap, type SourceText, type Span, sourceText } from './source-map.ts';
 import { readTokens, syntaxProblems } from './syntax-problems.ts';
-import { readValues } from './yaml-values.ts';
+
+/** Plain data with the place of every value. */
+interface ReadValues {
+  readonly value: unknown;
+  readonly map: SourceMap;
+  readonly problems: readonly Problem[];
+}
+
+/** More values than this, aliases unfolded, are refused; the largest sensible rack has about five thousand. */
+const maxValues = 50_000;
+
+/** Reads the composed nodes of a document into plain data; maps have no prototype, so every key is only a key. */
+function readValues(root: Node, text: string): ReadValues {
+  const walk: Walk = { text, places: new Map(), problems: [], anchors: new Map(), open: new Set(), values: 0 };
+  const value = readNode(walk, root, '', undefined);
+  if (walk.values <= maxValues) return { value, map: walk.places, problems: walk.problems };
+  const span = walk.overflow ?? { start: 0, end: 0 };
+  const detail = `With every alias unfolded it has more than ${maxValues} values.`;
+  return { value: undefined, map: new Map(), problems: [{ code: 'yaml/too-many-values', span, detail }] };
+}
+
+function readNode(walk: Walk, node: Node, pointer: string, key: Span | undefined): unknown {
+  walk.values += 1;
+  if (walk.values > maxValues) {
+    walk.overflow ??= key ?? spanOfNode(node) ?? { start: 0, end: 0 };
+    return undefined;
+  }
+  if (isAlias(node)) return readAlias(walk, node as Alias.Parsed, pointer, key);
+  place(walk, node, pointer, key);
+  if (node === null) return null;
+  if (node.anchor !== undefined) walk.anchors.set(node.anchor, node);
+  const foreign = foreignTag(walk, node);
+  if (isScalar(node)) {
+    if (foreign === undefined) return readScalar(walk, node, pointer);
+    walk.places.set(pointer, { value: foreign, isLiteral: false, ...given({ key }) });
+    return node.source ?? '';
+  }
+  walk.open.add(node);
+  const value = isSeq(node) ? readList(walk, node, pointer) : readMap(walk, node as YAMLMap.Parsed, pointer);
+  walk.open.delete(node);
+  return value;
+}
+
+function place(walk: Walk, node: Node, pointer: string, key: Span | undefined): void {
+  const value = spanOfNode(node) ?? key ?? { start: 0, end: 0 };
+  const raw = isScalar(node) ? walk.text.slice(value.start, value.end) : undefined;
+  const literal = isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
+  walk.places.set(pointer, {
+    value,
+    isLiteral: literal !== undefined && (raw === literal || raw?.slice(1, -1) === literal),
+    ...given({ key, raw }),
+  });
+}
+
+function readAlias(walk: Walk, alias: Alias.Parsed, pointer: string, key: Span | undefined): unknown {
+  const target = walk.anchors.get(alias.source);
+  const span = spanOfNode(alias) ?? { start: 0, end: 0 };
+  if (target === undefined || walk.open.has(target)) {
+    const why = target === undefined ? 'There is no anchor of this name before it' : 'The anchor contains this alias';
+    walk.problems.push({ code: 'yaml/bad-alias', span, detail: `${why}.` });
+    walk.places.set(pointer, { value: span, isLiteral: false, ...given({ key }) });
+    return null;
+  }
+  const hadRoom = walk.overflow === undefined;
+  const value = readNode(walk, target, pointer, key ?? span);
+  if (hadRoom && walk.overflow !== undefined) walk.overflow = span;
+  return value;
+}
+
+function readList(walk: Walk, list: YAMLSeq.Parsed, pointer: string): readonly unknown[] {
+  return list.items.map((item, index) => readNode(walk, item as Node, pointerTo(pointer, index), undefined));
+}
+
+function readMap(walk: Walk, map: YAMLMap.Parsed, pointer: string): object {
+  const value: Record<string, unknown> = Object.create(null);
+  const merged: { readonly key: Span; readonly from: Node }[] = [];
+  for (const pair of map.items) {
+    const name = keyText(walk, pair.key);
+    if (name === undefined) continue;
+    const key = spanOfNode(pair.key) ?? { start: 0, end: 0 };
+    const child = pointerTo(pointer, name);
+    const isMerge = name === '<<' && isPlain(pair.key);
+    const first = isMerge ? merged[0]?.key : walk.places.get(child)?.key;
+    if (isMerge && first === undefined) merged.push({ key, from: pair.value });
+    else if (first !== undefined) refuseDuplicate(walk, { name, pointer: child, key, first });
+    else value[name] = readNode(walk, pair.value, child, key);
+  }
+  for (const { from } of merged) mergeInto(walk, value, from, pointer);
+  return value;
+}
+
+function refuseDuplicate(
+  walk: Walk,
+  key: { readonly name: string; readonly pointer: string; readonly key: Span; readonly first: Span },
+): void {
+  const isNode = /^\/nodes\/[^/]*$/.test(key.pointer);
+  walk.problems.push({
+    code: isNode ? 'topology/duplicate-node' : 'yaml/duplicate-key',
+    span: key.key,
+    pointer: key.pointer,
+    detail: `\`${key.name}\` already stands above in the same map.`,
+    others: [{ span: key.first, detail: 'The first one.' }],
+  });
+}
+
+/** A merge key: what the other maps have and this one does not. Earlier ones win. */
+function mergeInto(walk: Walk, value: Record<string, unknown>, source: Node, pointer: string): void {
+  const sources = isSeq(source) ? (source.items as readonly Node[]) : [source];
+  for (const one of sources) {
+    const target = isAlias(one) ? walk.anchors.get(one.source) : one;
+    if (!isMap(target) || walk.open.has(target)) {
+      const span = spanOfNode(one) ?? { start: 0, end: 0 };
+      walk.problems.push({ code: 'yaml/bad-alias', span, detail: 'Only a map that stands before can be merged here.' });
+      continue;
+    }
+    const hidden: Walk = { ...walk, places: new Map(), problems: isAlias(one) ? [] : walk.problems };
+    const from = readNode(hidden, target as ParsedNode, pointer, undefined) as Record<string, unknown>;
+    walk.values = hidden.values;
+    if (hidden.overflow !== undefined) walk.overflow ??= hidden.overflow;
+    const adopted = new Set<string>();
+    for (const [name, inner] of Object.entries(from ?? {})) {
+      if (name in value) continue;
+      value[name] = inner;
+      adopted.add(pointerTo(pointer, name));
+    }
+    adoptPlaces(walk, hidden.places, pointer, adopted);
+  }
+}
+
+function adoptPlaces(walk: Walk, places: SourceMap, pointer: string, adopted: ReadonlySet<string>): void {
+  for (const [inner, entry] of places) {
+    const end = inner.indexOf('/', pointer.length + 1);
+    if (adopted.has(end === -1 ? inner : inner.slice(0, end))) walk.places.set(inner, entry);
+  }
+}
+/** How YAML 1.1 would read a plain text that YAML 1.2 keeps as text, if at all: what the reader would make of it. */
+function otherReading(source: string): 'a boolean' | 'a number' | 'a date' | 'nothing' | undefined {
+  if (/^(?:y|n|yes|no|true|false|on|off)$/i.test(source)) return 'a boolean';
+  if (/^(?:~|null|)$/i.test(source)) return 'nothing';
+  if (/^\d{4}-\d\d?-\d\d?(?:$|[Tt \t])/.test(source)) return 'a date';
+  return isOldNumber(source) ? 'a number' : undefined;
+}
+
+/** Binary, octal, hexadecimal, decimal with underscores, floating point, and base 60 (12:30). */
+function isOldNumber(source: string): boolean {
+  const unsigned = source.replace(/^[-+]/, '');
+  return (
+    /^0b[01_]+$/.test(unsigned) ||
+    /^0[xo][0-9a-f_]+$/i.test(unsigned) ||
+    /^\d[\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?$/i.test(unsigned) ||
+    /^\.\d[\d_]*(?:e[-+]?\d+)?$/i.test(unsigned) ||
+    /^\d[\d_]*(?::[0-5]?\d)+(?:\.\d*)?$/.test(unsigned) ||
+    /^\.(?:inf|nan)$/i.test(unsigned)
+  );
+}
+
+/**
+ * How YAML 1.1 reads a plain text that is a number in YAML 1.2, where the two differ: a leading zero is octal there, an
+ * octal of 1.2 a text, and so is an exponent without a point and a sign.
+ */
+function otherNumber(source: string): 'another number' | 'a text' | undefined {
+  if (/^[-+]?0[0-9_]+$/.test(source)) return 'another number';
+  const isText = /^0o[0-7]+$/.test(source) || /^[-+]?\d+(?:e[-+]?\d+|\.\d*e\d+)$/i.test(source);
+  return isText ? 'a text' : undefined;
+}
+
+/** What is known while the nodes of a document are read. */
+interface Walk {
+  readonly text: string;
+  readonly places: Map<string, Entry>;
+  readonly problems: Problem[];
+  readonly anchors: Map<string, ParsedNode>;
+  /** Anchored nodes that are being read, to notice one that contains itself. */
+  readonly open: Set<unknown>;
+  values: number;
+  /** The place at which there were too many. */
+  overflow?: Span;
+}
+
+/** A composed node; null where the file has nothing at all. */
+type Node = ParsedNode | null;
+
+/** The characters of a node. */
+const spanOfNode = (node: Node): Span | undefined =>
+  node?.range === undefined || node.range === null ? undefined : { start: node.range[0], end: node.range[1] };
+
+const plainTags = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+/** Refuses a tag that is not one of the plain ones; gives its place, for a scalar together with the value. */
+function foreignTag(walk: Walk, node: ParsedNode): Span | undefined {
+  if (node.tag === undefined || plainTags.has(node.tag)) return undefined;
+  const valueStart = node.range[0];
+  const before = walk.text.slice(Math.max(0, valueStart - 300), valueStart);
+  // A tag stands before its value, perhaps with an anchor between.
+  const tag = /(!\S{0,300})\s{0,99}(?:&\S{1,300}\s{0,99})?$/.exec(before);
+  const start = tag === null ? valueStart : valueStart - before.length + tag.index;
+  const span = { start, end: isScalar(node) ? node.range[1] : start + (tag?.[1]?.length ?? 1) };
+  const detail = 'Only plain text, numbers, true and false, lists and maps are read.';
+  walk.problems.push({ code: 'yaml/foreign-tag', span, detail });
+  return span;
+}
+
+/** The value of a scalar, with what other readers would take it for. */
+function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): unknown {
+  const entry = walk.places.get(pointer);
+  if (node.type !== 'PLAIN' || entry === undefined || entry.raw === undefined) return node.value;
+  const { raw } = entry;
+  const other = typeof node.value === 'number' ? otherNumber(raw) : undefined;
+  if (other !== undefined) {
+    const own = String(node.value);
+    const detail = `${raw} is ${own} here, and ${other} to readers of YAML 1.1.`;
+    const hint = `Write it as ${own}, or in quotes where a text is meant: "${raw}"`;
+    walk.problems.push({ code: 'yaml/ambiguous-number', span: entry.value, pointer, detail, hint });
+  }
+  if (typeof node.value === 'string') warnOfOtherReading(walk, raw, entry.value);
+  return node.value;
+}
+
+function warnOfOtherReading(walk: Walk, raw: string, span: Span): void {
+  const other = otherReading(raw);
+  if (other === undefined) return;
+  const detail = `meshwright reads the text ${raw}; a reader of YAML 1.1 reads ${other}.`;
+  const hint = `Put it in quotes: "${raw}"`;
+  walk.problems.push({ code: 'yaml/ambiguous-text', severity: 'warning', span, detail, hint });
+}
+
+/** Whether a key is written without quotes. */
+const isPlain = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN';
+
+/** A key as the file writes it: `1e3` stays `1e3`. Undefined, with a problem, for a key that is no text. */
+function keyText(walk: Walk, node: Node): string | undefined {
+  const span = spanOfNode(node) ?? { start: 0, end: 0 };
+  if (!isScalar(node)) {
+    walk.problems.push({
+      code: 'yaml/bad-key',
+      span,
+      detail: 'A list, a map or an alias stands where a name belongs.',
+    });
+    return undefined;
+  }
+  foreignTag(walk, node as ParsedNode);
+  if (node.type !== 'PLAIN') return String(node.value);
+  const raw = walk.text.slice(span.start, span.end);
+  if (raw === '') {
+    const colon = Math.max(span.start, walk.text.indexOf(':', span.start));
+    const at = { start: colon, end: colon + 1 };
+    walk.problems.push({ code: 'yaml/bad-key', span: at, detail: 'There is nothing before the colon.' });
+    return undefined;
+  }
+  const isSameNumber = typeof node.value === 'number' && String(node.value) === raw;
+  if (!isSameNumber) warnOfOtherReading(walk, raw, span);
+  return raw;
+}
 
 /** Files above this many bytes (of UTF-16 units, when given as text) are refused before anything looks at them. */
 const maxFileBytes = 524_288;

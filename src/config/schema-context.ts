@@ -32,7 +32,7 @@ export function placed({ document, error, part }: Context): PlacedValue {
   const raw = document.map.get(pointer)?.raw ?? '';
   return {
     pointer,
-    span: spanOf(document.map, { pointer, at: 'value' }),
+    span: spanOf(document.map, { pointer }),
     raw,
     description: descriptionOf(part.node),
     keys: keysOf(part.node),

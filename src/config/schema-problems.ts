@@ -1,20 +1,28 @@
-import { badName, gluedAmong, isSecondHalf, missingKeys, splitModel, splitModels, unknownKey } from './key-problems.ts';
-import type { Problem } from './problem.ts';
+import { didYouMean, listText } from '../desired/did-you-mean.ts';
+import { pointerTo } from '../desired/draft.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import {
   type CompiledSchema,
   type Context,
+  capital,
+  descriptionOf,
+  exampleOf,
   keysOf,
+  namesOf,
+  type PlacedValue,
   partBelow,
   placed,
   rootPart,
   type SchemaError,
   type SchemaPart,
   schemaFor,
+  sectionsWithKey,
   shownValue,
 } from './schema-context.ts';
-import { pointerTo, spanOf } from './source-map.ts';
-import { badForm, notAllowed, outOfRange, typeProblem } from './value-problems.ts';
+import { pointerText, type Span, spanOf } from './source-map.ts';
+import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
 /** Everything in which a document differs from its schema; keys that one section lacks are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
@@ -125,4 +133,297 @@ function secretProblem({ document, error }: Context): Problem | undefined {
     : 'exactly one of env, file, command or prompt, in its form';
   const detail = `What stands here names no source: ${forms}.`;
   return { code: 'secret/not-a-source', span: spanOf(document.map, { pointer, at: 'key' }), pointer, detail };
+}
+
+/** A model identifier that a map in braces split at its comma: `{ model: Mac16,9 }`. */
+interface SplitModel {
+  /** The pointer of the first half. */
+  readonly pointer: string;
+  /** Both halves with the comma. */
+  readonly span: Span;
+  readonly text: string;
+}
+
+/** The identifier of which this unknown key is the second half, if it is one. */
+function splitModelAt({ map, source }: ReadDocument, error: SchemaError): SplitModel | undefined {
+  const half = String(error.params['additionalProperty']);
+  const pointer = pointerTo(error.instancePath, 'model');
+  const model = map.get(pointer);
+  const second = map.get(pointerTo(error.instancePath, half));
+  if (model === undefined || second?.key === undefined) return undefined;
+  const isAlone = second.raw === '' || (second.raw === undefined && second.value.start === second.key.start);
+  if (!isAlone) return undefined;
+  const span = { start: model.value.start, end: second.key.end };
+  const text = source.text.slice(span.start, Math.min(span.end, span.start + 64));
+  return /^[A-Z][A-Za-z]*[0-9]{1,2},[1-9][0-9]?$/.test(text) ? { pointer, span, text } : undefined;
+}
+
+/** The split identifiers among the findings of a validator, by the pointer of their first half. */
+function splitModels(document: ReadDocument, errors: readonly SchemaError[]): ReadonlyMap<string, SplitModel> {
+  const wrong = new Set(errors.filter(({ keyword }) => keyword === 'pattern').map((error) => error.instancePath));
+  const found = new Map<string, SplitModel>();
+  for (const error of errors) {
+    const split = splitModelAt(document, error);
+    if (split !== undefined && wrong.has(split.pointer)) found.set(split.pointer, split);
+  }
+  return found;
+}
+
+/** Whether an error is about the second half of a split identifier, which the first half explains. */
+const isSecondHalf = (document: ReadDocument, splits: ReadonlyMap<string, SplitModel>, error: SchemaError): boolean =>
+  splits.has(splitModelAt(document, error)?.pointer ?? '');
+
+/** Why a host, a user, a name or a file must not reach a command line, as one sentence; undefined for harmless text. */
+function dangerIn(text: string): string | undefined {
+  if (text.startsWith('-')) return 'It begins with a dash, so a program would read it as an option.';
+  const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.exec(text);
+  if (control !== null) return `It contains ${escapeText(control[0])}, which nobody can see.`;
+  const shell = /[;&|`$<>(){}[\]\\"'*?!#]/.exec(text);
+  if (shell !== null) return `It contains ${shell[0]}, which a shell would act on.`;
+  if (/\.\.|\/|^~/.test(text) || text === '.') return 'It could become a path.';
+  return undefined;
+}
+
+/** The problem of a key that the section does not have. */
+function unknownKey({ schema, document, error, part }: Context): Problem {
+  const key = String(error.params['additionalProperty']);
+  const pointer = pointerTo(error.instancePath, key);
+  const known = keysOf(part.node);
+  const glued = gluedAmong(key, known);
+  const near = glued === undefined ? didYouMean(key, known) : undefined;
+  const elsewhere = sectionsWithKey(schema, key);
+  return {
+    code: 'schema/unknown-key',
+    span: spanOf(document.map, { pointer, at: 'key' }),
+    pointer,
+    detail: `${quoted(key)} is not a key of ${pointerText(error.instancePath)}.`,
+    hint: glued === undefined ? hintForUnknown({ key, near }, known, elsewhere) : spaceHint(glued),
+    ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+  };
+}
+
+/** A known key that runs into its value: `host:b.lan`. */
+function gluedAmong(key: string, known: readonly string[]): GluedKey | undefined {
+  const glued = gluedKey(key);
+  return glued !== undefined && known.includes(glued.key) ? glued : undefined;
+}
+
+function hintForUnknown(
+  { key, near }: { readonly key: string; readonly near: string | undefined },
+  known: readonly string[],
+  elsewhere: readonly string[],
+): string {
+  if (near !== undefined) return `Did you mean \`${near}\`?`;
+  if (elsewhere.length > 0) return `\`${key}\` belongs under ${listText(elsewhere, 'or')}.`;
+  return `Known here: ${listText(known)}.`;
+}
+
+/** The problem of keys that the section needs and does not have: all of them at once. */
+function missingKeys({ schema, document, error, part }: Context, keys: readonly string[]): Problem {
+  const pointer = error.instancePath;
+  const section = pointer === '' ? 'The file' : pointerText(pointer);
+  const isOne = keys.length === 1;
+  const names = keys.map((key) => `\`${key}\``);
+  const lines = keys.map((key) => {
+    const example = exampleOf(schema, part.node, key);
+    return { text: `\`${key}:${example === undefined ? '' : ` ${example}`}\``, isExample: example !== undefined };
+  });
+  const add = lines.some(({ isExample }) => isExample) ? `Add ${isOne ? 'it' : 'them'}, such as ` : 'Add ';
+  return {
+    code: 'schema/missing-key',
+    span: spanOf(document.map, { pointer, at: 'key' }),
+    pointer,
+    detail: `${section} has no ${listText(names, 'or')}.`,
+    hint: `${add}${listText(lines.map(({ text }) => text))}.`,
+    label: `${listText(keys)} ${isOne ? 'is' : 'are'} missing`,
+  };
+}
+
+/** Definitions of names with slashes or arrows: whatever is wrong in one, none of them becomes a word of a command. */
+const isPathLike: ReadonlySet<string> = new Set(['filePath', 'link', 'network']);
+
+/** The problem of a key whose name is not allowed. */
+function badName({ schema, document, error, part }: Context): Problem {
+  const name = String(error.params['propertyName']);
+  const pointer = pointerTo(error.instancePath, name);
+  const { node, definition } = namesOf(schema, part.node);
+  const danger = isPathLike.has(definition ?? '') ? undefined : dangerIn(name);
+  const lower = name.toLowerCase();
+  const rule = descriptionOf(node);
+  return {
+    code: danger === undefined ? 'schema/bad-name' : 'schema/unsafe-text',
+    span: spanOf(document.map, { pointer, at: 'key' }),
+    pointer,
+    detail: `${quoted(name)} cannot be a name here.${danger === undefined ? '' : ` ${danger}`}`,
+    hint: lower !== name && /^[a-z0-9-]+$/.test(lower) ? `Write \`${lower}\`. ${rule}` : rule,
+  };
+}
+
+/** The problem of a model identifier that a map in braces split at its comma. */
+const splitModel = ({ pointer, span, text }: SplitModel): Problem => ({
+  code: 'schema/bad-form',
+  span,
+  pointer,
+  detail: `Inside braces the comma ends the value, so ${quoted(text)} is two entries.`,
+  hint: `Put it in quotes: \`model: "${text}"\`.`,
+});
+
+const kindWords: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of keys',
+};
+
+/** The problem of a value of the wrong kind, with the smallest correction that can be told from what stands there. */
+function typeProblem(place: PlacedValue, error: SchemaError, shown: string): Problem {
+  const wanted = String(error.params['type']);
+  const is = kindOf(place.value);
+  const belongs = `${kindWords[wanted] ?? wanted} belongs here`;
+  const what = typeof place.value === 'object' ? `${capital(is)} stands here` : `${capital(shown)} is ${is}`;
+  const detail = `${what}; ${belongs}.`;
+  const hint = hintFor(wanted, place);
+  return {
+    code: 'schema/wrong-type',
+    span: place.span,
+    pointer: place.pointer,
+    detail,
+    ...(hint === '' ? {} : { hint }),
+  };
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'number') return `the number ${value}`;
+  return typeof value === 'boolean' ? `the boolean ${value}` : 'nothing';
+}
+
+function hintFor(wanted: string, place: PlacedValue): string {
+  const { value } = place;
+  const raw = escapeText(place.raw);
+  if (value === null) return 'Fill it in, or remove the key.';
+  if (wanted === 'object') return hintForMap(place);
+  if (wanted === 'string' && typeof value !== 'object') {
+    return place.isFitAsText ? `Put it in quotes: "${raw}"` : place.description;
+  }
+  if (wanted === 'boolean' && typeof value === 'string') {
+    if (/^(?:y|yes|on)$/i.test(value)) return `Write true: to YAML 1.2, ${raw} is a text.`;
+    if (/^(?:n|no|off)$/i.test(value)) return `Write false: to YAML 1.2, ${raw} is a text.`;
+  }
+  if (wanted === 'integer' && typeof value === 'string' && /^[1-9][0-9]*$/.test(value))
+    return `Write ${value} without quotes.`;
+  return place.description;
+}
+
+function hintForMap({ pointer, raw, value, keys, description }: PlacedValue): string {
+  const glued = gluedKey(raw);
+  if (glued !== undefined && keys.includes(glued.key)) return spaceHint(glued);
+  if (pointer === '/nodes' && Array.isArray(value)) {
+    return `Write them as a map, by name and without dashes: \`${nodeLine(value[0])}\`.`;
+  }
+  return description;
+}
+
+/** The first node of a list as a line of a map; an example where the list does not say its name. */
+function nodeLine(item: unknown): string {
+  const name: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'name') : item;
+  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) return 'studio-1: { host: studio-1.lan }';
+  const host: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'host') : undefined;
+  const isFit = typeof host === 'string' && /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(host);
+  return `${name}: { host: ${isFit ? host : `${name}.lan`} }`;
+}
+const end = '([A-Za-z0-9][A-Za-z0-9-]{0,62}):([0-9]{1,2})';
+const looseLink = new RegExp(`^${end} {0,9}([-<>=~\u2013\u2014\u2190\u2192\u2194\u21d4]{1,4}|to) {0,9}${end}$`);
+
+/** How a link should be written, told from what is wrong with it; undefined when it is no link at all. */
+function linkAdvice(text: string): string | undefined {
+  const match = looseLink.exec(text);
+  if (match === null) return undefined;
+  const [, first = '', from = '', arrow = '', second = '', to = ''] = match;
+  const ends = `${first.toLowerCase()}:${from} <-> ${second.toLowerCase()}:${to}`;
+  const isLower = !/[A-Z]/.test(first + second);
+  const fromZero = [from, to].some((receptacle) => /^0+$/.test(receptacle));
+  const advice = [
+    ...(arrow === '<->' ? [] : ['Write `<->` between the two ends.']),
+    ...(isLower ? [] : ['Names are lower-case.']),
+    ...(fromZero ? ['Receptacles count from 1, as macOS prints them.'] : []),
+  ];
+  if (advice.length === 0) return undefined;
+  return `${advice.join(' ')}${fromZero ? '' : ` Here: \`${ends}\`.`}`;
+}
+
+/** The problem of a value that is not one of a few. */
+function notAllowed(context: Context): Problem {
+  const { pointer, span, description, value } = placed(context);
+  const { error } = context;
+  if (error.keyword === 'const') {
+    const detail = `This is ${shownValue(context)}; this meshwright knows format ${String(error.params['allowedValue'])}.`;
+    return { code: 'schema/unsupported-version', span, pointer, detail };
+  }
+  const shown = shownValue(context);
+  const detail = shown === 'nothing' ? 'Nothing stands here.' : `${capital(shown)} is not allowed here.`;
+  if (error.keyword === 'oneOf') return { code: 'schema/not-allowed', span, pointer, detail, hint: description };
+  const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String);
+  const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
+  const list = `Allowed: ${listText(allowed, 'or')}.`;
+  return {
+    code: 'schema/not-allowed',
+    span,
+    pointer,
+    detail,
+    hint: near === undefined ? list : `Did you mean \`${near}\`? ${list}`,
+  };
+}
+
+/** Definitions whose text reaches a command line. */
+const reachesCommandLine = new Set(['name', 'user', 'host', 'identityFile']);
+
+/** The problem of a text without the needed form; one that could act on a command line is told as such. */
+function badForm(context: Context): Problem {
+  const { pointer, span, description, value } = placed(context);
+  const text = String(value);
+  const definition = context.part.definition ?? '';
+  const danger = reachesCommandLine.has(definition) ? dangerIn(text) : undefined;
+  const advice = definition === 'host' ? hostAdvice(text) : isLink(pointer) ? linkAdvice(text) : undefined;
+  return {
+    code: danger === undefined ? 'schema/bad-form' : 'schema/unsafe-text',
+    span,
+    pointer,
+    detail: `${text === '' ? 'An empty text' : quoted(text)} cannot stand here.${danger === undefined ? '' : ` ${danger}`}`,
+    hint: advice ?? description,
+  };
+}
+
+const isLink = (pointer: string): boolean => pointer.startsWith('/thunderbolt/links/');
+
+function hostAdvice(text: string): string | undefined {
+  const user = /^([A-Za-z_][A-Za-z0-9_.-]*)@(.+)$/.exec(text);
+  if (user !== null) return `Write \`user: ${user[1]}\` and \`host: ${user[2]}\`.`;
+  const port = /^\[?([A-Za-z0-9.-]+)\]?:([0-9]{1,5})$/.exec(text);
+  return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
+}
+
+const singular: Readonly<Record<string, string>> = { entries: 'entry', characters: 'character' };
+
+/** The problem of a number, a length or a count outside its bounds. */
+function outOfRange(context: Context): Problem {
+  const { pointer, span, description, value } = placed(context);
+  const { keyword, params } = context.error;
+  const limit = String(params['limit']);
+  const counted = { Properties: 'entries', Items: 'entries', Length: 'characters' };
+  const unit = Object.entries(counted).find(([end]) => keyword.endsWith(end))?.[1];
+  const noun = unit !== undefined && limit === '1' ? singular[unit] : unit;
+  const bound = `${keyword.startsWith('max') ? 'At most' : 'At least'} ${limit}${noun === undefined ? '' : ` ${noun}`}`;
+  const shown = typeof value === 'number' ? `, and this is ${value}` : '';
+  return {
+    code: 'schema/out-of-range',
+    span,
+    pointer,
+    detail: `${bound} can stand here${shown}.`,
+    ...(description === '' ? {} : { hint: description }),
+  };
 }

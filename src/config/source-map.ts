@@ -17,7 +17,8 @@ export type SourceMap = ReadonlyMap<string, Entry>;
 /** What of a value is meant: its key, the value, or some characters of the value. */
 export interface Target {
   readonly pointer: string;
-  readonly at: 'key' | 'value';
+  /** Absent: the value. */
+  readonly at?: 'key' | 'value';
   readonly part?: Span;
 }
 
@@ -37,9 +38,6 @@ export function spanOf(map: SourceMap, target: Target): Span {
 
 const isEmpty = (span: Span): boolean => span.end <= span.start;
 const firstOf = (span: Span): Span => ({ start: span.start, end: Math.min(span.end, span.start + 1) });
-/** The JSON pointer of a key or an index below another pointer (RFC 6901). */
-export const pointerTo = (parent: string, key: string | number): string =>
-  `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** The pointer above, or undefined for the root. */
 function parentPointer(pointer: string): string | undefined {

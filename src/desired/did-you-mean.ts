@@ -1,3 +1,4 @@
+import { given } from '../model/given.ts';
 import { editDistance } from './edit-distance.ts';
 
 const listedAtMost = 8;
@@ -56,6 +57,15 @@ export function suggesterAmong(candidates: readonly string[]): (word: string) =>
     return found.get(word);
   };
 }
+
+/** What a finding says of the name that is likely meant; `otherwise` is its hint where none is near. */
+export const meant = (
+  near: string | undefined,
+  otherwise?: string,
+): { readonly label?: string; readonly hint?: string } =>
+  near === undefined
+    ? given({ hint: otherwise })
+    : { label: `did you mean ${near}?`, hint: `Did you mean \`${near}\`?` };
 
 /** `a, b and c`; nothing for an empty list. */
 export function listText(words: readonly string[], last = 'and'): string {

@@ -1,24 +1,83 @@
+import { given } from '../model/given.ts';
 import { type LinkEnd, nodeName } from '../model/node.ts';
-import {
-  type DraftModel,
-  type DraftPlacement,
-  type DraftRuntime,
-  type DraftText,
-  draftModels,
-  draftPlacements,
-  draftRuntimes,
-  list,
-  member,
-  namesIn,
-  optional,
-  placementLimits,
-  pointerTo,
-  type RawText,
-  record,
-  textOf,
-} from './draft-placements.ts';
-import { parseLink, parseLinkEnd } from './parse-link.ts';
-import { secretPrograms } from './secret-sources.ts';
+import { parseLink, parseLinkEnd } from './addresses.ts';
+
+/** A runtime of the file as far as it can be judged. */
+export interface DraftRuntime {
+  readonly name: string;
+  readonly pointer: string;
+  readonly driver?: DraftText;
+  /** The keys that it has. */
+  readonly keys: readonly string[];
+  /** Words that are texts, with their places. */
+  readonly command: readonly DraftText[];
+  readonly listening?: DraftText;
+}
+
+/** A model of the file as far as it can be judged. */
+interface DraftModel {
+  readonly name: string;
+  readonly pointer: string;
+  readonly source?: DraftText;
+  readonly hasFiles: boolean;
+  /** Whether it comes by http, which the file does not allow. */
+  readonly isRefusedHttp: boolean;
+  /** The keys of `files`. */
+  readonly paths: readonly string[];
+}
+
+/** A placement of the file as far as it can be judged. */
+export interface DraftPlacement {
+  readonly name: string;
+  readonly pointer: string;
+  /** The keys that it has. */
+  readonly keys: readonly string[];
+  readonly model?: DraftText;
+  readonly runtime?: DraftText;
+  /** Nodes that are texts, in rank order. */
+  readonly nodes: readonly DraftText[];
+  /** Whether every entry of the list is among them. */
+  readonly hasAllNodes: boolean;
+  readonly hasSharding: boolean;
+  readonly sharding?: DraftText;
+  /** How many shares it has; undefined without that key, or when it is no list. */
+  readonly shareCount?: number;
+  readonly transport?: DraftText;
+  readonly backend?: DraftText;
+  /** Of the endpoint, its default included; undefined when it is no number. */
+  readonly endpointPort?: number;
+  /** Where that port stands, or the placement when it is the default. */
+  readonly endpointPointer: string;
+  /** The keys of its endpoint. */
+  readonly endpointKeys: readonly string[];
+  /** Of a list of sources of its keys: each in a form that is compared and never shown. */
+  readonly keySources: readonly string[];
+  readonly isPublished: boolean;
+  readonly isOpenToAnybody: boolean;
+  readonly servedName?: string;
+  /** Where else it may run. */
+  readonly fallback?: Pick<DraftPlacement, 'pointer' | 'nodes' | 'hasAllNodes'>;
+  /** Set for what {@link draftLayouts} makes of a fallback. */
+  readonly isFallback?: true;
+}
+
+/**
+ * Every placement, and then each that has a fallback once more as it would run there, at the place of that key: what
+ * its nodes have to be, those of the fallback have to be as well.
+ */
+export const draftLayouts = (placements: readonly DraftPlacement[]): readonly DraftPlacement[] => [
+  ...placements,
+  ...placements.flatMap((one) => (one.fallback === undefined ? [] : [draftFallback(one, one.fallback)])),
+];
+
+function draftFallback(
+  { backend, transport, ...rest }: DraftPlacement,
+  fallback: NonNullable<DraftPlacement['fallback']>,
+): DraftPlacement {
+  // One node alone talks to nobody.
+  const talk = fallback.nodes.length < 2 ? {} : given({ backend, transport });
+  return { ...rest, ...talk, ...fallback, keys: [], endpointPointer: fallback.pointer, isFallback: true };
+}
 
 /** A node of the file, whatever its name looks like; what is not a text is left out. */
 export interface DraftNode {
@@ -86,108 +145,242 @@ export interface Draft {
   readonly modelNames: ReadonlySet<string>;
 }
 
+/** The endpoint of a placement that does not say its port. */
+export const defaultEndpointPort = 8_080;
+
 /**
  * How much of a file is judged: what the schema allows (`maxProperties`, `maxItems`).
  * The schema refuses a file with more, so the rest need not cost anything.
  */
-export const draftLimits = { nodes: 256, links: 1_024, avoid: 1_024, ...placementLimits } as const;
+export const draftLimits = {
+  nodes: 256,
+  links: 1_024,
+  avoid: 1_024,
+  runtimes: 64,
+  models: 256,
+  placements: 64,
+  words: 256,
+  files: 2_048,
+  members: 16,
+} as const;
 
 /** Makes a draft of whatever a file holds; never fails. */
 export function makeDraft(root: unknown, raw: RawText): Draft {
-  const macos = member(root, 'macos');
-  const thunderbolt = member(root, 'thunderbolt');
-  const ssh = portOf(member(root, 'ssh'));
-  const pool = member(member(thunderbolt, 'addressing'), 'pool');
-  const text = (value: unknown, pointer: string) => textOf(value, pointer, raw);
-  const nodes = Object.entries(record(member(root, 'nodes')));
-  const links = list(member(thunderbolt, 'links')).slice(0, draftLimits.links).flatMap(draftLink);
+  const file: Spot = { value: root, pointer: '', raw };
+  const links = below(file, 'thunderbolt', 'links');
+  const read = items(links, draftLimits.links).flatMap(draftLink);
+  const pool = below(file, 'thunderbolt', 'addressing', 'pool');
+  const system = below(file, 'system');
+  const sshPort = numberOf(below(file, 'ssh', 'port'));
   return {
-    nodes: nodes.slice(0, draftLimits.nodes).map(([name, node]) => draftNode(name, node, ssh, raw)),
-    nodeNames: new Set(nodes.map(([name]) => name)),
-    links,
-    hasAllLinks: links.length === list(member(thunderbolt, 'links')).length,
-    avoid: list(member(thunderbolt, 'avoid')).slice(0, draftLimits.avoid).flatMap(draftAvoid),
-    hasDoorman: member(root, 'doorman') !== undefined,
-    secretPrograms: secretPrograms(root, raw),
-    runtimes: draftRuntimes(root, raw),
-    models: draftModels(root, raw),
-    placements: draftPlacements(root, raw),
-    hasPool: pool !== undefined,
-    runtimeNames: namesIn(root, 'runtimes'),
-    modelNames: namesIn(root, 'models'),
-    ...optional('version', text(member(macos, 'version'), '/macos/version')),
-    ...optional('accept', text(member(macos, 'accept'), '/macos/accept')),
-    ...optional('wiredLimit', text(member(member(root, 'system'), 'wiredLimit'), '/system/wiredLimit')),
-    ...optional('fileVault', text(member(member(root, 'system'), 'fileVault'), '/system/fileVault')),
-    accounts: draftAccounts(root, text),
-    users: draftUsers(root),
-    ...optional('automaticLogin', text(member(member(root, 'system'), 'automaticLogin'), '/system/automaticLogin')),
-    ...optional('pool', text(pool, '/thunderbolt/addressing/pool')),
+    nodes: entries(file, 'nodes', draftLimits.nodes).map((node) => draftNode(node, sshPort)),
+    nodeNames: namesIn(file, 'nodes'),
+    links: read,
+    hasAllLinks: read.length === list(links).length,
+    avoid: items(below(file, 'thunderbolt', 'avoid'), draftLimits.avoid).flatMap(draftAvoid),
+    hasDoorman: below(file, 'doorman').value !== undefined,
+    secretPrograms: secretPrograms(file),
+    runtimes: entries(file, 'runtimes', draftLimits.runtimes).map(draftRuntime),
+    models: draftModels(file),
+    placements: entries(file, 'placements', draftLimits.placements).map(draftPlacement),
+    hasPool: pool.value !== undefined,
+    runtimeNames: namesIn(file, 'runtimes'),
+    modelNames: namesIn(file, 'models'),
+    accounts: given({
+      ranks: textOf(below(system, 'accounts', 'ranks')),
+      gateway: textOf(below(system, 'accounts', 'gateway')),
+    }),
+    users: [below(file, 'ssh'), ...entries(file, 'nodes')].flatMap((one) => wordOf(below(one, 'user')) ?? []),
+    ...given({
+      version: textOf(below(file, 'macos', 'version')),
+      accept: textOf(below(file, 'macos', 'accept')),
+      wiredLimit: textOf(below(system, 'wiredLimit')),
+      fileVault: textOf(below(system, 'fileVault')),
+      automaticLogin: textOf(below(system, 'automaticLogin')),
+      pool: textOf(pool),
+    }),
   };
 }
 
-function draftAccounts(
-  root: unknown,
-  text: (value: unknown, pointer: string) => DraftText | undefined,
-): Draft['accounts'] {
-  const named = member(member(root, 'system'), 'accounts');
+function draftRuntime(spot: Entry): DraftRuntime {
   return {
-    ...optional('ranks', text(member(named, 'ranks'), '/system/accounts/ranks')),
-    ...optional('gateway', text(member(named, 'gateway'), '/system/accounts/gateway')),
+    name: spot.name,
+    pointer: spot.pointer,
+    keys: keysIn(spot),
+    command: texts(below(spot, 'command'), draftLimits.words),
+    ...given({ driver: textOf(below(spot, 'driver')), listening: textOf(below(spot, 'joined', 'listening')) }),
   };
 }
 
-/** Every account that the file logs in as. */
-const draftUsers = (root: unknown): readonly string[] =>
-  [member(root, 'ssh'), ...Object.values(record(member(root, 'nodes')))].flatMap((one) => {
-    const user = member(one, 'user');
-    return typeof user === 'string' ? [user] : [];
+function draftModels(file: Spot): readonly DraftModel[] {
+  const isHttpAllowed = below(file, 'downloads', 'plainHttp').value === 'allowed';
+  return entries(file, 'models', draftLimits.models).map((spot) => {
+    const source = textOf(below(spot, 'source'));
+    const files = below(spot, 'files');
+    return {
+      name: spot.name,
+      pointer: spot.pointer,
+      hasFiles: files.value !== undefined,
+      isRefusedHttp: !isHttpAllowed && source?.isText === true && source.text.startsWith('http:'),
+      paths: keysIn(files, draftLimits.files),
+      ...given({ source }),
+    };
   });
-
-function portOf(value: unknown): number | undefined {
-  const port = member(value, 'port');
-  return typeof port === 'number' ? port : undefined;
 }
 
-function draftNode(name: string, node: unknown, sshPort: number | undefined, raw: RawText): DraftNode {
-  const pointer = pointerTo('/nodes', name);
-  const hardware = member(node, 'hardware');
-  const model = textOf(member(hardware, 'model'), `${pointer}/hardware/model`, raw);
-  const memory = textOf(member(hardware, 'memory'), `${pointer}/hardware/memory`, raw);
+function draftPlacement(spot: Entry): DraftPlacement {
+  const { name, pointer } = spot;
+  const text = (key: string): DraftText | undefined => textOf(below(spot, key));
+  const endpoint = below(spot, 'endpoint');
+  const port = below(endpoint, 'port');
+  const { value: shares } = below(spot, 'shares');
+  const fallback = below(spot, 'fallback');
+  const members = membersIn(fallback);
   return {
     name,
     pointer,
-    ...optional('host', textOf(member(node, 'host'), `${pointer}/host`, raw)),
-    ...optional('port', portOf(node) ?? sshPort),
-    ...optional('model', model),
-    ...optional('memory', memory),
+    keys: keysIn(spot),
+    ...membersIn(spot),
+    hasSharding: below(spot, 'sharding').value !== undefined,
+    endpointPointer: port.value === undefined ? pointer : port.pointer,
+    endpointKeys: keysIn(endpoint),
+    keySources: items(below(endpoint, 'apiKey'), mostKeys).map(({ value }) => JSON.stringify(value)),
+    isPublished: below(endpoint, 'listen').value === 'lan',
+    isOpenToAnybody: below(endpoint, 'access').value === 'anybody',
+    ...given({
+      servedName: wordOf(below(endpoint, 'servedName')),
+      model: text('model'),
+      runtime: text('runtime'),
+      sharding: text('sharding'),
+      shareCount: Array.isArray(shares) ? shares.length : undefined,
+      transport: text('transport'),
+      backend: text('backend'),
+      endpointPort: numberOf({ ...port, value: port.value ?? defaultEndpointPort }),
+      fallback: members.nodes.length === 0 ? undefined : { pointer: fallback.pointer, ...members },
+    }),
   };
 }
 
-function draftLink(value: unknown, index: number): readonly DraftLink[] {
+function membersIn(spot: Spot): Pick<DraftPlacement, 'nodes' | 'hasAllNodes'> {
+  const all = below(spot, 'nodes');
+  const nodes = texts(all, draftLimits.members);
+  return { nodes, hasAllNodes: nodes.length === list(all).length };
+}
+
+function draftNode(spot: Entry, sshPort: number | undefined): DraftNode {
+  return {
+    name: spot.name,
+    pointer: spot.pointer,
+    ...given({
+      host: textOf(below(spot, 'host')),
+      port: numberOf(below(spot, 'port')) ?? sshPort,
+      model: textOf(below(spot, 'hardware', 'model')),
+      memory: textOf(below(spot, 'hardware', 'memory')),
+    }),
+  };
+}
+
+function draftLink({ value, pointer }: Spot, index: number): readonly DraftLink[] {
   const ends = typeof value === 'string' ? parseLink(value) : undefined;
   if (typeof value !== 'string' || ends === undefined) return [];
   const second = value.lastIndexOf('>') + 1;
   const start = second + (value.slice(second).length - value.slice(second).trimStart().length);
   const [from, to] = ends;
   const firstEnd = { ...from, start: 0, end: value.slice(0, value.indexOf('<->')).trimEnd().length };
-  return [
-    {
-      index,
-      pointer: `/thunderbolt/links/${index}`,
-      text: value,
-      ends: [firstEnd, { ...to, start, end: value.length }],
-    },
-  ];
+  return [{ index, pointer, text: value, ends: [firstEnd, { ...to, start, end: value.length }] }];
 }
 
-function draftAvoid(value: unknown, index: number): readonly DraftAvoid[] {
-  const pointer = `/thunderbolt/avoid/${index}`;
+function draftAvoid({ value, pointer }: Spot): readonly DraftAvoid[] {
   if (typeof value === 'number') return [{ pointer, receptacle: value }];
   const end = typeof value === 'string' ? parseLinkEnd(value) : undefined;
   return end === undefined ? [] : [{ pointer, ...end }];
 }
 
+/** The word that names the program, of each password of an account and key of an endpoint that is one. */
+function secretPrograms(file: Spot): readonly DraftText[] {
+  const keys = entries(file, 'placements').flatMap((placement) => {
+    const key = below(placement, 'endpoint', 'apiKey');
+    return Array.isArray(key.value) ? items(key) : [key];
+  });
+  const passwords = [below(file, 'ssh'), ...entries(file, 'nodes')].map((one) => below(one, 'password'));
+  return [...passwords, ...keys].flatMap((one) => {
+    const [first] = items(below(one, 'command'));
+    return (first && textOf(first)) ?? [];
+  });
+}
+
 /** The nodes of a draft by name. */
 export const draftNodesByName = (draft: Draft): ReadonlyMap<string, DraftNode> =>
   new Map(draft.nodes.map((node) => [nodeName(node.name), node]));
+
+/** A scalar of the file with its place. */
+export interface DraftText {
+  readonly pointer: string;
+  /** The value, or for a number the text as the file writes it. */
+  readonly text: string;
+  readonly isText: boolean;
+}
+
+/** The text of a scalar as the file writes it, by JSON pointer. */
+type RawText = (pointer: string) => string | undefined;
+
+/** Any value of the file with its place. */
+interface Spot {
+  readonly value: unknown;
+  readonly pointer: string;
+  readonly raw: RawText;
+}
+
+/** What a map has under a name. */
+interface Entry extends Spot {
+  readonly name: string;
+}
+
+/** The JSON pointer of a key or an index below another pointer (RFC 6901). */
+export const pointerTo = (parent: string, key: string | number): string =>
+  `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** A value as a map; an empty one for anything else. */
+const record = ({ value }: Spot): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+/** A value as a list; an empty one for anything else. */
+const list = ({ value }: Spot): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** What stands below these keys; a value that is undefined for a key that a map does not have itself. */
+const below = (spot: Spot, ...keys: readonly string[]): Spot =>
+  keys.reduce((at, key) => {
+    const map = record(at);
+    const value = Object.hasOwn(map, key) ? map[key] : undefined;
+    return { value, pointer: pointerTo(at.pointer, key), raw: at.raw };
+  }, spot);
+
+const items = (spot: Spot, most?: number): readonly Spot[] =>
+  list(spot)
+    .slice(0, most)
+    .map((value, index) => ({ ...spot, value, pointer: `${spot.pointer}/${index}` }));
+
+const entries = (file: Spot, section: string, most = Number.POSITIVE_INFINITY): readonly Entry[] =>
+  keysIn(below(file, section), most).map((name) => ({ ...below(file, section, name), name }));
+
+/** The names of everything in a section, also of what is too much to be judged. */
+const namesIn = (file: Spot, section: string): ReadonlySet<string> =>
+  new Set(Object.keys(record(below(file, section))));
+
+/** More keys than any section has. */
+const mostKeys = 64;
+
+const keysIn = (spot: Spot, most = mostKeys): readonly string[] => Object.keys(record(spot)).slice(0, most);
+
+const texts = (spot: Spot, most: number): readonly DraftText[] =>
+  items(spot, most).flatMap((item) => (typeof item.value === 'string' ? (textOf(item) ?? []) : []));
+
+const numberOf = ({ value }: Spot): number | undefined => (typeof value === 'number' ? value : undefined);
+
+const wordOf = ({ value }: Spot): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** A text or a number with its place; undefined for anything else. */
+function textOf({ value, pointer, raw }: Spot): DraftText | undefined {
+  if (typeof value === 'string') return { pointer, text: value, isText: true };
+  return typeof value === 'number' ? { pointer, text: raw(pointer) ?? String(value), isText: false } : undefined;
+}

@@ -1,12 +1,11 @@
-import type { KeysByDriver } from '../desired/runtimes.ts';
+import type { KeysByDriver } from '../desired/rules/rule.ts';
 import type { DiagnosticCode } from '../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredRuntime, DriverName } from '../model/desired.ts';
 import type { DialogueCall } from '../model/endpoint-calls.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import { command } from './command/command.ts';
 import type { RuntimeDriver, Talk } from './contract/driver.ts';
-import { leaveExo } from './exo/dialogue.ts';
-import { exo } from './exo/exo.ts';
+import { exo, leaveExo } from './exo/exo.ts';
 import { placeOnExo } from './exo/place.ts';
 import { llamacppRpc } from './llamacpp/llamacpp-rpc.ts';
 import { mlx } from './mlx/mlx.ts';

@@ -3,4 +3,4 @@ import { keysByDriver } from '../drivers/registry.ts';
 
 /** {@link loadClusterWith} for the drivers of this package. */
 export const loadCluster = (input: string | Uint8Array, file: string): LoadedCluster =>
-  loadClusterWith({ drivers: keysByDriver }, input, file);
+  loadClusterWith(keysByDriver, input, file);

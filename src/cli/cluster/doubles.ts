@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { requirementsName } from '../../desired/resolve-placements.ts';
+import { requirementsName } from '../../desired/resolve.ts';
 import { absolutePath } from '../../desired/settle/settle-trees.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet } from '../../model/desired.ts';

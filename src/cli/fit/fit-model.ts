@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { contextTokens, memoryLabelBytes } from '../../desired/amounts.ts';
-import { requirementsName } from '../../desired/resolve-placements.ts';
+import { requirementsName } from '../../desired/resolve.ts';
 import { settlePackages } from '../../desired/settle/python-packages.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/settle-trees.ts';

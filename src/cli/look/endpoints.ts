@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { record } from '../../desired/draft-placements.ts';
 import { askedPort, clearTextWords, takesPrompt } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { asObject } from '../../node/answers/read-answer.ts';
 import { type EndpointAccess, type EndpointSettings, endpointsText } from '../../report/status/endpoints-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { placementNamed } from '../cluster/targets.ts';
@@ -84,7 +84,7 @@ function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode
 
 /** Without a doorman clients have to use the name that the runtime itself knows. */
 function runtimeWord(fleet: DesiredFleet, placement: DesiredPlacement): string {
-  const word = record(requestOf(fleet, placement).body)['model'];
+  const word = asObject(requestOf(fleet, placement).body)?.['model'];
   return typeof word === 'string' && word !== '' ? word : placement.model;
 }
 

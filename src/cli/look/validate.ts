@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { pointerTo } from '../../config/source-map.ts';
+import { pointerTo } from '../../desired/draft.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { everyNode } from '../../desired/layouts.ts';
-import { doormanFile } from '../../desired/resolve-placements.ts';
+import { doormanFile } from '../../desired/resolve.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';

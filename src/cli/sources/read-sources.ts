@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCluster } from '../../config/load-cluster.ts';
-import { pointerTo } from '../../config/source-map.ts';
-import { requirementsName } from '../../desired/resolve-placements.ts';
+import { pointerTo } from '../../desired/draft.ts';
+import { requirementsName } from '../../desired/resolve.ts';
 import {
   type ArchiveFact,
   absolutePath,

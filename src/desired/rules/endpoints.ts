@@ -1,9 +1,8 @@
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { placementSubject, runtimeSubject } from '../../model/subject.ts';
-import type { Draft } from '../draft.ts';
-import { type DraftPlacement, draftLayouts } from '../draft-placements.ts';
+import { type Draft, type DraftPlacement, draftLayouts } from '../draft.ts';
 import { innerPorts, rankPorts, rankSlot } from '../endpoints.ts';
-import { doormanTree } from '../resolve-placements.ts';
+import { doormanTree } from '../resolve.ts';
 import type { Finding, FindingPlace, PlaceText, Rule } from './rule.ts';
 
 /** Endpoints, their keys, and the ports that they and the ranks take. */
@@ -25,7 +24,6 @@ function secretProgram({ secretPrograms }: Draft): readonly Finding[] {
       ({ pointer }): Finding => ({
         code: 'secret/no-program',
         pointer,
-        at: 'value',
         detail: 'The first word of this command is empty, and it is the one that names the program.',
       }),
     );
@@ -41,7 +39,6 @@ function keyTwice({ placements }: Draft): readonly Finding[] {
         {
           code: 'placement/key-twice',
           pointer: `${pointer}/endpoint/apiKey/${at}`,
-          at: 'value',
           detail: `Source ${at + 1} of the list is source ${first + 1} once more.`,
           subject: placementSubject(name),
         },
@@ -62,7 +59,6 @@ function innerPort({ placements }: Draft): readonly Finding[] {
       {
         code: 'placement/inner-port',
         pointer: endpointPointer,
-        at: 'value',
         label: `${first} to ${last} are for runtimes behind a doorman`,
         detail: `Port ${endpointPort} may be that of a placement whose leader is ${name}'s, too.`,
         subject: placementSubject(name),
@@ -90,7 +86,7 @@ function endpointTaken({ placements }: Draft, place: PlaceText): readonly Findin
     if (other === undefined) return [];
     told.add(pairKey(other, placement));
     const otherPlace = placeOf(other);
-    const finding: Finding = {
+    return {
       ...placeOf(placement),
       code: 'placement/endpoint-taken',
       label: `${other.name} has port ${endpointPort} already, ${place(otherPlace)}`,
@@ -98,7 +94,6 @@ function endpointTaken({ placements }: Draft, place: PlaceText): readonly Findin
       subject: placementSubject(name),
       others: [{ ...otherPlace, detail: `The port of ${other.name}.` }],
     };
-    return [finding];
   });
 }
 
@@ -213,15 +208,13 @@ function endpointOfRanks({ placements }: Draft): readonly Finding[] {
     if (other === undefined) return [];
     const { first, last } = rankPorts(other.name);
     const whose = other.name === name ? 'Its own ranks' : `The ranks of ${other.name}`;
-    const finding: Finding = {
+    return {
       code: 'placement/endpoint-of-ranks',
       pointer: endpointPointer,
-      at: 'value',
       label: `${first} to ${last} are for the ranks of ${other.name}`,
       detail: `${whose} meet on ports ${first} to ${last} of these nodes.`,
       subject: placementSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -242,7 +235,7 @@ function sameSlot({ placements }: Draft): readonly Finding[] {
     if (other === undefined) return [];
     told.add(pairKey(other, placement));
     const { first, last } = rankPorts(placement.name);
-    const finding: Finding = {
+    return {
       code: 'placement/same-slot',
       pointer: placement.pointer,
       at: 'key',
@@ -251,7 +244,6 @@ function sameSlot({ placements }: Draft): readonly Finding[] {
       subject: placementSubject(placement.name),
       others: [{ pointer: other.pointer, at: 'key', detail: 'The other placement.' }],
     };
-    return [finding];
   });
 }
 

@@ -6,8 +6,14 @@ import { linkSubject, nodeSubject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { firstAddress, ipv4Number, isInside, linkText, networkSize, parseIpv4Network } from '../addresses.ts';
 import { listText } from '../did-you-mean.ts';
-import { type Draft, type DraftAvoid, type DraftEnd, type DraftLink, draftNodesByName } from '../draft.ts';
-import type { DraftText } from '../draft-placements.ts';
+import {
+  type Draft,
+  type DraftAvoid,
+  type DraftEnd,
+  type DraftLink,
+  type DraftText,
+  draftNodesByName,
+} from '../draft.ts';
 import type { Finding, PlaceText, Rule } from './rule.ts';
 
 /** Cables and their receptacles, and the pool of their addresses. */
@@ -58,8 +64,7 @@ function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText
   };
 }
 
-const placeOf = ({ link, end }: Use) =>
-  ({ pointer: link.pointer, at: 'value', part: { start: end.start, end: end.end } }) as const;
+const placeOf = ({ link, end }: Use) => ({ pointer: link.pointer, part: { start: end.start, end: end.end } }) as const;
 
 function hintFor(end: DraftEnd, free: readonly number[] | undefined): string {
   if (free === undefined) return 'Give one of the two links another receptacle.';
@@ -135,7 +140,7 @@ function pool(draft: Draft): readonly Finding[] {
   return [...tooSmall(draft, text, network), ...notPrivate(text, network), ...hasHosts(draft, text, network)];
 }
 
-const here = (text: DraftText) => ({ pointer: text.pointer, at: 'value' }) as const;
+const here = (text: DraftText) => ({ pointer: text.pointer }) as const;
 
 function notANetwork(text: DraftText, detail: string, hint?: Prose): Finding {
   return { ...here(text), code: 'topology/pool-not-a-network', detail, ...given({ hint }) };
@@ -189,17 +194,15 @@ function noSuchReceptacle(draft: Draft): readonly Finding[] {
     const model = declared === undefined ? undefined : macModel(declared.text);
     if (model === undefined || declared === undefined || receptacle <= model.receptacles) return [];
     const numbers = Array.from({ length: model.receptacles }, (_, index) => String(index + 1));
-    const finding: Finding = {
+    return {
       code: 'topology/no-such-receptacle',
       pointer,
-      at: 'value',
       part: { start, end },
       label: `${node} has ${model.receptacles}`,
       detail: `${node} is a ${model.name} (${declared.text}) with receptacles ${listText(numbers)}.`,
       subject: nodeSubject(node),
-      others: [{ pointer: declared.pointer, at: 'value', detail: 'The model is declared here.' }],
+      others: [{ pointer: declared.pointer, detail: 'The model is declared here.' }],
     };
-    return [finding];
   });
 }
 
@@ -209,14 +212,12 @@ function noRdmaModel(draft: Draft): readonly Finding[] {
   return [...draftNodesByName(draft)].flatMap(([name, node]) => {
     const model = node.model === undefined ? undefined : macModel(node.model.text);
     if (node.model === undefined || model === undefined || model.thunderbolt === 5 || !linked.has(name)) return [];
-    const finding: Finding = {
+    return {
       code: 'topology/no-rdma',
       pointer: node.model.pointer,
-      at: 'value',
       detail: `A ${model.name} has Thunderbolt ${model.thunderbolt} and can never have RDMA. Its links carry TCP only.`,
       subject: nodeSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -228,7 +229,6 @@ function linkToItself(draft: Draft): readonly Finding[] {
     return {
       code: 'topology/link-to-itself' as const,
       pointer: link.pointer,
-      at: 'value' as const,
       part: { start: to.start, end: to.end },
       label: `the other end is at ${from.node} too`,
       detail: `Both ends of this link are at ${from.node}.`,
@@ -250,11 +250,10 @@ function duplicateLink(draft: Draft, place: PlaceText): readonly Finding[] {
       first.set(linkKey(link), link);
       continue;
     }
-    const otherPlace = { pointer: other.pointer, at: 'value' } as const;
+    const otherPlace = { pointer: other.pointer };
     findings.push({
       code: 'topology/duplicate-link',
       pointer: link.pointer,
-      at: 'value',
       label: `same cable as ${place(otherPlace)}`,
       detail: 'It names the same two receptacles; the order of the ends has no meaning.',
       hint: 'Remove one of the two lines.',
@@ -274,15 +273,13 @@ function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
       const declared = nodes.get(end.node)?.model;
       const why = reason(end, avoided, declared === undefined ? undefined : macModel(declared.text), place);
       if (why === undefined) return [];
-      const finding: Finding = {
+      return {
         code: 'topology/avoided-receptacle',
         pointer: link.pointer,
-        at: 'value',
         part: { start: end.start, end: end.end },
         detail: why,
         subject: linkSubject(link.ends, link.text),
       };
-      return [finding];
     }),
   );
 }
@@ -304,7 +301,7 @@ function reason(
   place: PlaceText,
 ): string | undefined {
   const own = avoided.get(`:${end.receptacle}`) ?? avoided.get(`${end.node}:${end.receptacle}`);
-  if (own !== undefined) return `The file itself wants it left free (${place({ pointer: own.pointer, at: 'value' })}).`;
+  if (own !== undefined) return `The file itself wants it left free (${place({ pointer: own.pointer })}).`;
   if (model === undefined || !model.avoid.includes(end.receptacle)) return undefined;
   return avoidReason(model.name, end.receptacle);
 }

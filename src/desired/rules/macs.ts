@@ -1,6 +1,7 @@
+import { given } from '../../model/given.ts';
 import { macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { nodeSubject } from '../../model/subject.ts';
-import { suggesterAmong } from '../did-you-mean.ts';
+import { meant, suggesterAmong } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
 import { acceptsVersion, isAboveRange, rangeProblem } from '../version-range.ts';
 import type { Finding, PlaceText, Rule } from './rule.ts';
@@ -14,16 +15,13 @@ function unknownModel(draft: Draft): readonly Finding[] {
   return draft.nodes.flatMap(({ name, model }) => {
     if (model === undefined || !model.isText || macModel(model.text) !== undefined) return [];
     if (!/^[A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}$/.test(model.text)) return [];
-    const near = suggest(model.text);
-    const finding: Finding = {
+    return {
       code: 'topology/unknown-model',
       pointer: model.pointer,
-      at: 'value',
       detail: `The table of ${macModelsDate} has no ${model.text}.`,
       subject: nodeSubject(name),
-      ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+      ...given({ label: meant(suggest(model.text)).label }),
     };
-    return [finding];
   });
 }
 
@@ -31,14 +29,12 @@ function unknownModel(draft: Draft): readonly Finding[] {
 function versionNotText({ version, accept }: Draft): readonly Finding[] {
   return [version, accept].flatMap((one) => {
     if (one === undefined || one.isText) return [];
-    const finding: Finding = {
+    return {
       code: 'version/not-text',
       pointer: one.pointer,
-      at: 'value',
       detail: `Without quotes, ${one.text} is the number ${String(Number(one.text))}.`,
       hint: `Put it in quotes: "${one.text}"`,
     };
-    return [finding];
   });
 }
 
@@ -46,16 +42,16 @@ function versionNotText({ version, accept }: Draft): readonly Finding[] {
 function outsideAccept({ version, accept }: Draft, place: PlaceText): readonly Finding[] {
   if (version === undefined || accept === undefined || !version.isText || !accept.isText) return [];
   if (acceptsVersion(accept.text, version.text) !== false) return [];
-  const acceptPlace = { pointer: accept.pointer, at: 'value' } as const;
-  const finding: Finding = {
-    code: 'version/outside-accept',
-    pointer: version.pointer,
-    at: 'value',
-    label: `not in the range of ${place(acceptPlace)}`,
-    detail: `macOS ${version.text} is outside of \`${accept.text}\`.`,
-    others: [{ ...acceptPlace, detail: 'The accepted versions.' }],
-  };
-  return [finding];
+  const acceptPlace = { pointer: accept.pointer };
+  return [
+    {
+      code: 'version/outside-accept',
+      pointer: version.pointer,
+      label: `not in the range of ${place(acceptPlace)}`,
+      detail: `macOS ${version.text} is outside of \`${accept.text}\`.`,
+      others: [{ ...acceptPlace, detail: 'The accepted versions.' }],
+    },
+  ];
 }
 
 /** Warns about a Mac that came with a newer macOS than the file asks for: it cannot go back to an older one. */
@@ -67,15 +63,13 @@ function modelNeedsNewer({ nodes, version, accept }: Draft): readonly Finding[] 
     const isOutside = accept?.isText === true && isAboveRange(accept.text, mac.firstMacos) === true;
     const wish = isOutside ? accept : isTooOld ? version : undefined;
     if (wish === undefined) return [];
-    const finding: Finding = {
+    return {
       code: 'version/model-needs-newer',
       pointer: wish.pointer,
-      at: 'value',
       detail: `${name} is a ${mac.name} (${model.text}), which came with macOS ${mac.firstMacos} and starts with no older one.`,
       subject: nodeSubject(name),
-      others: [{ pointer: model.pointer, at: 'value', detail: 'The model is declared here.' }],
+      others: [{ pointer: model.pointer, detail: 'The model is declared here.' }],
     };
-    return [finding];
   });
 }
 
@@ -83,5 +77,5 @@ function modelNeedsNewer({ nodes, version, accept }: Draft): readonly Finding[] 
 function badRange({ accept }: Draft): readonly Finding[] {
   const problem = accept === undefined || !accept.isText ? undefined : rangeProblem(accept.text);
   if (accept === undefined || problem === undefined) return [];
-  return [{ code: 'version/bad-range', pointer: accept.pointer, at: 'value', detail: problem }];
+  return [{ code: 'version/bad-range', pointer: accept.pointer, detail: problem }];
 }

@@ -2,9 +2,8 @@ import { gatewayAccount, ranksAccount } from '../../model/account.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { memoryLabelBytes, sizeBytes, systemBytes } from '../amounts.ts';
-import { type Choices, choicesAmong } from '../did-you-mean.ts';
-import type { Draft, DraftNode } from '../draft.ts';
-import type { DraftText } from '../draft-placements.ts';
+import { type Choices, choicesAmong, meant } from '../did-you-mean.ts';
+import type { Draft, DraftNode, DraftText } from '../draft.ts';
 import type { Finding, FindingPlace, PlaceText, Rule } from './rule.ts';
 
 /** Nodes, the accounts and the settings of their macOS. */
@@ -30,16 +29,16 @@ function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly Finding[] {
   const small = nodes.filter((node) => isTooSmall(node, limitBytes));
   if (small.length === 0) return [];
   const told = small.map(({ name, memory }) => `${name} has ${memory?.text ?? ''}`);
-  const finding: Finding = {
-    code: 'node/wired-limit-too-large',
-    pointer: wiredLimit.pointer,
-    at: 'value',
-    detail: `${told.join(', ')}; ${wiredLimit.text} leave macOS less than the 8 GiB that it needs.`,
-    others: small.flatMap(({ memory }) =>
-      memory === undefined ? [] : [{ pointer: memory.pointer, at: 'value', detail: 'Its memory.' } as const],
-    ),
-  };
-  return [finding];
+  return [
+    {
+      code: 'node/wired-limit-too-large',
+      pointer: wiredLimit.pointer,
+      detail: `${told.join(', ')}; ${wiredLimit.text} leave macOS less than the 8 GiB that it needs.`,
+      others: small.flatMap(({ memory }) =>
+        memory === undefined ? [] : [{ pointer: memory.pointer, detail: 'Its memory.' } as const],
+      ),
+    },
+  ];
 }
 
 /** Every node that a link or a receptacle to avoid names must stand under `nodes`; without any node only that is told. */
@@ -50,26 +49,24 @@ function unknownNode(draft: Draft): readonly Finding[] {
   const inLinks = draft.links.flatMap((link) =>
     link.ends.flatMap((end) => {
       const part = { start: end.start, end: end.start + end.node.length };
-      const place: FindingPlace = { pointer: link.pointer, at: 'value', part };
+      const place: FindingPlace = { pointer: link.pointer, part };
       return known.has(end.node) ? [] : [finding(end.node, place, choices)];
     }),
   );
   const inAvoid = draft.avoid.flatMap(({ node, pointer }) => {
     if (node === undefined || known.has(node)) return [];
-    return [finding(node, { pointer, at: 'value', part: { start: 0, end: node.length } }, choices)];
+    return [finding(node, { pointer, part: { start: 0, end: node.length } }, choices)];
   });
   return [...inLinks, ...inAvoid];
 }
 
 function finding(name: string, place: FindingPlace, choices: Choices): Finding {
-  const near = choices.near(name);
   return {
     ...place,
     code: 'topology/unknown-node',
     detail: `There is no node \`${name}\` in this file.`,
-    hint: near === undefined ? `The nodes are ${choices.list}.` : `Did you mean \`${near}\`?`,
     subject: nodeSubject(name),
-    ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
+    ...meant(choices.near(name), `The nodes are ${choices.list}.`),
   };
 }
 
@@ -80,9 +77,8 @@ function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly Fin
     {
       code: 'node/login-under-filevault',
       pointer: automaticLogin.pointer,
-      at: 'value',
       detail: 'A Mac whose disk is encrypted by FileVault logs nobody in by itself.',
-      others: [{ pointer: fileVault.pointer, at: 'value', detail: 'FileVault is to be on.' }],
+      others: [{ pointer: fileVault.pointer, detail: 'FileVault is to be on.' }],
     },
   ];
 }
@@ -127,11 +123,10 @@ function duplicateAddress(draft: Draft, place: PlaceText): readonly Finding[] {
       first.set(key, { node, host: node.host });
       continue;
     }
-    const otherPlace = { pointer: other.host.pointer, at: 'value' } as const;
+    const otherPlace = { pointer: other.host.pointer };
     findings.push({
       code: 'topology/duplicate-address',
       pointer: node.host.pointer,
-      at: 'value',
       label: `${other.node.name} has it already, ${place(otherPlace)}`,
       detail: `${node.name} and ${other.node.name} would both be reached at ${address}.`,
       subject: nodeSubject(node.name),
@@ -149,14 +144,12 @@ function badAddress(draft: Draft): readonly Finding[] {
   return draft.nodes.flatMap(({ name, host }) => {
     if (host === undefined || !host.isText || !hasForm.test(host.text)) return [];
     if (canonicalAddress(host.text) !== undefined) return [];
-    const finding: Finding = {
+    return {
       code: 'topology/bad-address',
       pointer: host.pointer,
-      at: 'value',
       detail: `\`${host.text}\` looks like an IP address, and programs would not agree on which one.`,
       subject: nodeSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -171,9 +164,8 @@ function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Find
         {
           code: 'node/same-account',
           pointer: gateway.pointer,
-          at: 'value',
           detail: `Ranks and gateway would both run as ${ranks.text}.`,
-          others: [{ pointer: ranks.pointer, at: 'value', detail: 'The account of the ranks.' }],
+          others: [{ pointer: ranks.pointer, detail: 'The account of the ranks.' }],
         },
       ]
     : [];
@@ -183,7 +175,7 @@ function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Find
       const account = { ranks, gateway }[key];
       if (account === undefined || (isOne && key === 'gateway')) return [];
       const { text, pointer } = account;
-      const about = { pointer, at: 'value' } as const;
+      const about = { pointer };
       if (text === ofOther[key]) {
         const other = key === 'ranks' ? 'the gateway' : 'ranks';
         return [{ ...about, code: 'node/same-account', detail: `meshwright makes ${text} for ${other}.` }];

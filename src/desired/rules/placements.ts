@@ -1,12 +1,17 @@
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { macModel } from '../../model/macs.ts';
 import { placementSubject } from '../../model/subject.ts';
-import type { Prose } from '../../model/text/prose.ts';
-import { type Choices, choicesAmong } from '../did-you-mean.ts';
-import { type Draft, draftNodesByName } from '../draft.ts';
-import { type DraftPlacement, type DraftText, draftLayouts, pointerTo } from '../draft-placements.ts';
+import { type Choices, choicesAmong, meant } from '../did-you-mean.ts';
+import {
+  type Draft,
+  type DraftPlacement,
+  type DraftText,
+  draftLayouts,
+  draftNodesByName,
+  pointerTo,
+} from '../draft.ts';
 import { paceOf } from '../fit-macs.ts';
-import type { Finding, PlaceText, Rule } from './rule.ts';
+import type { Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
 
 /** What placements name, their nodes and how they are split. */
 export const placementRules: readonly Rule[] = [
@@ -31,52 +36,31 @@ interface Named {
 
 /** Every node, model and runtime of a placement must stand in the file. */
 function unknownInPlacement(draft: Draft): readonly Finding[] {
-  const nodes: Named = {
-    code: 'placement/unknown-node',
-    kind: 'node',
-    known: draft.nodeNames,
-    choices: choicesAmong(draft.nodes.map(({ name }) => name)),
-  };
-  const models: Named = {
-    code: 'placement/unknown-model',
-    kind: 'model',
-    known: draft.modelNames,
-    choices: choicesAmong(draft.models.map(({ name }) => name)),
-  };
-  const runtimes: Named = {
-    code: 'placement/unknown-runtime',
-    kind: 'runtime',
-    known: draft.runtimeNames,
-    choices: choicesAmong(draft.runtimes.map(({ name }) => name)),
-  };
+  const named = (what: Pick<Named, 'code' | 'kind'>): Named => ({
+    ...what,
+    known: draft[`${what.kind}Names`],
+    choices: choicesAmong(draft[`${what.kind}s`].map(({ name }) => name)),
+  });
+  const nodes = named({ code: 'placement/unknown-node', kind: 'node' });
+  const models = named({ code: 'placement/unknown-model', kind: 'model' });
+  const runtimes = named({ code: 'placement/unknown-runtime', kind: 'runtime' });
   return draft.placements.flatMap(({ name, model, runtime, nodes: members, fallback }) => [
     ...unknown(model, models, name),
     ...unknown(runtime, runtimes, name),
     // Without any node only that is told, by the schema.
-    ...(draft.nodeNames.size === 0 ? [] : members.flatMap((member) => unknown(member, nodes, name))),
-    ...(draft.nodeNames.size === 0 ? [] : (fallback?.nodes ?? []).flatMap((member) => unknown(member, nodes, name))),
+    ...(draft.nodeNames.size === 0 ? [] : [...members, ...(fallback?.nodes ?? [])]).flatMap((member) =>
+      unknown(member, nodes, name),
+    ),
   ]);
 }
 
 function unknown(text: DraftText | undefined, named: Named, placement: string): readonly Finding[] {
   const { code, kind, known, choices } = named;
   if (text === undefined || !text.isText || known.has(text.text)) return [];
-  const near = choices.near(text.text);
-  const finding: Finding = {
-    pointer: text.pointer,
-    at: 'value',
-    code,
-    detail: `There is no ${kind} \`${text.text}\` in this file.`,
-    subject: placementSubject(placement),
-    ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
-    ...hintFor(near, named),
-  };
-  return [finding];
-}
-
-function hintFor(near: string | undefined, { kind, choices }: Named): { readonly hint?: Prose } {
-  if (near !== undefined) return { hint: `Did you mean \`${near}\`?` };
-  return choices.list === '' ? {} : { hint: `The ${kind}s are ${choices.list}.` };
+  const { pointer } = text;
+  const detail = `There is no ${kind} \`${text.text}\` in this file.`;
+  const all = choices.list === '' ? undefined : `The ${kind}s are ${choices.list}.`;
+  return [{ code, pointer, detail, subject: placementSubject(placement), ...meant(choices.near(text.text), all) }];
 }
 
 /** A fallback is there for when a node of the placement is away, so it has others, or fewer. */
@@ -85,14 +69,13 @@ function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
     const own = new Set(nodes.map(({ text }) => text));
     const there = new Set(fallback?.nodes.map(({ text }) => text));
     if (fallback === undefined || own.size === 0 || [...own].some((node) => !there.has(node))) return [];
-    const finding: Finding = {
+    return {
       code: 'placement/fallback-same-nodes',
       pointer: `${fallback.pointer}/nodes`,
       at: 'key',
       detail: `It needs ${own.size === 1 ? 'the one node' : 'every node'} of ${name} itself: ${[...own].join(', ')}.`,
       subject: placementSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -100,14 +83,12 @@ function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
 function sharesDiffer({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, pointer, nodes, hasAllNodes, shareCount }) => {
     if (shareCount === undefined || !hasAllNodes || shareCount === nodes.length) return [];
-    const finding: Finding = {
+    return {
       code: 'placement/shares-differ',
       pointer: pointerTo(pointer, 'shares'),
-      at: 'value',
       detail: `${name} has ${nodes.length === 1 ? 'one node' : `${nodes.length} nodes`} and ${shareCount === 1 ? 'one share' : `${shareCount} shares`}.`,
       subject: placementSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -115,14 +96,13 @@ function sharesDiffer({ placements }: Draft): readonly Finding[] {
 function shardingMissing(draft: Draft): readonly Finding[] {
   return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes, hasSharding }) => {
     if (hasSharding || nodes.length < 2) return [];
-    const finding: Finding = {
+    return {
       code: 'placement/sharding-missing',
       pointer,
       at: 'key',
       detail: `${name} has ${nodes.length} nodes.`,
       subject: placementSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -137,14 +117,12 @@ function unequalMacs(draft: Draft): readonly Finding[] {
     const pace = macs.length < nodes.length ? undefined : paceOf(macs);
     if (pace === undefined) return [];
     const slow = nodes.find(({ text }) => pace.slowest.includes(text));
-    const finding: Finding = {
+    return {
       code: 'placement/unequal-macs',
       pointer: slow?.pointer ?? pointer,
-      at: 'value',
       detail: isFallback === true ? `On its fallback: ${pace.detail}` : pace.detail,
       subject: placementSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -157,15 +135,13 @@ function placementNoRdma(draft: Draft): readonly Finding[] {
       const declared = byName.get(node.text)?.model;
       const model = declared === undefined ? undefined : macModel(declared.text);
       if (declared === undefined || model === undefined || model.thunderbolt === 5) return [];
-      const finding: Finding = {
+      return {
         code: 'placement/no-rdma',
         pointer: node.pointer,
-        at: 'value',
         detail: `${node.text} is a ${model.name} with Thunderbolt ${model.thunderbolt}.`,
         subject: placementSubject(name),
-        others: [{ pointer: declared.pointer, at: 'value', detail: 'The model is declared here.' }],
+        others: [{ pointer: declared.pointer, detail: 'The model is declared here.' }],
       };
-      return [finding];
     });
   });
 }
@@ -175,14 +151,13 @@ function needsAddressing(draft: Draft): readonly Finding[] {
   if (draft.hasPool) return [];
   return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes }) => {
     if (new Set(nodes.map(({ text }) => text)).size < 2) return [];
-    const finding: Finding = {
+    return {
       code: 'placement/needs-addressing',
       pointer: `${pointer}/nodes`,
       at: 'key',
       detail: `${name} has ${nodes.length} ranks, and the file has no \`thunderbolt.addressing.pool\`.`,
       subject: placementSubject(name),
     };
-    return [finding];
   });
 }
 
@@ -190,14 +165,17 @@ type Pair = readonly [string, string];
 
 /**
  * The links join the nodes of a placement as its sharding needs them: every pair for tensor; for pipeline each with the
- * next and the last with the first, which is also the ring by which every rank has an address. mlx can talk round such a
- * ring with either sharding. Links or nodes that are wrong in themselves are told as such, and nothing is concluded from
+ * next and the last with the first, which is also the ring by which every rank has an address. A driver that can talk round
+ * such a ring does so with either sharding. Links or nodes that are wrong in themselves are told as such, and nothing is concluded from
  * them.
  */
-function meshNotComplete(draft: Draft): readonly Finding[] {
+function meshNotComplete(draft: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
   if (!areLinksSane(draft)) return [];
   const linked = new Set(draft.links.flatMap(({ ends: [a, b] }) => [keyOf([a.node, b.node]), keyOf([b.node, a.node])]));
-  const ringing = new Set(draft.runtimes.filter(({ driver }) => driver?.text === 'mlx').map(({ name }) => name));
+  const inRings = Object.keys(drivers).filter((driver) => drivers[driver]?.talksInRings);
+  const ringing = new Set(
+    draft.runtimes.filter(({ driver }) => inRings.includes(driver?.text ?? '')).map(({ name }) => name),
+  );
   return draftLayouts(draft.placements).flatMap((placement) => {
     const sharding = placement.sharding?.text;
     const names = placement.nodes.map(({ text }) => text);
@@ -236,7 +214,6 @@ function finding(
   const count = pairs.length === 1 ? 'one link is missing' : `${pairs.length} links are missing`;
   const words = {
     pointer: `${pointer}/${isFallback === true ? 'nodes' : 'sharding'}`,
-    at: 'value',
     label: count,
     detail: `No link joins ${pairs.join(', ')}.`,
     subject: placementSubject(name),
@@ -253,17 +230,15 @@ function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
       const rank = nodes.findIndex((other) => other.text === node.text);
       const first = nodes[rank];
       if (first === undefined || rank === index) return [];
-      const firstPlace = { pointer: first.pointer, at: 'value' } as const;
-      const finding: Finding = {
+      const firstPlace = { pointer: first.pointer };
+      return {
         code: 'placement/node-twice',
         pointer: node.pointer,
-        at: 'value',
         label: `rank ${rank} already, ${place(firstPlace)}`,
         detail: `${node.text} would be rank ${rank} and rank ${index} of ${name}.`,
         subject: placementSubject(name),
         others: [{ ...firstPlace, detail: 'The first time.' }],
       };
-      return [finding];
     }),
   );
 }

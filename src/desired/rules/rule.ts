@@ -3,7 +3,6 @@ import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import type { Subject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Draft } from '../draft.ts';
-import type { KeysByDriver } from '../runtimes.ts';
 
 /** One meaning rule: what a file with the right form still has wrong. Pure; `place` puts a pointer into words. */
 export type Rule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => readonly Finding[];
@@ -11,8 +10,8 @@ export type Rule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => re
 /** A place in the cluster file by its JSON pointer; the lines and columns are known only where the text is. */
 export interface FindingPlace {
   readonly pointer: string;
-  /** Whether the key or the value is meant. */
-  readonly at: 'key' | 'value';
+  /** Whether the key is meant; absent: the value. */
+  readonly at?: 'key' | 'value';
   /** Some characters of a text value: offsets from 0, `end` excluded. */
   readonly part?: { readonly start: number; readonly end: number };
 }
@@ -31,3 +30,17 @@ export interface Finding extends FindingPlace {
 
 /** Says where a pointer stands, in words: `line 30`. */
 export type PlaceText = (place: FindingPlace) => string;
+
+/** Which keys of `runtimes` and `placements` a driver needs, and which it takes besides those that all have. */
+export interface DriverKeys {
+  readonly needs: readonly string[];
+  readonly takes: readonly string[];
+  readonly ofPlacements: readonly string[];
+  /** Set where its ranks can talk round a ring, whatever the sharding. */
+  readonly talksInRings?: true;
+  /** What a file with these keys can still have wrong. */
+  readonly rules?: readonly Rule[];
+}
+
+/** The keys of each driver, by its name. The list of drivers hands them to what reads the file. */
+export type KeysByDriver = Readonly<Record<string, DriverKeys>>;

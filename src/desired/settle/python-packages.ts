@@ -5,7 +5,7 @@ import type { DesiredRuntime, MlxRuntime } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { runtimeSubject } from '../../model/subject.ts';
-import { requirementsName } from '../resolve-placements.ts';
+import { requirementsName } from '../resolve.ts';
 import { type ArchiveFact, extraName, type SourceFacts, type TreeSources, wheelFolder } from './settle-trees.ts';
 
 /** What of a locked list has to be there for ranks to be started at all. */

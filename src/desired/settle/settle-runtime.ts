@@ -6,7 +6,7 @@ import { type Digest, digestOf, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { bytesText } from '../../model/text/units.ts';
-import { dialectOf } from '../resolve-placements.ts';
+import { dialectOf } from '../resolve.ts';
 import { isTreePath } from '../tree-paths.ts';
 import {
   type ArchiveFact,

@@ -1,4 +1,4 @@
-import type { DriverKeys } from '../../desired/runtimes.ts';
+import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';

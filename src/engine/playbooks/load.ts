@@ -1,8 +1,9 @@
 import { diagnosticsOf, type Problem, quoted } from '../../config/problem.ts';
 import { type ReadDocument, readDocument } from '../../config/read-document.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
-import { pointerTo, spanOf } from '../../config/source-map.ts';
+import { spanOf } from '../../config/source-map.ts';
 import { listText, suggesterAmong } from '../../desired/did-you-mean.ts';
+import { pointerTo } from '../../desired/draft.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';

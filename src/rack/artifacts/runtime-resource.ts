@@ -1,4 +1,4 @@
-import { doormanTree } from '../../desired/resolve-placements.ts';
+import { doormanTree } from '../../desired/resolve.ts';
 import { isReleaseLayout, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLinkEnd } from '../../../src/desired/parse-link.ts';
+import { parseLinkEnd } from '../../../src/desired/addresses.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import {
   linkSubject,

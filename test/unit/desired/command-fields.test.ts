@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { rankPort, rankSlot } from '../../../src/desired/endpoints.ts';
-import { commandFields, fieldsIn, fillFields } from '../../../src/desired/runtimes.ts';
+import { commandFields, fieldsIn, fillFields } from '../../../src/drivers/command/fields.ts';
 
 describe('the fields of a word', () => {
   it('are words in braces with their places; other braces are text', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLinkEnd as parseLinkEndItself, parseLink as parseLinkItself } from '../../../src/desired/parse-link.ts';
+import { parseLinkEnd as parseLinkEndItself, parseLink as parseLinkItself } from '../../../src/desired/addresses.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
 const parseLink = onPage(parseLinkItself);

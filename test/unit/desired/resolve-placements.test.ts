@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { contextTokens, durationMs } from '../../../src/desired/amounts.ts';
-import { resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
-import { modelSource } from '../../../src/desired/resolve-placements.ts';
+import { modelSource, resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../../../src/desired/tree-paths.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
 import { bytesText } from '../../../src/model/text/units.ts';

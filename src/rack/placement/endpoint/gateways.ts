@@ -1,6 +1,6 @@
 import { innerPort } from '../../../desired/endpoints.ts';
 import { gatewayUser, layoutsOf } from '../../../desired/layouts.ts';
-import { doormanFile } from '../../../desired/resolve-placements.ts';
+import { doormanFile } from '../../../desired/resolve.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type {
   DesiredFleet,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock, parseLock } from '../../../../src/config/lock.ts';
 import { renderLock } from '../../../../src/config/lock-text.ts';
-import { resolveRuntimes } from '../../../../src/desired/resolve-placements.ts';
+import { resolveRuntimes } from '../../../../src/desired/resolve.ts';
 import { keysOf, lockedKeys, parseKeys, withKeptKeys } from '../../../../src/desired/settle/settle-runtime.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import type { ClusterSpec } from '../../../../src/model/cluster-spec.generated.ts';

@@ -4,8 +4,7 @@ import { configurePlacement, type RankConfiguration } from '../../../../src/driv
 import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
 import { reserved } from '../../../../src/drivers/exo/check.ts';
 import { quietProgram } from '../../../../src/drivers/exo/configure.ts';
-import { dialogue } from '../../../../src/drivers/exo/dialogue.ts';
-import { exo } from '../../../../src/drivers/exo/exo.ts';
+import { dialogue, exo } from '../../../../src/drivers/exo/exo.ts';
 import { driverOf } from '../../../../src/drivers/registry.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import { signatures } from '../../../../src/drivers/llamacpp/classify.ts';
-import { logPattern } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { logPattern, signatures } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { keptByAwk } from './kept-by-awk.ts';
 
 const found = (line: string) => signatures.find(({ pattern }) => pattern.test(line));

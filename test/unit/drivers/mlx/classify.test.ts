@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signatures } from '../../../../src/drivers/mlx/classify.ts';
-import { logPattern } from '../../../../src/drivers/mlx/mlx.ts';
+import { logPattern, signatures } from '../../../../src/drivers/mlx/mlx.ts';
 import { keptByAwk } from '../llamacpp/kept-by-awk.ts';
 
 const found = (line: string): string | undefined => signatures.find(({ pattern }) => pattern.test(line))?.id;
