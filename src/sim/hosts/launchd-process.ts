@@ -3,9 +3,8 @@ import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import type { Exit } from '../../model/probe.ts';
 import type { JobDefinition } from '../launchd/job-definition.ts';
 import type { JobSignal, LaunchdAct, LaunchdEvent } from '../launchd/launchd-state.ts';
-import { accountVariable, rootMarkVariable } from './base-tools/system.ts';
 import type { ProcessGroups } from './processes.ts';
-import { homeOf, markVariable } from './ssh/ssh-user.ts';
+import { accountVariable, homeOf, markVariable, rootMarkVariable } from './ssh/ssh-user.ts';
 
 /** What launchd's acts are carried out with. */
 interface RunnerOptions {

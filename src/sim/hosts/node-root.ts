@@ -1,5 +1,5 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
 import { rdmaClientsPath } from '../model/rdma.ts';
@@ -77,8 +77,7 @@ function checkedPath(path: string): string {
 /** A file that was there before is replaced by a rename; a new one that nobody can be reading is written in place. */
 async function place(root: string, file: NodeFile, isNew: boolean): Promise<void> {
   const path = join(root, file.path);
-  const name = file.path.slice(file.path.lastIndexOf('/') + 1);
-  const written = isNew ? path : join(dirname(path), `.sim-new-${name}`);
+  const written = isNew ? path : join(dirname(path), `.sim-new-${basename(path)}`);
   await writeFile(written, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
   if (!isNew) await rename(written, path);
 }
@@ -175,8 +174,8 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   for (const name of privateLinks) await link(`private/${name}`, join(root, name));
   await clearVolatile(root);
   for (const folder of ['/private/tmp', '/private/var/tmp', rdmaClientsPath]) await chmod(join(root, folder), 0o1777);
-  for (const { path, name } of options.baseFiles === undefined ? linkedTools : []) {
-    const target = hostTool(name);
+  for (const path of options.baseFiles === undefined ? linkedTools : []) {
+    const target = hostTool(basename(path));
     if (target !== undefined) await link(target, join(root, path));
   }
   await writeFile(join(root, '/.sim/unknown'), '');

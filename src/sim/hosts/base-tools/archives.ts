@@ -1,6 +1,6 @@
 import { apple } from '../../tools/tool.ts';
 import { putDoubles } from '../doubled-programs.ts';
-import { type BaseTool, roomFunctions, shellQuote } from './wrapper.ts';
+import { roomFunctions, shellQuote, type ToolRow } from './wrapper.ts';
 
 /** The mount points of images, one per line; a Mac that starts has none. */
 const mountsPath = '/.sim/mounts';
@@ -38,43 +38,6 @@ done
 printf %s "$n" >"$R${mountsPath}"
 printf '"disk4" ejected.\\n'
 exit 0`;
-
-/** Tools that mount images of disks and copy from them. */
-export const diskImageTools: readonly BaseTool[] = [
-  {
-    path: '/usr/bin/hdiutil',
-    source: apple('hdiutil(1) of macOS'),
-    forms:
-      'attach -nobrowse -readonly -noautoopen -mountpoint folder image | detach folder [-force]: an image is a .tar.gz',
-    host: 'tar',
-    usage: { text: 'Usage: hdiutil <verb> <options>', code: 1 },
-    body: ({ host, programs }) => `# GNU tar calls gzip by name; bsdtar has it inside.
-export PATH=${programs ?? '/usr/bin:/bin'}
-[ -e "$R${mountsPath}" ] || : >"$R${mountsPath}"
-case \${1-} in
-(attach) ${attach(host)} ;;
-(detach) ${detach} ;;
-esac
-refused "\${1-}: Unknown verb"`,
-  },
-  {
-    path: '/usr/bin/ditto',
-    source: apple('ditto(1) of macOS'),
-    forms: 'source target: what is below a folder into the folder that the target is or becomes',
-    host: 'cp',
-    usage: { text: 'Usage: ditto [ <options> ] src [ ... src ] dst', code: 1 },
-    body: ({ host }) => `[ $# -eq 2 ] || refused 'one source and one target are taken here'
-case $1:$2 in (-* | *:-*) refused "unknown option" ;; esac
-inside "$@"
-[ -e "$1" ] || { printf "ditto: can't get real path for source '%s'\\n" "$1" >&2; exit 1; }
-export POSIXLY_CORRECT=1
-${roomFunctions}if [ -d "$1" ]; then
-  command -p mkdir -p "$2" || exit 1
-  limited ${shellQuote(host)} -pRP "$1"/. "$2"
-fi
-limited ${shellQuote(host)} -pP "$1" "$2"`,
-  },
-];
 
 /**
  * What bsdtar does with a zip archive, for a machine whose tar knows none: the list of names, or every file below a
@@ -123,17 +86,46 @@ const zipForms = `if [ -f "\${2-}" ] && [ "$(command -p head -c 2 "$2")" = PK ];
 fi
 `;
 
-/** Tools that pack and unpack. */
-export const archiveTools: readonly BaseTool[] = [
+/** Tools that pack and unpack, and that mount images of disks and copy from them. */
+export const archiveTools: readonly ToolRow[] = [
+  {
+    path: '/usr/bin/hdiutil',
+    forms:
+      'attach -nobrowse -readonly -noautoopen -mountpoint folder image | detach folder [-force]: an image is a .tar.gz',
+    host: 'tar',
+    usage: 'Usage: hdiutil <verb> <options>',
+    body: ({ host, programs }) => `# GNU tar calls gzip by name; bsdtar has it inside.
+export PATH=${programs ?? '/usr/bin:/bin'}
+[ -e "$R${mountsPath}" ] || : >"$R${mountsPath}"
+case \${1-} in
+(attach) ${attach(host)} ;;
+(detach) ${detach} ;;
+esac
+refused "\${1-}: Unknown verb"`,
+  },
+  {
+    path: '/usr/bin/ditto',
+    forms: 'source target: what is below a folder into the folder that the target is or becomes',
+    host: 'cp',
+    usage: 'Usage: ditto [ <options> ] src [ ... src ] dst',
+    body: ({ host }) => `[ $# -eq 2 ] || refused 'one source and one target are taken here'
+case $1:$2 in (-* | *:-*) refused "unknown option" ;; esac
+inside "$@"
+[ -e "$1" ] || { printf "ditto: can't get real path for source '%s'\\n" "$1" >&2; exit 1; }
+export POSIXLY_CORRECT=1
+${roomFunctions}if [ -d "$1" ]; then
+  command -p mkdir -p "$2" || exit 1
+  limited ${shellQuote(host)} -pRP "$1"/. "$2"
+fi
+limited ${shellQuote(host)} -pP "$1" "$2"`,
+  },
   {
     path: '/usr/bin/tar',
     source: apple('tar(1) of macOS: bsdtar'),
     forms:
       '-c, -t or -x with f and any of jmvzJ, file, [--no-same-owner] [--no-same-permissions] [-C folder] [name ...]; -tf and -xf read zip as well',
-    usage: {
-      text: 'Usage:\n  List:    tar -tf <archive-filename>\n  Extract: tar -xf <archive-filename>\n  Create:  tar -cf <archive-filename> [filenames...]\n  Help:    tar --help',
-      code: 1,
-    },
+    usage:
+      'Usage:\n  List:    tar -tf <archive-filename>\n  Extract: tar -xf <archive-filename>\n  Create:  tar -cf <archive-filename> [filenames...]\n  Help:    tar --help',
     body: ({ host, isBsd, programs }) => `m=\${1-}
 case $m in (-[ctx]*f) ;; (*) refused 'Must specify one of -c, -r, -t, -u, -x' ;; esac
 m=\${m#-?}

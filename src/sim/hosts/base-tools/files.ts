@@ -1,9 +1,4 @@
-import { accountsPath } from '../../model/directory.ts';
-import { apple } from '../../tools/tool.ts';
-import { isRootTest } from './system.ts';
-import { type BaseTool, checkFiles, passFiles, passLimited, shellQuote, type WrapperContext } from './wrapper.ts';
-
-const manual = (name: string) => apple(`${name}(1) of macOS`);
+import { checkFiles, passFiles, passLimited, shellQuote, type ToolRow } from './wrapper.ts';
 
 /** Forms of `stat -f` with the GNU format that prints the same. */
 const statFormats = {
@@ -35,69 +30,39 @@ for o; do
 done
 `;
 
-/**
- * Where one uid owns every file of a simulated Mac it is only checked that the caller may do it and that the files are
- * there; otherwise the owner changes as well.
- */
-const chownBody = (context: WrapperContext): string => `r=
-[ "\${1-}" != -R ] || { r=-R; shift; }
-case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are needed here' ;; esac
-w=$1
-shift
-[ $# -gt 0 ] || refused 'an owner and files are needed here'
-for o in \${w%%:*}; do
-  case $o in (*[!0-9]*) ;; (*) continue ;; esac
-  known=
-  while read -r a b; do [ "$a" != "$o" ] || { known=1; break; }; done <"$R${accountsPath}"
-  if [ -z "$known" ]; then printf 'chown: %s: illegal user name\\n' "$o" >&2; exit 1; fi
-done
-inside "$@"
-${context.programs === undefined ? '' : `exec ${context.programs}/chown $r "$w" "$@"\n`}z=0
-for o; do
-  if [ ! -e "$o" ] && [ ! -L "$o" ]; then printf 'chown: %s: No such file or directory\n' "$o" >&2; z=1
-  elif ! ${isRootTest(context)}; then printf 'chown: %s: Operation not permitted\n' "$o" >&2; z=1
-  fi
-done
-exit "$z"`;
-
 /** Tools that make, move, remove and describe files. */
-export const fileTools: readonly BaseTool[] = [
+export const fileTools: readonly ToolRow[] = [
   {
     path: '/bin/cat',
-    source: manual('cat'),
     forms: '[-nu] [file ...]',
-    usage: { text: 'usage: cat [-belnstuv] [file ...]', code: 1 },
+    usage: 'usage: cat [-belnstuv] [file ...]',
     body: passLimited({ letters: 'nu' }),
   },
   {
     path: '/bin/rm',
-    source: manual('rm'),
     forms: '[-dfRrv] file ...',
-    usage: { text: 'usage: rm [-f | -i] [-dIPRrvWx] file ...\n       unlink [--] file', code: 64 },
+    usage: 'usage: rm [-f | -i] [-dIPRrvWx] file ...\n       unlink [--] file',
+    code: 64,
     body: passFiles({ letters: 'dfRrv', isChanging: true, extra: noteDeletion }),
   },
   {
     path: '/bin/rmdir',
-    source: manual('rmdir'),
     forms: 'directory ...',
-    usage: { text: 'usage: rmdir [-pv] directory ...', code: 1 },
+    usage: 'usage: rmdir [-pv] directory ...',
     body: passFiles({ letters: '', isChanging: true }),
   },
   {
     path: '/bin/mkdir',
-    source: manual('mkdir'),
     forms: '[-pv] [-m mode] directory ...',
-    usage: { text: 'usage: mkdir [-pv] [-m mode] directory_name ...', code: 64 },
+    usage: 'usage: mkdir [-pv] [-m mode] directory_name ...',
+    code: 64,
     body: passFiles({ letters: 'pvm:', isChanging: true }),
   },
   {
     path: '/bin/mv',
-    source: manual('mv'),
     forms: '[-fiv] source ... target, -fh source link (which Linux calls -fT)',
-    usage: {
-      text: 'usage: mv [-f | -i | -n] [-hv] source target\n       mv [-f | -i | -n] [-v] source ... directory',
-      code: 64,
-    },
+    usage: 'usage: mv [-f | -i | -n] [-hv] source target\n       mv [-f | -i | -n] [-v] source ... directory',
+    code: 64,
     body: (context) =>
       context.isBsd
         ? passFiles({ letters: 'fhiv', isChanging: true })(context)
@@ -108,12 +73,9 @@ export const fileTools: readonly BaseTool[] = [
   },
   {
     path: '/bin/cp',
-    source: manual('cp'),
     forms: '[-cfpPRv] source ... target',
-    usage: {
-      text: 'usage: cp [-R [-H | -L | -P]] [-fi | -n] [-aclNpsSvXx] source_file target_file',
-      code: 64,
-    },
+    usage: 'usage: cp [-R [-H | -L | -P]] [-fi | -n] [-aclNpsSvXx] source_file target_file',
+    code: 64,
     body: (context) =>
       context.isBsd
         ? passLimited({ letters: 'cfpPRv' })(context)
@@ -121,9 +83,8 @@ export const fileTools: readonly BaseTool[] = [
   },
   {
     path: '/bin/ln',
-    source: manual('ln'),
     forms: '[-fnsv] source [target], -sfh (which Linux calls -sfn)',
-    usage: { text: 'usage: ln [-s [-F] | -L | -P] [-f | -i] [-hnv] source_file [target_file]', code: 1 },
+    usage: 'usage: ln [-s [-F] | -L | -P] [-f | -i] [-hnv] source_file [target_file]',
     body: (context) =>
       context.isBsd
         ? passFiles({ letters: 'fhnsv', isChanging: true })(context)
@@ -131,12 +92,8 @@ export const fileTools: readonly BaseTool[] = [
   },
   {
     path: '/bin/chmod',
-    source: manual('chmod'),
     forms: '[-fRv] mode file ..., mode in octal or of ugo+-=rwxXst',
-    usage: {
-      text: 'usage: chmod [-fhv] [-R [-H | -L | -P]] [-a | +a | =a  [i][# [ n]]] mode|entry file ...',
-      code: 1,
-    },
+    usage: 'usage: chmod [-fhv] [-R [-H | -L | -P]] [-a | +a | =a  [i][# [ n]]] mode|entry file ...',
     body: ({ host }) => `${checkFiles({ letters: 'fRv', textUnless: '', isChanging: true })}
 n=$((OPTIND - 1)); i=0
 for o; do i=$((i + 1)); [ "$i" -le "$n" ] && continue; break; done
@@ -144,41 +101,23 @@ case $o in ('' | *[!0-7ugoarwxXst,+=-]*) refused "Invalid file mode: $o" ;; esac
 POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
   },
   {
-    path: '/usr/sbin/chown',
-    source: manual('chown'),
-    forms: '[-R] owner[:group] file ...: root only, and nothing happens, since one user owns all simulated files',
-    host: 'none',
-    usage: { text: 'usage: chown [-fhnvx] [-R [-H | -L | -P]] owner[:group] file ...', code: 1 },
-    body: chownBody,
-  },
-  {
     path: '/bin/ls',
-    source: manual('ls'),
     forms: '[-1AadFRrt] [file ...]',
-    usage: {
-      text: 'usage: ls [-@ABCFGHILOPRSTUWXabcdefghiklmnopqrstuvwxy1%,] [--color=when] [-D format] [file ...]',
-      code: 1,
-    },
+    usage: 'usage: ls [-@ABCFGHILOPRSTUWXabcdefghiklmnopqrstuvwxy1%,] [--color=when] [-D format] [file ...]',
     body: passFiles({ letters: '1AadFRrt', hasDefault: true }),
   },
   {
     path: '/usr/bin/touch',
-    source: manual('touch'),
     forms: '[-acm] [-r file] [-t time] file ...',
-    usage: {
-      text: 'usage: touch [-A [-][[hh]mm]SS] [-achm] [-r file] [-t [[CC]YY]MMDDhhmm[.SS]]\n       [-d YYYY-MM-DDThh:mm:SS[.frac][tz]] file ...',
-      code: 1,
-    },
+    usage:
+      'usage: touch [-A [-][[hh]mm]SS] [-achm] [-r file] [-t [[CC]YY]MMDDhhmm[.SS]]\n       [-d YYYY-MM-DDThh:mm:SS[.frac][tz]] file ...',
     body: passFiles({ letters: 'acmr:t:', fileOptions: 'r', isChanging: true }),
   },
   {
     path: '/usr/bin/mktemp',
-    source: manual('mktemp'),
     forms: '[-dqu] template that ends in three X or more; -d alone and -t prefix, below TMPDIR or /tmp',
-    usage: {
-      text: 'usage: mktemp [-d] [-p tmpdir] [-q] [-t prefix] [-u] template ...\n       mktemp [-d] [-p tmpdir] [-q] [-u] -t prefix',
-      code: 1,
-    },
+    usage:
+      'usage: mktemp [-d] [-p tmpdir] [-q] [-t prefix] [-u] template ...\n       mktemp [-d] [-p tmpdir] [-q] [-u] -t prefix',
     body: ({ host }) => `p= f=
 while getopts ':dqut:' o; do
   case $o in (d | q | u) f="$f -$o" ;; (t) p=$OPTARG ;; (*) refused "illegal option -- $OPTARG" ;; esac
@@ -195,9 +134,8 @@ exec ${shellQuote(host)} $f "$1"`,
   },
   {
     path: '/usr/bin/stat',
-    source: manual('stat'),
     forms: `[-L] -f format file ..., format of ${Object.keys(statFormats).join(' ')}`,
-    usage: { text: 'usage: stat [-FLnq] [-f format | -l | -r | -s | -x] [-t timefmt] [file ...]', code: 1 },
+    usage: 'usage: stat [-FLnq] [-f format | -l | -r | -s | -x] [-t timefmt] [file ...]',
     body: ({ host, isBsd }) => `L= f=
 while getopts ':Lf:' o; do
   case $o in (L) L=-L ;; (f) f=$OPTARG ;; (*) refused "illegal option -- $OPTARG" ;; esac
@@ -215,20 +153,16 @@ ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(hos
   },
   {
     path: '/usr/bin/readlink',
-    source: manual('readlink'),
     forms: '[-n] file, one link only',
-    usage: { text: 'usage: readlink [-fn] [file ...]', code: 1 },
+    usage: 'usage: readlink [-fn] [file ...]',
     body: passFiles({ letters: 'n' }),
   },
   {
     path: '/usr/bin/find',
-    source: manual('find'),
     forms:
       'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -perm -links -user -group -acl (no file has one) -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
-    usage: {
-      text: 'usage: find [-H | -L | -P] [-EXdsx] [-f path] path ... [expression]\n       find [-H | -L | -P] [-EXdsx] -f path [path ...] [expression]',
-      code: 1,
-    },
+    usage:
+      'usage: find [-H | -L | -P] [-EXdsx] [-f path] path ... [expression]\n       find [-H | -L | -P] [-EXdsx] -f path [path ...] [expression]',
     body: ({ host, isBsd }) => `case \${1-} in ('' | -*) refused '' ;; esac
 x= p=path
 for o; do

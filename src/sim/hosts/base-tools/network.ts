@@ -1,9 +1,9 @@
 import { routesPath } from '../../tools/routes.ts';
-import { apple, unconfirmed } from '../../tools/tool.ts';
+import { unconfirmed } from '../../tools/tool.ts';
 import { linkTablePath } from '../launchd-process.ts';
 import { linkNamesPath } from '../link-table.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
-import { type BaseTool, roomFunctions, shellQuote, type WrapperContext } from './wrapper.ts';
+import { roomFunctions, shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
 /** Servers of this machine that stand for the rest of the network: lines `models.lan:80 127.0.0.1:43211`. */
 const webPath = '/.sim/web';
@@ -148,24 +148,22 @@ done
 ${programs === undefined ? nobodyElse : ''}${roomFunctions}limited ${shellQuote(host)} "$@"`;
 
 /** Tools that look at the network or use it. */
-export const networkTools: readonly BaseTool[] = [
+export const networkTools: readonly ToolRow[] = [
   {
     path: '/usr/sbin/netstat',
     source: unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
     forms: '-an -f inet -p tcp | -n -f inet -p tcp | -rn -f inet',
     host: 'perl',
-    usage: {
-      text: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',
-      code: 64,
-    },
+    usage: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',
+    code: 64,
     body: netstatBody,
   },
   {
     path: '/usr/bin/curl',
-    source: apple('curl(1) of macOS'),
     forms:
       '[-qfsSLN] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [--proto =list] [--proto-redir =list] [-C -|n] [-o file] [-H text] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
-    usage: { text: "curl: try 'curl --help' or 'curl --manual' for more information", code: 2 },
+    usage: "curl: try 'curl --help' or 'curl --manual' for more information",
+    code: 2,
     body: curlBody,
   },
 ];

@@ -1,10 +1,7 @@
 import { processesPath } from '../../model/rdma.ts';
 import { apple } from '../../tools/tool.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
-import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
-
-const manual = (name: string) => apple(`${name}(1) of macOS`);
-const usageOf = (text: string, code: number) => ({ text, code });
+import { checkOptions, passOptions, shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
 /** Words of `ps -o` that print the same on both systems. */
 const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'ucomm', 'rss', 'vsz', 'uid'];
@@ -129,27 +126,95 @@ case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@"
 [ $# -gt 0 ] || exit "$z"
 kill -s "$s" -- "$@" && exit "$z"`;
 
-/** Tools about processes. */
-export const processTools: readonly BaseTool[] = [
+/** Tools about processes, those that only start another one, and those that a shell mostly has built in. */
+export const processTools: readonly ToolRow[] = [
+  {
+    path: '/bin/sleep',
+    forms: 'seconds, with a fraction or without; no unit',
+    usage: 'usage: sleep seconds',
+    code: 64,
+    body: ({ host }) =>
+      `case $#:$1 in (1:*[!0-9.]* | 1:) refused '' ;; (1:*) exec ${shellQuote(host)} "$1" ;; esac\nrefused ''`,
+  },
+  {
+    path: '/bin/echo',
+    source: apple('echo(1) of macOS: -n, and no escapes'),
+    forms: '[-n] [text ...]',
+    host: 'none',
+    usage: 'usage: echo [-n] [string ...]',
+    body: () => `case \${1-} in (-n) shift; printf '%s' "$*" ;; (*) printf '%s\\n' "$*" ;; esac`,
+  },
+  {
+    path: '/bin/test',
+    forms: 'as the shell has it',
+    host: 'none',
+    usage: 'usage: test expression',
+    code: 2,
+    body: () => 'test "$@"',
+  },
+  {
+    path: '/usr/bin/true',
+    forms: 'any',
+    host: 'none',
+    usage: 'usage: true',
+    code: 0,
+    body: () => 'exit 0',
+  },
+  {
+    path: '/usr/bin/false',
+    forms: 'any',
+    host: 'none',
+    usage: 'usage: false',
+    body: () => 'exit 1',
+  },
+  {
+    path: '/usr/bin/printf',
+    forms: 'as the shell has it',
+    host: 'none',
+    usage: 'usage: printf format [arguments ...]',
+    body: () => '[ $# -gt 0 ] || refused \'\'\nprintf "$@"',
+  },
+  {
+    path: '/usr/bin/env',
+    forms: '[-i] [-u name] [name=value ...] [utility ...]',
+    usage:
+      'usage: env [-0iv] [-u name] [name=value ...]\n       env [-iv] [-P altpath] [-u name] [name=value ...] utility [argument ...]',
+    body: ({ host }) => `bare=
+${checkOptions('iu:', 'case $o:$OPTARG in (i:* | u:PATH) bare=1 ;; esac')}
+after $((OPTIND - 1)) starts "$@"
+exec ${shellQuote(host)} "$@"`,
+  },
+  {
+    path: '/usr/bin/nohup',
+    forms: 'utility ...',
+    usage: 'usage: nohup [--] utility [arguments]',
+    code: 127,
+    body: ({ host }) => `case \${1--} in (-*) refused '' ;; esac\nstarts "$@"\nexec ${shellQuote(host)} "$@"`,
+  },
+  {
+    path: '/usr/bin/basename',
+    forms: 'string [suffix]',
+    usage: 'usage: basename string [suffix]\n       basename [-a] [-s suffix] string [...]',
+    body: passOptions('', "[ $# -le 2 ] || refused ''\n"),
+  },
+  {
+    path: '/usr/bin/dirname',
+    forms: 'string ...',
+    usage: 'usage: dirname string [...]',
+    body: passOptions(''),
+  },
   {
     path: '/bin/ps',
-    source: manual('ps'),
     forms: `[-ax | -A] [-ww] -o list [-p pid,...], list of ${psKeywords.join(' ')}; without -p the processes of the node`,
-    usage: usageOf(
+    usage:
       'usage: ps [-AaCcEefhjlMmrSTvwXx] [-O fmt | -o fmt] [-G gid[,gid...]]\n          [-g grp[,grp...]] [-u [uid,uid...]]\n          [-p pid[,pid...]] [-t tty[,tty...]] [-U user[,user...]]\n       ps [-L]',
-      1,
-    ),
     body: psBody,
   },
   {
     path: '/bin/kill',
-    source: manual('kill'),
     forms: '[-s NAME | -NAME | -0 -1 -2 -9 -15] [--] pid ... or -group; never 0, 1 or -1',
     host: 'none',
-    usage: usageOf(
-      'usage: kill [-s signal_name] pid ...\n       kill -l [exit_status]\n       kill -signal_name pid ...',
-      1,
-    ),
+    usage: 'usage: kill [-s signal_name] pid ...\n       kill -l [exit_status]\n       kill -signal_name pid ...',
     body: killBody,
   },
 ];

@@ -1,18 +1,10 @@
 import { accountsPath } from '../../model/directory.ts';
-import { apple, published } from '../../tools/tool.ts';
-import { markVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
-import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
-
-const manual = (name: string) => apple(`${name}(1) of macOS`);
-
-/** Set by the simulated sudo for what it runs; `id` and `whoami` look at it. */
-export const rootMarkVariable = 'MW_SIM_SUDO';
-
-/** Set by the simulated launchd for a service of an account: whose process it is. */
-export const accountVariable = 'MW_SIM_ACCOUNT';
+import { published } from '../../tools/tool.ts';
+import { accountVariable, markVariable, rootMarkVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
+import { shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
 /** A condition of sh: the mark of the simulated sudo, or the truth where the machine knows it. */
-export const isRootTest = ({ programs }: WrapperContext): string =>
+const isRootTest = ({ programs }: WrapperContext): string =>
   programs === undefined ? `[ -n "$${rootMarkVariable}" ]` : `[ "$(${programs}/id -u)" = 0 ]`;
 
 /** Who calls: `root`, the account of a service, or the ssh user. */
@@ -60,41 +52,6 @@ case $r:$f in
   (:*) n=$(${shellQuote(host)} +%s); r=$((n + w)) ;;
 esac
 exec ${shellQuote(host)} $u ${isBsd ? '-r "$r"' : '-d "@$r"'} "\${f:-+%a %b %e %T %Z %Y}"`;
-
-const usageOf = (text: string, code: number) => ({ text, code });
-
-/** Tools about the user, the clock and processes. */
-export const systemTools: readonly BaseTool[] = [
-  {
-    path: '/usr/bin/id',
-    source: manual('id'),
-    forms: 'no argument, -u, -un, -g, -gn, -G, -Gn; each with an account or without',
-    host: 'none',
-    usage: usageOf(
-      'usage: id [user]\n       id -G [-n] [user]\n       id -g [-nr] [user]\n       id -u [-nr] [user]',
-      1,
-    ),
-    body: idBody,
-  },
-  {
-    path: '/usr/bin/whoami',
-    source: manual('whoami'),
-    forms: 'no argument',
-    host: 'none',
-    usage: usageOf('usage: whoami', 1),
-    body: (context) => `[ $# -eq 0 ] || refused ''\n${caller(context)}\necho "$n"`,
-  },
-  {
-    path: '/bin/date',
-    source: manual('date'),
-    forms: '[-u] [-r seconds] [+format]; the clock of the node runs ahead by /.sim/clock-offset',
-    usage: usageOf(
-      'usage: date [-jnRu] [-I[date|hours|minutes|seconds|ns]] [-f input_fmt]\n            [ -z output_zone ] [-r filename|seconds] [-v[+|-]val[y|m|w|d|H|M|S]]\n            [[[[mm]dd]HH]MM[[cc]yy][.SS] | new_date] [+output_fmt]',
-      1,
-    ),
-    body: ({ host, isBsd }) => dateBody(host, isBsd),
-  },
-];
 
 /** Kept by the sudoers file of macOS (`env_keep`); everything else the caller exported is gone under sudo. */
 const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
@@ -231,17 +188,67 @@ done <"$2"
 printf '%s: parsed OK\\n' "$2"
 exit 0`;
 
-/** sudo and the check of its rules. */
-export const sudoTools: readonly BaseTool[] = [
+/**
+ * Where one uid owns every file of a simulated Mac it is only checked that the caller may do it and that the files are
+ * there; otherwise the owner changes as well.
+ */
+const chownBody = (context: WrapperContext): string => `r=
+[ "\${1-}" != -R ] || { r=-R; shift; }
+case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are needed here' ;; esac
+w=$1
+shift
+[ $# -gt 0 ] || refused 'an owner and files are needed here'
+for o in \${w%%:*}; do
+  case $o in (*[!0-9]*) ;; (*) continue ;; esac
+  known=
+  while read -r a b; do [ "$a" != "$o" ] || { known=1; break; }; done <"$R${accountsPath}"
+  if [ -z "$known" ]; then printf 'chown: %s: illegal user name\\n' "$o" >&2; exit 1; fi
+done
+inside "$@"
+${context.programs === undefined ? '' : `exec ${context.programs}/chown $r "$w" "$@"\n`}z=0
+for o; do
+  if [ ! -e "$o" ] && [ ! -L "$o" ]; then printf 'chown: %s: No such file or directory\n' "$o" >&2; z=1
+  elif ! ${isRootTest(context)}; then printf 'chown: %s: Operation not permitted\n' "$o" >&2; z=1
+  fi
+done
+exit "$z"`;
+
+/** Tools about users, what they may do, and the clock. */
+export const systemTools: readonly ToolRow[] = [
+  {
+    path: '/usr/bin/id',
+    forms: 'no argument, -u, -un, -g, -gn, -G, -Gn; each with an account or without',
+    host: 'none',
+    usage: 'usage: id [user]\n       id -G [-n] [user]\n       id -g [-nr] [user]\n       id -u [-nr] [user]',
+    body: idBody,
+  },
+  {
+    path: '/usr/bin/whoami',
+    forms: 'no argument',
+    host: 'none',
+    usage: 'usage: whoami',
+    body: (context) => `[ $# -eq 0 ] || refused ''\n${caller(context)}\necho "$n"`,
+  },
+  {
+    path: '/bin/date',
+    forms: '[-u] [-r seconds] [+format]; the clock of the node runs ahead by /.sim/clock-offset',
+    usage:
+      'usage: date [-jnRu] [-I[date|hours|minutes|seconds|ns]] [-f input_fmt]\n            [ -z output_zone ] [-r filename|seconds] [-v[+|-]val[y|m|w|d|H|M|S]]\n            [[[[mm]dd]HH]MM[[cc]yy][.SS] | new_date] [+output_fmt]',
+    body: ({ host, isBsd }) => dateBody(host, isBsd),
+  },
+  {
+    path: '/usr/sbin/chown',
+    forms: '[-R] owner[:group] file ...: root only, and nothing happens, since one user owns all simulated files',
+    host: 'none',
+    usage: 'usage: chown [-fhnvx] [-R [-H | -L | -P]] owner[:group] file ...',
+    body: chownBody,
+  },
   {
     path: '/usr/bin/sudo',
     source: published('sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo and the rules in sudoers.d'),
     forms: "-n | -S -k -p '' [-u root] [--] command ...; of root: -l -n -U NAME, and -n -H -u NAME command ...",
     host: 'none',
-    usage: {
-      text: 'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
-      code: 1,
-    },
+    usage: 'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
     body: ({ user }) => sudoBody(user),
   },
   {
@@ -249,7 +256,7 @@ export const sudoTools: readonly BaseTool[] = [
     source: published('visudo(8) of sudo 1.9: what it says about a file, and its exit'),
     forms: '-cf file, with rules of the form USER ALL=(root) NOPASSWD: COMMAND',
     host: 'none',
-    usage: { text: 'usage: visudo [-chqsV] [[-f] sudoers ]', code: 1 },
+    usage: 'usage: visudo [-chqsV] [[-f] sudoers ]',
     body: () => visudoBody,
   },
 ];

@@ -1,6 +1,5 @@
 import { apple } from '../../tools/tool.ts';
 import {
-  type BaseTool,
   checkFiles,
   checkOptions,
   passFiles,
@@ -8,9 +7,8 @@ import {
   passOptions,
   roomFunctions,
   shellQuote,
+  type ToolRow,
 } from './wrapper.ts';
-
-const manual = (name: string) => apple(`${name}(1) of macOS`);
 
 /** Escapes that GNU regular expressions know and POSIX ones do not. */
 const gnuEscapes = ['\\+', '\\?', '\\|', '\\t', '\\d', '\\s', '\\w', '\\b', '\\<', '\\>'];
@@ -28,12 +26,11 @@ const plainCounts = (letters: string): string => `while getopts ':${letters}' o;
 done`;
 
 /** Tools that read and change text. */
-export const textTools: readonly BaseTool[] = [
+export const textTools: readonly ToolRow[] = [
   {
     path: '/usr/bin/wc',
-    source: manual('wc'),
     forms: '[-clmw] [file ...], each count right-aligned in eight columns',
-    usage: { text: 'usage: wc [--libxo] [-Lclmw] [file ...]', code: 1 },
+    usage: 'usage: wc [--libxo] [-Lclmw] [file ...]',
     body: ({ host, isBsd }) =>
       isBsd
         ? passFiles({ letters: 'clmw' })({ host, isBsd, user: '' })
@@ -56,9 +53,8 @@ exit $s`,
   },
   {
     path: '/usr/bin/head',
-    source: manual('head'),
     forms: '[-n count | -c bytes] [file ...]',
-    usage: { text: 'usage: head [-n lines | -c bytes] [file ...]', code: 1 },
+    usage: 'usage: head [-n lines | -c bytes] [file ...]',
     body: ({ host }) => `case \${1-} in (-n | -c) o=\${2-} ;; (-*) o=$1 ;; (*) o= ;; esac
 case $o in (*+*) refused 'illegal line count' ;; esac
 ${plainCounts('n:c:')}
@@ -68,20 +64,17 @@ ${roomFunctions}limited ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/tail',
-    source: manual('tail'),
     forms: '[-Ff] [-n [+]count | -c [+]bytes] [file ...]',
-    usage: { text: 'usage: tail [-F | -f | -r] [-q] [-b # | -c # | -n #] [file ...]', code: 1 },
+    usage: 'usage: tail [-F | -f | -r] [-q] [-b # | -c # | -n #] [file ...]',
     body: ({ host }) =>
       `${plainCounts('Ffn:c:')}\nafter $((OPTIND - 1)) readable "$@"\nexport POSIXLY_CORRECT=1\n${roomFunctions}limited ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/grep',
-    source: manual('grep'),
     forms: '[-acEFhHilnoqsvwx] [-e pattern] [-f file] [-m count] [pattern] [file ...]',
-    usage: {
-      text: 'usage: grep [-abcdDEFGHhIiJLlMmnOopqRSsUVvwXxZz] [-A num] [-B num] [-C[num]]\n\t[-e pattern] [-f file] [--binary-files=value] [--color=when]\n\t[--context[=num]] [--directories=action] [--label] [--line-buffered]\n\t[--null] [pattern] [file ...]',
-      code: 2,
-    },
+    usage:
+      'usage: grep [-abcdDEFGHhIiJLlMmnOopqRSsUVvwXxZz] [-A num] [-B num] [-C[num]]\n\t[-e pattern] [-f file] [--binary-files=value] [--color=when]\n\t[--context[=num]] [--directories=action] [--label] [--line-buffered]\n\t[--null] [pattern] [file ...]',
+    code: 2,
     body: (context) =>
       passFiles({
         letters: 'acEFhHilnoqsvwxe:f:m:',
@@ -92,12 +85,9 @@ ${roomFunctions}limited ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/sed',
-    source: manual('sed'),
     forms: '[-En] script [file ...], [-e script] [-f file], without escapes of GNU; never -i',
-    usage: {
-      text: 'usage: sed script [-EHalnru] [-i extension] [file ...]\n\tsed [-EHalnu] [-i extension] [-e script] ... [-f script_file] ... [file ...]',
-      code: 1,
-    },
+    usage:
+      'usage: sed script [-EHalnru] [-i extension] [file ...]\n\tsed [-EHalnu] [-i extension] [-e script] ... [-f script_file] ... [file ...]',
     body: ({ host, isBsd }) => `${checkFiles({ letters: 'Ene:f:', fileOptions: 'f', textUnless: 'ef' })}
 ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 'd}', 'q}', ',~', '0,/'], 'extra characters at the end of p command')}exec ${shellQuote(host)} ${isBsd ? '' : '--posix '}"$@"`,
   },
@@ -105,7 +95,8 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
     path: '/usr/bin/awk',
     source: apple('awk(1) of macOS: the one true awk'),
     forms: "[-F separator] [-v name=value] 'program' [file ...] or -f file, without functions of gawk",
-    usage: { text: 'usage: awk [-F fs | --csv][-v var=value][prog | -f progfile][file ...]', code: 2 },
+    usage: 'usage: awk [-F fs | --csv][-v var=value][prog | -f progfile][file ...]',
+    code: 2,
     body: (context) =>
       passFiles({
         letters: 'F:v:f:',
@@ -119,65 +110,59 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
   },
   {
     path: '/usr/bin/tr',
-    source: manual('tr'),
     forms: '[-cds] set1 [set2]',
-    usage: { text: 'usage: tr [-Ccsu] string1 string2\n       tr [-Ccu] -d string1', code: 1 },
+    usage: 'usage: tr [-Ccsu] string1 string2\n       tr [-Ccu] -d string1',
     body: passOptions('cds'),
   },
   {
     path: '/usr/bin/cut',
-    source: manual('cut'),
     forms: '-b list | -c list | -f list [-d char] [-s] [file ...]',
-    usage: {
-      text: 'usage: cut -b list [-n] [file ...]\n       cut -c list [file ...]\n       cut -f list [-s] [-w | -d delim] [file ...]',
-      code: 1,
-    },
+    usage:
+      'usage: cut -b list [-n] [file ...]\n       cut -c list [file ...]\n       cut -f list [-s] [-w | -d delim] [file ...]',
     body: passFiles({ letters: 'b:c:d:f:s' }),
   },
   {
     path: '/usr/bin/sort',
-    source: manual('sort'),
     forms: '[-bcfnru] [-k key] [-t char] [-o file] [file ...]',
-    usage: { text: 'Try `sort --help` for more information', code: 2 },
+    usage: 'Try `sort --help` for more information',
+    code: 2,
     body: passFiles({ letters: 'bcfnruk:t:o:', fileOptions: 'o' }),
   },
   {
     path: '/usr/bin/xargs',
     source: apple('xargs(1) of macOS: nothing is run for an empty input'),
     forms: '[-0t] [-n count] [-I text] [-L lines] [-P count] utility ...',
-    usage: {
-      text: 'usage: xargs [-0opt] [-E eofstr] [-I replstr [-R replacements] [-S replsize]]\n             [-J replstr] [-L number] [-n number [-x]] [-P maxprocs]\n             [-s size] [utility [argument ...]]',
-      code: 1,
-    },
+    usage:
+      'usage: xargs [-0opt] [-E eofstr] [-I replstr [-R replacements] [-S replsize]]\n             [-J replstr] [-L number] [-n number [-x]] [-P maxprocs]\n             [-s size] [utility [argument ...]]',
     body: ({ host, isBsd }) =>
       `${checkOptions('0tn:I:L:P:')}\nafter $((OPTIND - 1)) starts "$@"\nexec ${shellQuote(host)} ${isBsd ? '' : '-r '}"$@"`,
   },
   {
     path: '/usr/bin/tee',
-    source: manual('tee'),
     forms: '[-a] [file ...]',
-    usage: { text: 'usage: tee [-ai] [file ...]', code: 1 },
+    usage: 'usage: tee [-ai] [file ...]',
     body: passLimited({ letters: 'a' }),
   },
   {
     path: '/usr/bin/cmp',
-    source: manual('cmp'),
     forms: '[-s] file1 file2',
-    usage: { text: 'usage: cmp [-l | -s | -x] [-bhz] file1 file2 [skip1 [skip2]]', code: 2 },
+    usage: 'usage: cmp [-l | -s | -x] [-bhz] file1 file2 [skip1 [skip2]]',
+    code: 2,
     body: passFiles({ letters: 's' }),
   },
   {
     path: '/usr/bin/cksum',
     source: apple('cksum(1) of macOS: the CRC of POSIX'),
     forms: '[file ...]',
-    usage: { text: 'usage: cksum [-o 1 | 2 | 3] [file ...]', code: 1 },
+    usage: 'usage: cksum [-o 1 | 2 | 3] [file ...]',
     body: passFiles({ letters: '' }),
   },
   {
     path: '/usr/bin/base64',
     source: apple('base64(1) of macOS: one line, decoding by -d or -D'),
     forms: 'standard input only: no argument, -d or -D',
-    usage: { text: 'Usage:\tbase64 [-Ddh] [-b num] [-i in_file] [-o out_file]', code: 64 },
+    usage: 'Usage:\tbase64 [-Ddh] [-b num] [-i in_file] [-o out_file]',
+    code: 64,
     body: ({ host, isBsd }) => `case $#:$* in
   (0:) ${shellQuote(host)} ${isBsd ? '' : '-w 0 '}${isBsd ? '' : '&& echo'} ;;
   (1:-d | 1:-D) exec ${shellQuote(host)} -d ;;
@@ -188,7 +173,7 @@ esac`,
     path: '/usr/bin/shasum',
     source: apple('shasum(1) of macOS, a part of perl'),
     forms: '[-a 1|256|512] [file ...], -c file',
-    usage: { text: 'Type shasum -h for help', code: 1 },
+    usage: 'Type shasum -h for help',
     body: passFiles({ letters: 'a:c' }),
   },
 ];

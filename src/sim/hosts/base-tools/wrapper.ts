@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Source } from '../../tools/tool.ts';
 
 /** What the text of a wrapper depends on besides the tool. */
@@ -26,38 +27,39 @@ export interface BaseTool {
   readonly source: Source;
   /** Command lines that get through, for people: the table in the documentation. */
   readonly forms: string;
-  /** Name on the machine; `none` when the wrapper needs no other program; otherwise the tool's own. */
-  readonly host?: string;
+  /** Name on the machine; `none` when the wrapper needs no other program. */
+  readonly host: string;
   /** What is printed after the complaint about an option, and with which code. */
-  readonly usage: { readonly text: string; readonly code: number };
+  readonly usage: string;
+  readonly code: number;
   /** sh after the head; `refused` and `$R` are there. Ends by exec or exit. */
   readonly body: (context: WrapperContext) => string;
 }
 
+type Usual = 'source' | 'host' | 'code';
+
+/** A tool as a table has it: what a row leaves out is its manual page, its own name and code 1. */
+export type ToolRow = Omit<BaseTool, Usual> & Partial<Pick<BaseTool, Usual>>;
+
 /** One word of sh that means exactly this text. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /**
  * `$R` from the tool's own path without a fork; `refused MESSAGE` leaves one line `PATH COUNT:ARGUMENTS` in
  * `/.sim/unknown`, as every simulated tool does, prints the message and the usage, and ends with macOS's code.
  */
-function head(tool: BaseTool): string {
-  const name = nameOf(tool.path);
-  return `#!/bin/sh
-R=\${0%${shellQuote(tool.path)}}
+const head = ({ path, usage, code }: BaseTool): string => `#!/bin/sh
+R=\${0%${shellQuote(path)}}
 l=$#:$*
 case $l in (*'
 '*) l="$#:(arguments with a line break)" ;; esac
 refused() {
-  printf '%s\\n' ${shellQuote(tool.path)}" $l" >>"$R/.sim/unknown"
-  [ -z "$1" ] || printf '%s: %s\\n' ${shellQuote(name)} "$1" >&2
-  printf '%s\\n' ${shellQuote(tool.usage.text)} >&2
-  exit ${tool.usage.code}
+  printf '%s\\n' ${shellQuote(path)}" $l" >>"$R/.sim/unknown"
+  [ -z "$1" ] || printf '%s: %s\\n' ${shellQuote(basename(path))} "$1" >&2
+  printf '%s\\n' ${shellQuote(usage)} >&2
+  exit ${code}
 }
 `;
-}
 
 /** The whole wrapper. */
 export const wrapperText = (tool: BaseTool, context: WrapperContext): string =>

@@ -11,11 +11,9 @@ const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];
 
 const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
 
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-
 /** Programs of this machine that the tools of a node call. */
 export const programNames: readonly string[] = [
-  ...new Set(wrapped.map(({ host, path }) => host ?? nameOf(path)).filter((name) => name !== 'none')),
+  ...new Set(wrapped.map(({ host }) => host).filter((name) => name !== 'none')),
 ];
 
 /**
@@ -24,9 +22,9 @@ export const programNames: readonly string[] = [
  */
 export function nodeTools(user: string): readonly NodeFile[] {
   return wrapped.flatMap((tool) => {
-    const name = tool.host === 'none' ? 'sh' : (tool.host ?? nameOf(tool.path));
-    if (hostTool(name) === undefined) return [];
-    const host = tool.host === 'none' ? '' : `${programsPath}/${name}`;
+    const isAlone = tool.host === 'none';
+    if (!isAlone && hostTool(tool.host) === undefined) return [];
+    const host = isAlone ? '' : `${programsPath}/${tool.host}`;
     const text = wrapperText(tool, { host, isBsd: false, user, programs: programsPath });
     // The folders of PATH hold wrappers alone.
     return [toolFile(tool.path, text.replaceAll('command -p ', `${programsPath}/`))];

@@ -70,6 +70,12 @@ interface EnvironmentOptions {
 /** The name of the variable that marks every process of a simulated fleet. */
 export const markVariable = 'MW_SIM';
 
+/** Set by the simulated sudo for what it runs; `id` and `whoami` look at it. */
+export const rootMarkVariable = 'MW_SIM_SUDO';
+
+/** Set by the simulated launchd for a service of an account: whose process it is. */
+export const accountVariable = 'MW_SIM_ACCOUNT';
+
 /** The home folder of an account, below the node's root; one whose name begins with `_` has an empty one, as on a Mac. */
 export const homeOf = (root: string, user: string): string =>
   root + (user.startsWith('_') ? '/var/empty' : `/Users/${user}`);
