@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { prebootBanner } from '../../src/sim/hosts/ssh/preboot.ts';
+import { prebootBanner } from '../../src/sim/hosts/ssh/ssh-server.ts';
 import { connect, eventually, openSsh } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 import { accessBehaviours } from './access-behaviours.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { prebootBanner } from '../../src/sim/hosts/ssh/preboot.ts';
+import { prebootBanner } from '../../src/sim/hosts/ssh/ssh-server.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';
 import { bareModel, connect, eventually, freshFolder, openSsh, removeFolder, run } from '../rack/running.ts';
 

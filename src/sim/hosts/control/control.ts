@@ -1,13 +1,17 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+const bareAsks = ['status', 'log', 'fault-list', 'hands', 'stop'] as const;
+const wordedAsks = ['fault-set', 'fault-clear', 'power-on', 'act'] as const;
+
 /** What a simulator is asked over its control socket, one JSON document per line. */
 export type ControlRequest =
-  | { readonly ask: 'status' | 'log' | 'fault-list' | 'hands' | 'stop' }
-  | { readonly ask: 'fault-set' | 'fault-clear' | 'power-on' | 'act'; readonly words: readonly string[] };
+  | { readonly ask: (typeof bareAsks)[number] }
+  | { readonly ask: (typeof wordedAsks)[number]; readonly words: readonly string[] };
 
 /** An answer, one JSON document per line. */
 export type ControlAnswer =
@@ -38,11 +42,8 @@ export async function removeSocket(path: string): Promise<void> {
   if (basename(dirname(path)).startsWith(temporaryPrefix)) await rm(dirname(path), { recursive: true, force: true });
 }
 
-const words = (value: unknown): readonly string[] | undefined =>
-  Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
-
-const bareAsks = ['status', 'log', 'fault-list', 'hands', 'stop'] as const;
-const wordedAsks = ['fault-set', 'fault-clear', 'power-on', 'act'] as const;
+const isWords = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((word) => typeof word === 'string');
 
 function parseRequest(line: string): ControlRequest | undefined {
   try {
@@ -51,48 +52,40 @@ function parseRequest(line: string): ControlRequest | undefined {
     const { ask } = value;
     const bare = bareAsks.find((one) => one === ask);
     if (bare !== undefined) return { ask: bare };
-    const given = 'words' in value ? words(value.words) : undefined;
     const worded = wordedAsks.find((one) => one === ask);
-    return worded === undefined || given === undefined ? undefined : { ask: worded, words: given };
+    return worded !== undefined && 'words' in value && isWords(value.words)
+      ? { ask: worded, words: value.words }
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A listening control socket. */
-export interface ControlServer {
+/** A listening socket. */
+export interface SocketServer {
   readonly close: () => Promise<void>;
 }
 
-/** Answers every line on the socket; a line that is no request ends the connection. */
-export async function serveControl(
+/**
+ * Listens on a socket, which no other server uses, and hands over every client. At the end clients have half a second
+ * to read what was written.
+ *
+ * @throws the system's error when the socket cannot be made
+ */
+export async function openSocket(
   path: string,
-  answer: (request: ControlRequest) => Promise<ControlAnswer>,
-): Promise<ControlServer> {
+  options: { readonly allowHalfOpen: boolean },
+  serve: (client: Socket) => void,
+): Promise<SocketServer> {
   await rm(path, { force: true });
   const clients = new Set<Socket>();
-  const server = createServer((client) => {
+  const server = createServer(options, (client) => {
     clients.add(client);
     client.on('error', () => undefined);
     client.once('close', () => clients.delete(client));
-    const lines = createInterface({ input: client, crlfDelay: Number.POSITIVE_INFINITY });
-    lines.on('error', () => undefined);
-    lines.on('line', (line) => {
-      const request = line.length > maxLineBytes ? undefined : parseRequest(line);
-      if (request === undefined) {
-        client.destroy();
-        return;
-      }
-      answer(request).then(
-        (value) => client.write(`${JSON.stringify(value)}\n`),
-        () => client.destroy(),
-      );
-    });
+    serve(client);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, () => resolve());
-  });
+  await once(server.listen(path), 'listening');
   return {
     close: async () => {
       for (const client of clients) client.destroySoon();
@@ -107,9 +100,29 @@ export async function serveControl(
   };
 }
 
-function isAnswer(value: unknown): value is ControlAnswer {
-  return typeof value === 'object' && value !== null && 'simulated' in value && 'ok' in value;
-}
+/** Answers every line on the socket; a line that is no request ends the connection. */
+export const serveControl = (
+  path: string,
+  answer: (request: ControlRequest) => Promise<ControlAnswer>,
+): Promise<SocketServer> =>
+  openSocket(path, { allowHalfOpen: false }, (client) => {
+    const lines = createInterface({ input: client, crlfDelay: Number.POSITIVE_INFINITY });
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
+      const request = line.length > maxLineBytes ? undefined : parseRequest(line);
+      if (request === undefined) {
+        client.destroy();
+        return;
+      }
+      answer(request).then(
+        (value) => client.write(`${JSON.stringify(value)}\n`),
+        () => client.destroy(),
+      );
+    });
+  });
+
+const isAnswer = (value: unknown): value is ControlAnswer =>
+  typeof value === 'object' && value !== null && 'simulated' in value && 'ok' in value;
 
 /** Asks a simulator; undefined when nobody listens, the answer is none, or the time is over. */
 export function askControl(

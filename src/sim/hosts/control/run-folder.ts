@@ -98,11 +98,7 @@ export async function saveState(folder: string, text: string): Promise<void> {
 export const forgetState = (folder: string): Promise<void> => rm(join(folder, stateName), { force: true });
 
 /** What a run's folder says: nothing, a fleet that answers, one that lives and does not answer, one that crashed. */
-type RunState =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'live'; readonly run: RunFile }
-  | { readonly kind: 'silent'; readonly run: RunFile }
-  | { readonly kind: 'dead'; readonly run: RunFile };
+type RunState = { readonly kind: 'none' } | { readonly kind: 'live' | 'silent' | 'dead'; readonly run: RunFile };
 
 const answerMs = 5_000;
 
@@ -112,7 +108,7 @@ export async function readRun(folder: string): Promise<RunState> {
   if (run === undefined) return { kind: 'none' };
   if (!(await isSameProcess(run.pid, run.pidStart))) return { kind: 'dead', run };
   const answer = await askControl(run.controlSocket, { ask: 'status' }, answerMs);
-  return answer === undefined ? { kind: 'silent', run } : { kind: 'live', run };
+  return { kind: answer === undefined ? 'silent' : 'live', run };
 }
 
 /** Takes away what is left of a run whose process has ended, and returns how many processes were still there. */

@@ -4,13 +4,23 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, type NonEmpty } from '../../../diagnostics/diagnostic.ts';
+import { given } from '../../../model/given.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
-import { isSameProcess } from '../processes.ts';
+import type { FaultAnswer, FleetModel } from '../fleet-model.ts';
+import { isSameProcess, processStart } from '../processes.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
-import { askControl } from './control.ts';
-import { cleanRun, type RunFile, readRun } from './run-folder.ts';
-import { isClaimed, type ServeOptions, serve } from './serve.ts';
+import { askControl, type ControlAnswer, type ControlRequest, chooseSocketPath, serveControl } from './control.ts';
+import {
+  cleanRun,
+  parseRunFile,
+  type RunFile,
+  readRun,
+  runFileName,
+  stoppedFileName,
+  writeRunFile,
+} from './run-folder.ts';
+import { type Fleet, startFleet } from './start-fleet.ts';
 
 const logName = 'supervisor.log';
 const pollMs = 20;
@@ -27,16 +37,14 @@ async function writeFailure(folder: string, error: unknown): Promise<void> {
   await writeFile(join(folder, failureName), text, { mode: 0o600 });
 }
 
-function isFailure(value: unknown, pid: number | undefined): value is Failure {
-  return typeof value === 'object' && value !== null && 'pid' in value && value.pid === pid && 'diagnostics' in value;
-}
-
-interface Failure {
-  readonly diagnostics: NonEmpty<Diagnostic>;
-}
+const isFailure = (value: unknown, pid: number | undefined): value is { readonly diagnostics: NonEmpty<Diagnostic> } =>
+  typeof value === 'object' && value !== null && 'pid' in value && value.pid === pid && 'diagnostics' in value;
 
 /** Why the process with this number did not come up, in its own words, or from the end of its log. */
-async function readFailure(folder: string, { pid, end }: Detached): Promise<FleetError> {
+async function readFailure(
+  folder: string,
+  { pid, end }: Awaited<ReturnType<typeof spawnDetached>>,
+): Promise<FleetError> {
   const text = await readFile(join(folder, failureName), 'utf8').catch(() => 'null');
   const value: unknown = JSON.parse(text);
   if (isFailure(value, pid)) return new FleetError(value.diagnostics);
@@ -73,20 +81,14 @@ interface StartSupervisorOptions {
   readonly deadlineMs?: number;
 }
 
-/** A fleet that answers; `already` when it did so before. */
-interface Started {
-  readonly kind: 'started' | 'already';
-  readonly run: RunFile;
-}
-
 /** Starts the process in a session of its own, with nothing of the caller's: no terminal, no pipe to hold open. */
-async function spawnDetached({ entry: [program, ...args], folder }: StartSupervisorOptions): Promise<Detached> {
+async function spawnDetached({ entry: [program, ...args], folder }: StartSupervisorOptions) {
   // The log of a crash is worth more than that of the run which follows it.
   await rename(join(folder, logName), join(folder, `previous-${logName}`)).catch(() => undefined);
   const log = await open(join(folder, logName), 'w', 0o600);
   const { [markVariable]: _mark, ...env } = process.env;
   const child = spawn(program, args, { detached: true, stdio: ['ignore', log.fd, log.fd], cwd: '/', env });
-  const state: Detached = { pid: child.pid, end: undefined };
+  const state: { readonly pid: number | undefined; end?: string } = { pid: child.pid };
   child.once('error', (error) => {
     state.end = error.message;
   });
@@ -98,18 +100,15 @@ async function spawnDetached({ entry: [program, ...args], folder }: StartSupervi
   return state;
 }
 
-interface Detached {
-  readonly pid: number | undefined;
-  end: string | undefined;
-}
-
 /**
  * Brings up a simulated fleet in a process of its own and waits until it answers. Does nothing when the one of this
- * folder already does; replaces one that no longer does.
+ * folder already does, which is told by `already`; replaces one that no longer does.
  *
  * @throws FleetError with what the process itself says, or `sim/start-failed` with the end of its log
  */
-export async function startSupervisor(options: StartSupervisorOptions): Promise<Started> {
+export async function startSupervisor(
+  options: StartSupervisorOptions,
+): Promise<{ readonly kind: 'started' | 'already'; readonly run: RunFile }> {
   const folder = resolve(options.folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const before = await readRun(folder);
@@ -132,13 +131,6 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
   throw await readFailure(folder, child);
 }
 
-/** What stopping found: nothing, a fleet that it stopped, or the rest of a crashed one. */
-interface Stopped {
-  readonly kind: 'none' | 'stopped' | 'cleaned';
-  /** Processes of node commands that had to be ended after everything else was gone. */
-  readonly sweptCount: number;
-}
-
 /** Waits for the end of exactly this process, and ends it by force when it takes too long. */
 async function awaitEnd(run: RunFile): Promise<void> {
   const end = Date.now() + stopMs;
@@ -149,37 +141,37 @@ async function awaitEnd(run: RunFile): Promise<void> {
 }
 
 /**
- * Stops the simulated fleet of this folder, or cleans up after a crashed one; may be called again and again.
+ * Stops the simulated fleet of this folder, or cleans up after a crashed one; may be called again and again. Counts
+ * the processes of node commands that had to be ended after everything else was gone.
  *
  * @throws FleetError `sim/no-answer` when it does not answer and belongs to another user
  */
-export async function stopSupervisor(folder: string): Promise<Stopped> {
+export async function stopSupervisor(
+  folder: string,
+): Promise<{ readonly kind: 'none' | 'stopped' | 'cleaned'; readonly sweptCount: number }> {
   const state = await readRun(resolve(folder));
   if (state.kind === 'none') return { kind: 'none', sweptCount: 0 };
   if (state.kind === 'live') await askControl(state.run.controlSocket, { ask: 'stop' }, stopMs);
   if (state.kind === 'silent') endProcess(state.run.pid);
   await awaitEnd(state.run);
   const sweptCount = await cleanRun(resolve(folder), state.run);
-  await rm(join(resolve(folder), 'claim'), { force: true });
+  await rm(claimPath(resolve(folder)), { force: true });
   return { kind: state.kind === 'dead' ? 'cleaned' : 'stopped', sweptCount };
 }
-
-/** Sends a signal to a process, as `process.kill` does. */
-type SendSignal = (pid: number, signal: 'SIGKILL') => void;
 
 const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 
-const sendSignal: SendSignal = (pid, signal) => {
-  process.kill(pid, signal);
-};
-
 /**
  * Ends the process of a simulated fleet by force; one that is gone already is fine.
  *
+ * @param send sends the signal
  * @throws FleetError `sim/no-answer` when the process belongs to another user
  */
-export function endProcess(pid: number, send: SendSignal = sendSignal): void {
+export function endProcess(
+  pid: number,
+  send = (one: number, signal: 'SIGKILL'): unknown => process.kill(one, signal),
+): void {
   try {
     send(pid, 'SIGKILL');
   } catch (error) {
@@ -189,4 +181,194 @@ export function endProcess(pid: number, send: SendSignal = sendSignal): void {
     const hint = prose`Let the user who started it stop it: ${meshwright('sim down')}`;
     throw new FleetError([diagnose('sim/no-answer', { detail, hint })]);
   }
+}
+
+/** What a supervisor is started with. */
+interface ServeOptions {
+  readonly folder: string;
+  /** Shown by status: where the fleet comes from. */
+  readonly clusterFile: string;
+  readonly load: () => Promise<FleetModel>;
+  /** As `startFleet` takes it. */
+  readonly clockFactor?: number;
+  /** One line for the log. */
+  readonly log: (line: string) => void;
+}
+
+/** How often a supervisor looks whether its folder is still there: whoever removes it wants the fleet gone. */
+const watchMs = 1_000;
+
+const claimPath = (folder: string): string => join(folder, 'claim');
+
+/** Whether a living process runs, or is starting, a fleet in this folder. */
+async function isClaimed(folder: string): Promise<boolean> {
+  const [pid = '', start = ''] = (await readFile(claimPath(folder), 'utf8').catch(() => '')).split(' ', 2);
+  return start !== '' && (await isSameProcess(Number(pid), start));
+}
+
+/**
+ * Only one supervisor per folder: whoever creates the claim has it; the claim of a dead process is removed.
+ *
+ * @throws FleetError `sim/start-failed` when another one holds it
+ */
+async function claim(folder: string, owner: string): Promise<void> {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      const file = await open(claimPath(folder), 'wx', 0o600);
+      await file.writeFile(owner);
+      await file.close();
+      return;
+    } catch {
+      if (await isClaimed(folder)) break;
+      await rm(claimPath(folder), { force: true });
+    }
+  }
+  const detail = `Another process already runs a simulated fleet in ${folder}.`;
+  throw new FleetError([
+    diagnose('sim/start-failed', { detail, hint: prose`Look at it: ${meshwright('sim status')}` }),
+  ]);
+}
+
+/** Ports of the run before, so that known_hosts entries of a rehearsal stay true. */
+async function earlierPorts(folder: string): Promise<Readonly<Record<string, number>>> {
+  const earlier = (await parseRunFile(folder, runFileName)) ?? (await parseRunFile(folder, stoppedFileName));
+  return Object.fromEntries(Object.entries(earlier?.nodes ?? {}).map(([name, node]) => [name, node.port]));
+}
+
+const done = (value: unknown): ControlAnswer => ({ simulated: true, ok: true, value });
+
+const refused = (...diagnostics: readonly Diagnostic[]): ControlAnswer => ({ simulated: true, ok: false, diagnostics });
+
+const faultAnswer = (answer: FaultAnswer): ControlAnswer =>
+  answer.kind === 'done' ? done({ faults: answer.faults }) : refused(...answer.diagnostics);
+
+/** Presses the buttons of these nodes, one after the other. */
+async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlAnswer> {
+  for (const name of names) {
+    if (await fleet.powerOn(name)) {
+      if (fleet.power()[name] !== 'down') continue;
+      const detail = `There is no current at ${name}, so its button does nothing.`;
+      const hint = prose`Bring the current back: ${meshwright('sim fault', '--clear', 'power-cut', name)}`;
+      return refused(diagnose('sim/impossible-act', { detail, hint }));
+    }
+    const detail = `There is no node ${JSON.stringify(name)} in this rack.`;
+    return refused(diagnose('sim/unknown-node', { detail }));
+  }
+  return done({ power: fleet.power() });
+}
+
+interface Answering {
+  readonly fleet: Fleet;
+  readonly model: FleetModel;
+  readonly run: RunFile;
+  readonly stop: () => void;
+}
+
+async function answerTo({ fleet, model, run, stop }: Answering, request: ControlRequest): Promise<ControlAnswer> {
+  switch (request.ask) {
+    case 'status':
+      return done({ run, faults: model.faults(), counts: fleet.counts(), power: fleet.power() });
+    case 'log':
+      return done({
+        counts: fleet.counts(),
+        execs: fleet.execs(),
+        effects: fleet.effects(),
+        unknown: await fleet.unknown(),
+      });
+    case 'fault-list':
+      return done({ faults: model.faults() });
+    case 'fault-set':
+      return faultAnswer(await fleet.setFault(request.words));
+    case 'fault-clear':
+      return faultAnswer(await fleet.clearFault(request.words));
+    case 'hands':
+      return done({ done: (await fleet.hands()).done, faults: model.faults() });
+    case 'act': {
+      const answer = await fleet.act(request.words);
+      return answer.kind === 'done'
+        ? done({ done: answer.done, faults: model.faults() })
+        : refused(...answer.diagnostics);
+    }
+    case 'power-on':
+      return powerOn(fleet, request.words);
+    case 'stop':
+      stop();
+      return done({});
+  }
+}
+
+/**
+ * Runs a simulated fleet that other processes find by its folder: cleans up after a crashed one, starts the nodes,
+ * answers on the control socket, and writes `run.json` last, so that whoever reads it can connect.
+ *
+ * @throws FleetError `sim/start-failed`, `sim/run-folder`, and whatever loading the model throws
+ */
+async function serve(options: ServeOptions) {
+  const folder = resolve(options.folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const pidStart = (await processStart(process.pid)) ?? '';
+  await claim(folder, `${process.pid} ${pidStart}`);
+  try {
+    const left = await readRun(folder);
+    if (left.kind !== 'none')
+      options.log(`cleaned up after a crash: ${await cleanRun(folder, left.run)} processes ended`);
+    return await startServing({ ...options, folder }, pidStart);
+  } catch (error) {
+    await rm(claimPath(folder), { force: true });
+    throw error;
+  }
+}
+
+/** The start itself. `ended` resolves when the fleet has been stopped, by `stop` or over the control socket. */
+async function startServing(options: ServeOptions, pidStart: string) {
+  const { folder, clusterFile, log } = options;
+  const model = await options.load();
+  const fleet = await startFleet({
+    folder,
+    model,
+    ports: await earlierPorts(folder),
+    ...given({ clockFactor: options.clockFactor }),
+  });
+  const run: RunFile = {
+    simulated: true,
+    pid: process.pid,
+    pidStart,
+    startedAtEpochMs: Date.now(),
+    runId: fleet.runId,
+    cluster: model.name,
+    clusterFile,
+    controlSocket: await chooseSocketPath(folder, 'control.sock'),
+    askSocket: fleet.askSocket,
+    userKeyFile: fleet.userKey.path,
+    nodes: fleet.nodes,
+  };
+  let stopping: Promise<void> | undefined;
+  let watch: NodeJS.Timeout | undefined;
+  let tellEnded: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    tellEnded = resolve;
+  });
+  const stop = (): Promise<void> => {
+    clearInterval(watch);
+    stopping ??= fleet
+      .stop()
+      .then(() => control.close())
+      .then(() => cleanRun(folder, run))
+      .then(() => rm(claimPath(folder), { force: true }))
+      .then(() => log(`simulated fleet ${model.name} is down`))
+      .then(tellEnded);
+    return stopping;
+  };
+  const control = await serveControl(run.controlSocket, (request) =>
+    answerTo({ fleet, model, run, stop: () => void stop().catch((error: unknown) => log(String(error))) }, request),
+  );
+  await writeRunFile(folder, run);
+  watch = setInterval(() => {
+    parseRunFile(folder, runFileName)
+      .then((file) => (file?.runId === run.runId ? undefined : stop()))
+      .catch((error: unknown) => log(String(error)));
+  }, watchMs);
+  watch.unref();
+  log(`simulated fleet ${model.name} is up: ${Object.keys(run.nodes).length} nodes on 127.0.0.1`);
+  return { ended, stop };
 }

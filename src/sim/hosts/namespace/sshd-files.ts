@@ -4,7 +4,7 @@ import type { ConnectionState } from '../../model/fleet.ts';
 import { dataFile, type NodeFile, toolFile } from '../../model/node-files.ts';
 import type { ExecRecord } from '../records.ts';
 import { type NodeKeys, shownKey } from '../ssh/host-keys.ts';
-import { prebootBanner, unlockedText } from '../ssh/preboot.ts';
+import { prebootBanner, unlockedText } from '../ssh/ssh-server.ts';
 
 /**
  * Every command that the sshd of a node was asked for, as its files tell it, by time: how it ended is known to sshd

@@ -1,11 +1,13 @@
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { Connection, ServerChannel, Session } from 'ssh2';
-import type { ProcessStarter } from '../process-starter.ts';
+import type { Exit } from '../../../model/probe.ts';
+import type { ProcessStarter, StartedProgram } from '../process-starter.ts';
 import type { ProcessGroups } from '../processes.ts';
 import type { NodeRecords } from '../records.ts';
 import { createInputWatch, type Objection, objectionsTo } from '../strict-shell.ts';
-import { type RunningExec, runExec } from './exec.ts';
-import { createExecHold, type ExecWatch } from './exec-watch.ts';
-import type { PipeSupply } from './pipes.ts';
+import { createExecHold, type ExecHold, type ExecWatch } from './exec-watch.ts';
+import type { PipeSupply, StdioPipes } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
 
 /** The node behind its ssh server. */
@@ -29,7 +31,7 @@ export interface SessionNode {
 }
 
 /** What is known of the client on the other side. */
-export interface SessionClient {
+interface SessionClient {
   /** What it calls itself, such as `OpenSSH_9.2p1`. */
   readonly software: string;
   /** Number of the connection on this node, from 1. */
@@ -172,4 +174,190 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
   change({ exit, outputBytes, objections: late.map((objection) => objection.text) });
   one.running = undefined;
   one.settle();
+}
+
+/** What it takes to run one command of a client. */
+interface ExecOptions {
+  readonly command: string;
+  readonly channel: ServerChannel;
+  readonly pipes: StdioPipes;
+  readonly groups: ProcessGroups;
+  readonly starter: ProcessStarter;
+  /** On which it runs. */
+  readonly node: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The home folder of the user, inside the node's root. */
+  readonly folder: string;
+  /** Sees the bytes that the client sends to the command, after they were passed on. */
+  readonly onInput: (chunk: Buffer) => void;
+  /** Holds back what the client hears. */
+  readonly hold: ExecHold;
+}
+
+/** A command under way. */
+interface RunningExec {
+  /** Resolves when the process has ended; background jobs of it may go on. */
+  readonly ended: Promise<{ readonly exit: Exit; readonly outputBytes: number }>;
+  /** As the `signal` request of RFC 4254 6.9: to the whole group, `name` without SIG. */
+  readonly signal: (name: string) => void;
+  /** The client is gone: its ends of the pipes close, and the command lives on until it writes. */
+  readonly abandon: () => void;
+}
+
+/** The signals that sshd passes on, and those that it names in an exit-signal (OpenSSH session.c). */
+const signalNames = [
+  'ABRT',
+  'ALRM',
+  'FPE',
+  'HUP',
+  'ILL',
+  'INT',
+  'KILL',
+  'PIPE',
+  'QUIT',
+  'SEGV',
+  'TERM',
+  'USR1',
+  'USR2',
+];
+
+/** A shell in a group of its own. @throws Error when it cannot be started, as for a command line that is too long */
+async function startShell({ command, pipes, groups, starter, ...options }: ExecOptions): Promise<StartedProgram> {
+  const group = groups.expect(options.node);
+  try {
+    const shell = await starter.start({
+      program: '/bin/sh',
+      words: ['sh', '-c', command],
+      environment: options.environment,
+      folder: options.folder,
+      stdio: pipes.paths,
+    });
+    group.started(shell.pid);
+    return shell;
+  } catch (error) {
+    group.failed();
+    throw error;
+  } finally {
+    pipes.handedOver();
+  }
+}
+
+/** Tells the client how it ended, in the words of sshd: a signal that the RFC does not know gets a suffix. */
+function tellExit(channel: ServerChannel, exit: Exit): void {
+  if (exit.kind === 'exited') channel.exit(exit.code);
+  if (exit.kind !== 'signalled') return;
+  const isNamed = signalNames.includes(exit.signal);
+  channel.exit(isNamed ? exit.signal : `${exit.signal}@openssh.com`, false, '');
+}
+
+/** Passes the client's bytes on to the command, and its end of file as well. */
+function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
+  channel.on('data', (chunk: Buffer) => {
+    onInput(chunk);
+    hold.add(chunk);
+    if (!stdin.writable || stdin.write(chunk)) return;
+    channel.pause();
+    stdin.once('drain', () => channel.resume());
+  });
+  stdin.once('close', () => channel.resume());
+  channel.once('end', () => {
+    stdin.end();
+    hold.received();
+  });
+}
+
+/** Resolves with the exit; what keeps a shell from starting is said as sshd's child says it, with exit 1. */
+async function whenEnded(shell: Promise<StartedProgram>, channel: ServerChannel): Promise<Exit> {
+  try {
+    return await (await shell).ended;
+  } catch (error) {
+    channel.stderr.write(`/bin/sh: ${error instanceof Error ? error.message : String(error)}\n`);
+    return { kind: 'exited', code: 1 };
+  }
+}
+
+/**
+ * Runs a command as sshd does for a session without a terminal: the login shell with `-c`, a process group of its
+ * own, three pipes. The exit goes to the client as soon as the shell has ended; the channel is closed only when
+ * nobody holds its output any more, so a background job that keeps it open keeps the client waiting, as on a Mac.
+ */
+function runExec(options: ExecOptions): RunningExec {
+  const { channel, pipes, groups, hold } = options;
+  const { stdin, stdout, stderr } = pipes;
+  const ours = [stdin, stdout, stderr];
+  for (const socket of ours) socket.on('error', () => undefined);
+  const shell = startShell(options);
+  let group: number | undefined;
+  shell.then(
+    ({ pid }) => {
+      group = pid;
+    },
+    () => undefined,
+  );
+
+  let leave: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const output = createChannelOutput(channel, hold.released);
+  const drained = Promise.all([output.send(stdout, 'stdout'), output.send(stderr, 'stderr')]).catch(() => undefined);
+  feed(options, stdin);
+
+  const ended = whenEnded(shell, channel).then(async (exit) => {
+    if (group !== undefined) groups.leaderEnded(group);
+    hold.received();
+    await hold.released;
+    tellExit(channel, exit);
+    stdin.destroy();
+    await Promise.race([drained, gone]);
+    channel.end();
+    return { exit, outputBytes: output.bytes() };
+  });
+  return {
+    ended,
+    abandon: () => {
+      leave();
+      for (const socket of ours) socket.destroy();
+    },
+    signal: (name) => {
+      if (group !== undefined && signalNames.includes(name)) groups.signal(group, `SIG${name}`);
+    },
+  };
+}
+
+/**
+ * ssh2 keeps a chunk that waited for window space after it was sent, and sends it again when the other stream of the
+ * channel has to wait next. Forgetting all four before each write makes that impossible, since only one write is
+ * ever under way.
+ */
+const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
+
+/** Sends stdout and stderr of one command over its channel, one chunk at a time, with the client's back-pressure. */
+interface ChannelOutput {
+  /** Sends a whole stream; resolves at its end. Never settles when the channel is closed meanwhile. */
+  readonly send: (stream: Readable, to: 'stdout' | 'stderr') => Promise<void>;
+  readonly bytes: () => number;
+}
+
+/** Takes over the writing side of a channel; nothing is sent before `released`. */
+function createChannelOutput(channel: ServerChannel, released: Promise<void>): ChannelOutput {
+  let turn = released;
+  let sent = 0;
+  const write = (chunk: Buffer, to: 'stdout' | 'stderr'): Promise<void> => {
+    turn = turn.then(
+      () =>
+        new Promise((resolve) => {
+          for (const field of waiting) Reflect.set(channel, field, undefined);
+          sent += chunk.length;
+          (to === 'stdout' ? channel : channel.stderr).write(chunk, () => resolve());
+        }),
+    );
+    return turn;
+  };
+  return {
+    send: async (stream, to) => {
+      for await (const chunk of stream) await write(chunk, to);
+    },
+    bytes: () => sent,
+  };
 }
