@@ -1,11 +1,17 @@
-import type { Reach } from '../model/wiring.ts';
-import type { RunNode } from './control/run-folder.ts';
+import { appendFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { given } from '../../model/given.ts';
+import type { Ailments } from '../model/fleet.ts';
+import type { NodeFile } from '../model/node-files.ts';
 import type { NodeView } from './fleet-model.ts';
-import type { Launchd } from './launchd.ts';
-import type { NodeLife } from './node-life.ts';
-import type { EffectAct, ExecRecord, NodeCounts } from './records.ts';
+import { createLaunchd } from './launchd.ts';
+import type { StartJob } from './launchd-process.ts';
+import { createNodeLife, type NodeLifeParts, writeBootFile } from './node-life.ts';
+import type { NodeRoot } from './node-root.ts';
+import { createRecords, type EffectAct, type ExecRecord, type NodeCounts, type NodeRecords } from './records.ts';
 import type { ExecWatch } from './ssh/exec-watch.ts';
-import type { KeyFile } from './ssh/host-keys.ts';
+import type { KeyFile, NodeKeys } from './ssh/host-keys.ts';
+import { type DoorOptions, openSshDoor } from './ssh/ssh-door.ts';
 
 /** A run of a fleet, as the host that carries it sees it. */
 export interface HostRun {
@@ -38,41 +44,131 @@ export interface HostedNode {
   readonly preferredPort?: number;
 }
 
-/** One simulated Mac that can be reached. */
-export interface SimulatedNode {
-  readonly name: string;
-  readonly run: RunNode;
+/** A node as its host has prepared it: what differs from host to host. */
+interface NodePlace extends Pick<NodeLifeParts, 'startProcesses' | 'endProcesses' | 'fallSilent'> {
+  /** Of the fleet: the first part of every mark. */
+  readonly runId: string;
   /** Where this process finds its `/`. */
   readonly disk: string;
-  readonly counts: () => NodeCounts;
-  readonly execs: () => readonly ExecRecord[];
-  readonly unknown: () => Promise<readonly string[]>;
-  readonly launchd: Launchd;
-  readonly life: NodeLife;
-  /** What the model says of it, as of the last rendering. */
-  readonly view: () => NodeView;
-  /** Which addresses on cables it can use, as of the last rendering. */
-  readonly reach: () => Reach | undefined;
-  /** Number of the present boot session, from 0. */
-  readonly boot: () => number;
-  /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
-  readonly mark: () => string;
-  /** Writes one line down that a Mac would not have understood. */
-  readonly objectTo: (line: string) => Promise<void>;
-  /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
-  readonly edited: (path: string) => Promise<string | undefined>;
-  /** Brings files and connection in line with the model; those of another Mac not before this one is off. */
-  readonly render: () => Promise<void>;
-  /** Whether the model has another Mac here than the one whose disk is in. */
-  readonly isExchanged: () => boolean;
-  /** The Mac has started in the model: from now on its processes belong to the new boot session. */
-  readonly begin: () => void;
-  /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
-  readonly wake: () => Promise<void>;
-  /** Whether its services were started in the present boot session. */
-  readonly isAwake: () => boolean;
-  readonly close: () => Promise<void>;
+  /** What its own processes find there; empty where that is `/`. */
+  readonly root: string;
+  readonly files: NodeRoot;
+  readonly keys: NodeKeys;
+  /** How its processes come to be, each with the mark of the present boot session. */
+  readonly startJob: (mark: () => string) => StartJob;
+  /** Told what the texts of a launchd job name before it is loaded. */
+  readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
+  /** All rendered files of a node that looks so. */
+  readonly filesOf: (view: NodeView, mark: string) => readonly NodeFile[] | Promise<readonly NodeFile[]>;
+  /** The server behind the SSH door. */
+  readonly serverOf: (node: ServedNode) => Pick<DoorOptions, 'serve' | 'allowHalfOpen' | 'setInside'>;
+  /** What it was asked for over SSH, where the host does not see it itself. */
+  readonly execs?: () => readonly ExecRecord[];
+  /** Ends what is there when the fleet ends. */
+  readonly close?: () => Promise<void>;
 }
+
+/** A node as the server behind its door sees it. */
+interface ServedNode {
+  readonly boot: () => number;
+  readonly mark: () => string;
+  readonly view: () => NodeView;
+  readonly objectTo: (line: string) => Promise<void>;
+  readonly records: NodeRecords;
+  readonly unlock: () => void;
+}
+
+/** Writes the files of a node, starts it and opens its door. Its services start with the first {@link SimulatedNode.wake}. */
+export async function createNode(options: HostedNode, place: NodePlace) {
+  const { name, user, scaledMs, intervalMs, preferredPort } = options;
+  const { disk, root, files, keys } = place;
+  const records = createRecords();
+  const unknownFile = join(disk, '.sim/unknown');
+  const now = { view: options.look(), boot: 0, isAsleep: true };
+  now.boot = now.view.bootCount;
+  const boot = (): number => now.boot;
+  const mark = (): string => `${place.runId}.${name}.${now.boot}`;
+  const view = (): NodeView => now.view;
+  const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
+  const launchd = createLaunchd({
+    ...{ root: disk, startJob: place.startJob(mark), beforeLoad: place.beforeLoad, scaledMs, intervalMs },
+    objectTo: (line) => void objectTo(line).catch(() => undefined),
+  });
+  const renderFiles = async (): Promise<void> => {
+    now.view = options.look();
+    const { account, mac } = now.view;
+    await files.update(await place.filesOf(now.view, mark()), account.hasKey, mac);
+  };
+  await renderFiles();
+  await writeBootFile(disk, mark());
+  await place.startProcesses?.(mark());
+  const door = await openSshDoor({
+    ...place.serverOf({ boot, mark, view, objectTo, records, unlock: () => void life.unlock() }),
+    state: () => now.view.connection,
+    records,
+    ...given({ preferredPort }),
+  });
+  const ailments = (): Ailments => now.view.ailments;
+  const life = createNodeLife({ ...options, ...place, root: disk, door, launchd, mark, objectTo, ailments });
+  const execs = place.execs ?? records.execs;
+  return {
+    name,
+    run: { port: door.port, hostKey: keys.own.publicText, prebootKey: keys.preboot.publicText, root, user },
+    /** Where this process finds its `/`. */
+    disk,
+    counts: (): NodeCounts =>
+      place.execs === undefined
+        ? records.counts()
+        : { ...records.counts(), execs: execs().length, channels: execs().length },
+    execs,
+    unknown: async (): Promise<readonly string[]> =>
+      (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
+    launchd,
+    life,
+    /** What the model says of it, as of the last rendering. */
+    view,
+    /** Number of the present boot session, from 0. */
+    boot,
+    /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
+    mark,
+    /** Writes one line down that a Mac would not have understood. */
+    objectTo,
+    /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
+    edited: files.edited,
+    /** Brings files and connection in line with the model; those of another Mac not before this one is off. */
+    render: async (): Promise<void> => {
+      now.view = options.look();
+      // The disk of a running Mac cannot be taken out.
+      if (life.power() === 'up' && files.isOfAnother(now.view.mac)) return;
+      await renderFiles();
+      await door.follow(life.power() === 'up');
+    },
+    /** Whether the model has another Mac here than the one whose disk is in. */
+    isExchanged: (): boolean => files.isOfAnother(now.view.mac),
+    /** The Mac has started in the model: from now on its processes belong to the new boot session. */
+    begin: (): void => {
+      now.boot = options.look().bootCount;
+      now.isAsleep = true;
+    },
+    /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
+    wake: async (): Promise<void> => {
+      if (!now.isAsleep || life.power() === 'down' || now.view.connection.filevault === 'preboot') return;
+      now.isAsleep = false;
+      await launchd.boot();
+    },
+    /** Whether its services were started in the present boot session. */
+    isAwake: (): boolean => !now.isAsleep,
+    close: async (): Promise<void> => {
+      launchd.close();
+      await life.close();
+      await place.close?.();
+      await door.close();
+    },
+  };
+}
+
+/** One simulated Mac that can be reached. */
+export type SimulatedNode = Awaited<ReturnType<typeof createNode>>;
 
 /** What a host has made for one run. */
 export interface OpenHost {

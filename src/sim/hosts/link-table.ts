@@ -60,11 +60,11 @@ const hostOf = (address: string): string => address.slice(0, address.lastIndexOf
  * The table of one node, sorted: what its processes can listen on and connect to right now. A line is
  * `10.77.0.1:51000 127.0.0.1:23211`.
  */
-function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach): string {
+function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | undefined): string {
   const isReached = (pair: LinkPair): boolean => {
     const host = hostOf(pair.address);
-    if (pair.node === node && (host === loopback || reach.own.includes(host))) return true;
-    return reach.far.some((far) => far.node === pair.node && far.address === host);
+    if (pair.node === node && (host === loopback || reach?.own.includes(host))) return true;
+    return reach?.far.some((far) => far.node === pair.node && far.address === host) === true;
   };
   const lines = pairs.filter(isReached).map(({ address, loopbackPort }) => `${address} ${loopback}:${loopbackPort}\n`);
   return [...new Set(lines)].sort().join('');
@@ -142,6 +142,9 @@ export function createPortClaims(): PortClaims {
 /** What the loopback ports of this machine are called on a node. */
 export const linkNamesPath = '/.sim/link-names';
 
+/** What each node can use; undefined for one without a cable. */
+type Reaches = ReadonlyMap<string, Reach | undefined>;
+
 /** The tables that stand for the network between the simulated Macs. */
 export interface LinkTables {
   /**
@@ -150,13 +153,10 @@ export interface LinkTables {
    */
   readonly announce: (node: string, texts: readonly string[]) => Promise<void>;
   /** Cables, addresses or bridges have changed: what each node can reach now. */
-  readonly update: (reaches: ReadonlyMap<string, Reach>) => Promise<void>;
+  readonly update: (reaches: Reaches) => Promise<void>;
   /** Gives the ports back. */
   readonly close: () => Promise<void>;
 }
-
-/** Of a node without a cable. */
-export const nowhere: Reach = { own: [], far: [] };
 
 async function replace(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -165,8 +165,8 @@ async function replace(path: string, text: string): Promise<void> {
 }
 
 /** Every address on a cable that some node has now, with its node. */
-const addressesOf = (reaches: ReadonlyMap<string, Reach>): readonly (readonly [node: string, host: string])[] =>
-  [...reaches].flatMap(([node, { own }]) => own.map((host) => [node, host] as const));
+const addressesOf = (reaches: Reaches): readonly (readonly [node: string, host: string])[] =>
+  [...reaches].flatMap(([node, reach]) => (reach?.own ?? []).map((host) => [node, host] as const));
 
 /**
  * Keeps the tables of all nodes of a fleet. Each is a file that is replaced by a rename, so that a process can read it
@@ -180,7 +180,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
   const open = new Map<string, Set<number>>();
   const pairs = new Map<string, LinkPair>();
   const written = new Map<string, string>();
-  let reaches: ReadonlyMap<string, Reach> = new Map();
+  let reaches: Reaches = new Map();
   let turn: Promise<void> = Promise.resolve();
 
   const pairFor = async (node: string, address: string): Promise<void> => {
@@ -200,7 +200,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
     }
     const known = [...pairs.values()];
     for (const [node, root] of roots) {
-      await write(root + linkTablePath, linkTableText(known, node, reaches.get(node) ?? nowhere));
+      await write(root + linkTablePath, linkTableText(known, node, reaches.get(node)));
       await write(root + linkNamesPath, linkNamesText(known, node));
     }
   };

@@ -12,7 +12,6 @@ export type Power = 'up' | 'going-down' | 'down' | 'starting';
 
 /** What the starts and ends of one node are made of. */
 export interface NodeLifeParts {
-  readonly name: string;
   readonly root: string;
   /** Whatever answers at the node's address. */
   readonly door: SshDoor;
@@ -20,8 +19,8 @@ export interface NodeLifeParts {
   /** Ends every process of the node, at once. */
   readonly endProcesses: () => Promise<void>;
   /** Starts what a node needs before its services start; nothing when absent. */
-  readonly startProcesses?: () => Promise<void>;
-  /** The power is gone from one moment to the next: nobody hears of it, where the host can show that. */
+  readonly startProcesses?: (mark: string) => Promise<void>;
+  /** Cuts the node from its network, where the host can show that nobody hears of a Mac without current. */
   readonly fallSilent?: () => Promise<void>;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
@@ -30,6 +29,8 @@ export interface NodeLifeParts {
   readonly startModel: () => Promise<void>;
   /** FileVault is unlocked in the model, and every file with it. */
   readonly unlockModel: () => Promise<void>;
+  /** Names the present boot session. */
+  readonly mark: () => string;
   readonly note: (act: EffectAct) => void;
   readonly objectTo: (line: string) => Promise<void>;
 }
@@ -66,17 +67,9 @@ export const bootFilePath = '/.sim/boot';
 export const writeBootFile = (root: string, mark: string): Promise<void> =>
   writeFile(join(root, bootFilePath), `${mark}\n`);
 
-/** What changes over the life of a node. */
-interface Moment {
-  power: Power;
-  isRunning: boolean;
-  readonly ending: AbortController;
-}
-
 /** The ways from one power to the other. */
-function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
+function stagesOf(parts: NodeLifeParts, now: { power: Power; isRunning: boolean }, signal: AbortSignal) {
   const { door, launchd, root, scaledMs } = parts;
-  const { signal } = now.ending;
   const wait = (macMs: number): Promise<void> => pause(scaledMs(macMs), undefined, { signal }).catch(() => undefined);
   const end = async (): Promise<void> => {
     launchd.cut();
@@ -95,10 +88,13 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
     },
     loseCurrent: async (): Promise<void> => {
       now.power = 'going-down';
-      await parts.fallSilent?.();
       if (parts.fallSilent === undefined) {
         door.refuse();
         door.cut();
+      } else {
+        door.fallSilent();
+        // The link goes first, or the kernel of this machine would tell everybody that the connections are over.
+        await parts.fallSilent();
       }
       await rm(join(root, bootFilePath), { force: true });
       await end();
@@ -118,10 +114,10 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
       await wait(bootMs);
       if (signal.aborted) return;
       await clearVolatile(root);
-      await parts.startProcesses?.();
+      await parts.startProcesses?.(parts.mark());
       now.isRunning = true;
       await parts.startModel();
-      await writeBootFile(root, mark());
+      await writeBootFile(root, parts.mark());
       parts.note({ kind: 'boot' });
       await door.listen();
       now.power = 'up';
@@ -129,28 +125,31 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
   };
 }
 
-/** Starts the life of a node that is up. `mark` names the present boot session. */
-export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLife {
-  const now: Moment = { power: 'up', isRunning: true, ending: new AbortController() };
-  const { goDown, loseCurrent, comeUp, startMacos } = stagesOf(parts, mark, now);
+/** Starts the life of a node that is up. */
+export function createNodeLife(parts: NodeLifeParts): NodeLife {
+  const now: Parameters<typeof stagesOf>[1] = { power: 'up', isRunning: true };
+  const ending = new AbortController();
+  const { signal } = ending;
+  const { goDown, loseCurrent, comeUp, startMacos } = stagesOf(parts, now, signal);
   let under: Promise<void> = Promise.resolve();
 
   const begin = (act: () => Promise<void>): Promise<void> => {
     under = act().catch((error: unknown) => parts.objectTo(`the simulator: ${String(error)}`));
     return under;
   };
+  const goAndReturn = (go: () => Promise<void>, isStaying: boolean): Promise<void> =>
+    begin(async () => {
+      await go();
+      if (!isStaying) await comeUp();
+    });
   return {
     power: () => now.power,
     isRunning: () => now.isRunning,
     restart: (to, by) => {
       parts.note({ kind: to === 'up' ? 'reboot' : 'power-off', by });
-      if (now.power !== 'up' || now.ending.signal.aborted) return under;
+      if (now.power !== 'up' || signal.aborted) return under;
       now.power = 'going-down';
-      const isStaying = to === 'off' || parts.ailments().isStayingOff;
-      return begin(async () => {
-        await goDown();
-        if (!isStaying) await comeUp();
-      });
+      return goAndReturn(goDown, to === 'off' || parts.ailments().isStayingOff);
     },
     cutPower: async () => {
       await under;
@@ -158,23 +157,18 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
     },
     panic: async () => {
       await under;
-      if (now.power !== 'up' || now.ending.signal.aborted) return;
-      const isStaying = parts.ailments().isStayingOff;
-      await begin(async () => {
-        await loseCurrent();
-        if (!isStaying) await comeUp();
-      });
+      if (now.power === 'up' && !signal.aborted) await goAndReturn(loseCurrent, parts.ailments().isStayingOff);
     },
     powerOn: async () => {
       await under;
-      if (now.power === 'down' && !now.ending.signal.aborted) await begin(comeUp);
+      if (now.power === 'down' && !signal.aborted) await begin(comeUp);
     },
     unlock: async () => {
       await under;
-      if (now.power === 'up' && !now.ending.signal.aborted) await begin(startMacos);
+      if (now.power === 'up' && !signal.aborted) await begin(startMacos);
     },
     close: async () => {
-      now.ending.abort();
+      ending.abort();
       await under;
     },
   };

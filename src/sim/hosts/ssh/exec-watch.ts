@@ -9,64 +9,24 @@ export interface ReceivedExec {
 }
 
 /** Told of every command when it was received to the end and before the client can hear anything of it. */
-export type ExecListener = (exec: ReceivedExec) => void | Promise<void>;
-
-/** The listeners of a fleet. */
-export interface ExecWatch {
-  /** The returned function ends it. */
-  readonly add: (listener: ExecListener) => () => void;
-  readonly isWatched: () => boolean;
-  /** Resolves when every listener is content; one that fails is none. */
-  readonly tell: (exec: ReceivedExec) => Promise<void>;
-}
+type ExecListener = (exec: ReceivedExec) => void | Promise<void>;
 
 /** A watch that nobody looks at yet. */
-export function createExecWatch(): ExecWatch {
+export function createExecWatch() {
   const listeners = new Set<ExecListener>();
   return {
-    add: (listener) => {
+    /** The returned function ends it. */
+    add: (listener: ExecListener): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     isWatched: () => listeners.size > 0,
-    tell: async (exec) => {
+    /** Resolves when every listener is content; one that fails is none. */
+    tell: async (exec: ReceivedExec): Promise<void> => {
       for (const listener of [...listeners]) await Promise.resolve(listener(exec)).catch(() => undefined);
     },
   };
 }
 
-const inputLimit = 1_048_576;
-
-/** Holds the answers of one command back until it has been received whole and everybody was told. */
-export interface ExecHold {
-  readonly add: (chunk: Buffer) => void;
-  /** Nothing more can be received: the client has ended its side, or the command has ended. */
-  readonly received: () => void;
-  /** Resolves when answers may go out. */
-  readonly released: Promise<void>;
-}
-
-/** A hold for this command; one that lets everything through at once when nobody watches. */
-export function createExecHold(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>): ExecHold {
-  if (!watch.isWatched()) return { add: () => undefined, received: () => undefined, released: Promise.resolve() };
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let release: () => void = () => undefined;
-  let isTold = false;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return {
-    released,
-    add: (chunk) => {
-      if (size < inputLimit) chunks.push(chunk);
-      size += chunk.length;
-    },
-    received: () => {
-      if (isTold) return;
-      isTold = true;
-      const input = Buffer.concat(chunks).subarray(0, inputLimit).toString('utf8');
-      watch.tell({ ...exec, input }).then(release, release);
-    },
-  };
-}
+/** The listeners of a fleet. */
+export type ExecWatch = ReturnType<typeof createExecWatch>;

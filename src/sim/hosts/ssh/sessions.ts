@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Connection, ServerChannel, Session } from 'ssh2';
 import type { Exit } from '../../../model/probe.ts';
 import type { ProcessStarter, StartedProgram } from '../process-starter.ts';
 import type { ProcessGroups } from '../processes.ts';
 import type { NodeRecords } from '../records.ts';
 import { createInputWatch, type Objection, objectionsTo } from '../strict-shell.ts';
-import { createExecHold, type ExecHold, type ExecWatch } from './exec-watch.ts';
+import type { ExecWatch, ReceivedExec } from './exec-watch.ts';
 import type { PipeSupply, StdioPipes } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
 
@@ -27,7 +27,6 @@ export interface SessionNode {
   readonly boot: () => number;
   /** Writes down what a Mac would not have understood, in the node's own `/.sim/unknown`. */
   readonly objectTo: (objections: readonly Objection[]) => void;
-  readonly now: () => number;
 }
 
 /** What is known of the client on the other side. */
@@ -50,7 +49,7 @@ interface OneSession {
   readonly node: SessionNode;
   readonly client: SessionClient;
   readonly variables: Record<string, string>;
-  running: RunningExec | undefined;
+  running: ReturnType<typeof runExec> | undefined;
   isClosed: boolean;
   readonly settle: () => void;
 }
@@ -131,7 +130,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
   const change = node.records.open({
     node: node.name,
     command,
-    atEpochMs: node.now(),
+    atEpochMs: Date.now(),
     client: client.software,
     connection: client.connection,
     outputBytes: 0,
@@ -149,12 +148,10 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
   const watch = createInputWatch(command, node.root);
   const pipes = await node.pipes.take();
   const running = runExec({
+    node,
     command,
     channel,
     pipes,
-    groups: node.groups,
-    starter: node.starter,
-    node: node.name,
     environment: execEnvironment({
       root: node.root,
       user: node.user,
@@ -162,8 +159,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
       accepted: one.variables,
       connection: { client: client.from, server: client.to },
     }),
-    folder: homeOf(node.root, node.user),
-    onInput: watch?.add ?? (() => undefined),
+    onInput: watch?.add,
     hold: createExecHold(node.watch, { node: node.name, command, boot: node.boot() }),
   });
   one.running = running;
@@ -178,58 +174,29 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
 
 /** What it takes to run one command of a client. */
 interface ExecOptions {
+  readonly node: SessionNode;
   readonly command: string;
   readonly channel: ServerChannel;
   readonly pipes: StdioPipes;
-  readonly groups: ProcessGroups;
-  readonly starter: ProcessStarter;
-  /** On which it runs. */
-  readonly node: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** The home folder of the user, inside the node's root. */
-  readonly folder: string;
   /** Sees the bytes that the client sends to the command, after they were passed on. */
-  readonly onInput: (chunk: Buffer) => void;
+  readonly onInput: ((chunk: Buffer) => void) | undefined;
   /** Holds back what the client hears. */
-  readonly hold: ExecHold;
-}
-
-/** A command under way. */
-interface RunningExec {
-  /** Resolves when the process has ended; background jobs of it may go on. */
-  readonly ended: Promise<{ readonly exit: Exit; readonly outputBytes: number }>;
-  /** As the `signal` request of RFC 4254 6.9: to the whole group, `name` without SIG. */
-  readonly signal: (name: string) => void;
-  /** The client is gone: its ends of the pipes close, and the command lives on until it writes. */
-  readonly abandon: () => void;
+  readonly hold: ReturnType<typeof createExecHold>;
 }
 
 /** The signals that sshd passes on, and those that it names in an exit-signal (OpenSSH session.c). */
-const signalNames = [
-  'ABRT',
-  'ALRM',
-  'FPE',
-  'HUP',
-  'ILL',
-  'INT',
-  'KILL',
-  'PIPE',
-  'QUIT',
-  'SEGV',
-  'TERM',
-  'USR1',
-  'USR2',
-];
+const signalNames = 'ABRT ALRM FPE HUP ILL INT KILL PIPE QUIT SEGV TERM USR1 USR2'.split(' ');
 
 /** A shell in a group of its own. @throws Error when it cannot be started, as for a command line that is too long */
-async function startShell({ command, pipes, groups, starter, ...options }: ExecOptions): Promise<StartedProgram> {
-  const group = groups.expect(options.node);
+async function startShell({ node, command, pipes, environment }: ExecOptions): Promise<StartedProgram> {
+  const group = node.groups.expect(node.name);
   try {
-    const shell = await starter.start({
+    const shell = await node.starter.start({
       program: '/bin/sh',
       words: ['sh', '-c', command],
-      environment: options.environment,
-      folder: options.folder,
+      environment,
+      folder: homeOf(node.root, node.user),
       stdio: pipes.paths,
     });
     group.started(shell.pid);
@@ -253,7 +220,7 @@ function tellExit(channel: ServerChannel, exit: Exit): void {
 /** Passes the client's bytes on to the command, and its end of file as well. */
 function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
   channel.on('data', (chunk: Buffer) => {
-    onInput(chunk);
+    onInput?.(chunk);
     hold.add(chunk);
     if (!stdin.writable || stdin.write(chunk)) return;
     channel.pause();
@@ -281,8 +248,9 @@ async function whenEnded(shell: Promise<StartedProgram>, channel: ServerChannel)
  * own, three pipes. The exit goes to the client as soon as the shell has ended; the channel is closed only when
  * nobody holds its output any more, so a background job that keeps it open keeps the client waiting, as on a Mac.
  */
-function runExec(options: ExecOptions): RunningExec {
-  const { channel, pipes, groups, hold } = options;
+function runExec(options: ExecOptions) {
+  const { channel, pipes, hold } = options;
+  const { groups } = options.node;
   const { stdin, stdout, stderr } = pipes;
   const ours = [stdin, stdout, stderr];
   for (const socket of ours) socket.on('error', () => undefined);
@@ -295,12 +263,14 @@ function runExec(options: ExecOptions): RunningExec {
     () => undefined,
   );
 
-  let leave: () => void = () => undefined;
+  let leave = (): void => undefined;
   const gone = new Promise<void>((resolve) => {
     leave = resolve;
   });
   const output = createChannelOutput(channel, hold.released);
-  const drained = Promise.all([output.send(stdout, 'stdout'), output.send(stderr, 'stderr')]).catch(() => undefined);
+  const drained = Promise.all([output.send(stdout, channel), output.send(stderr, channel.stderr)]).catch(
+    () => undefined,
+  );
   feed(options, stdin);
 
   const ended = whenEnded(shell, channel).then(async (exit) => {
@@ -314,12 +284,15 @@ function runExec(options: ExecOptions): RunningExec {
     return { exit, outputBytes: output.bytes() };
   });
   return {
+    /** Resolves when the process has ended; background jobs of it may go on. */
     ended,
-    abandon: () => {
+    /** The client is gone: its ends of the pipes close, and the command lives on until it writes. */
+    abandon: (): void => {
       leave();
       for (const socket of ours) socket.destroy();
     },
-    signal: (name) => {
+    /** As the `signal` request of RFC 4254 6.9: to the whole group, `name` without SIG. */
+    signal: (name: string): void => {
       if (group !== undefined && signalNames.includes(name)) groups.signal(group, `SIG${name}`);
     },
   };
@@ -332,32 +305,57 @@ function runExec(options: ExecOptions): RunningExec {
  */
 const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
 
-/** Sends stdout and stderr of one command over its channel, one chunk at a time, with the client's back-pressure. */
-interface ChannelOutput {
-  /** Sends a whole stream; resolves at its end. Never settles when the channel is closed meanwhile. */
-  readonly send: (stream: Readable, to: 'stdout' | 'stderr') => Promise<void>;
-  readonly bytes: () => number;
-}
-
-/** Takes over the writing side of a channel; nothing is sent before `released`. */
-function createChannelOutput(channel: ServerChannel, released: Promise<void>): ChannelOutput {
+/**
+ * Takes over the writing side of a channel: sends stdout and stderr of one command, one chunk at a time, with the
+ * client's back-pressure. Nothing is sent before `released`.
+ */
+function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
   let turn = released;
   let sent = 0;
-  const write = (chunk: Buffer, to: 'stdout' | 'stderr'): Promise<void> => {
+  const write = (chunk: Buffer, to: Writable): Promise<void> => {
     turn = turn.then(
       () =>
         new Promise((resolve) => {
           for (const field of waiting) Reflect.set(channel, field, undefined);
           sent += chunk.length;
-          (to === 'stdout' ? channel : channel.stderr).write(chunk, () => resolve());
+          to.write(chunk, () => resolve());
         }),
     );
     return turn;
   };
   return {
-    send: async (stream, to) => {
+    /** Sends a whole stream; resolves at its end. Never settles when the channel is closed meanwhile. */
+    send: async (stream: Readable, to: Writable): Promise<void> => {
       for await (const chunk of stream) await write(chunk, to);
     },
     bytes: () => sent,
+  };
+}
+
+const inputLimit = 1_048_576;
+
+/**
+ * Holds the answers of one command back until it has been received whole, or has ended, and everybody was told; lets
+ * everything through at once when nobody watches. Answers may go out when `released` resolves.
+ */
+function createExecHold(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>) {
+  if (!watch.isWatched()) return { add: () => undefined, received: () => undefined, released: Promise.resolve() };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let received = (): void => undefined;
+  const whole = new Promise<void>((resolve) => {
+    received = resolve;
+  });
+  const released = whole.then(() => {
+    const input = Buffer.concat(chunks).subarray(0, inputLimit).toString('utf8');
+    return watch.tell({ ...exec, input }).catch(() => undefined);
+  });
+  return {
+    released,
+    received,
+    add: (chunk: Buffer): void => {
+      if (size < inputLimit) chunks.push(chunk);
+      size += chunk.length;
+    },
   };
 }

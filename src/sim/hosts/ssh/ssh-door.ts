@@ -4,7 +4,7 @@ import type { ConnectionState } from '../../model/fleet.ts';
 import type { NodeRecords } from '../records.ts';
 
 /** What a host makes the SSH door of a node from. */
-interface DoorOptions {
+export interface DoorOptions {
   /** Serves a client that has come through the door: the server behind it is the host's own. */
   readonly serve: (client: Socket, connection: number) => void;
   /** Whether a client that has sent everything still hears the rest; a server that ends its side itself does not need it. */

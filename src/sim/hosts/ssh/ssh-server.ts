@@ -45,7 +45,7 @@ const algorithms = {
  */
 export function serveSsh(options: NodeServerOptions, socket: Socket, connection: number): void {
   const state = options.connectionState();
-  const { node, keys, password } = options;
+  const { node, keys } = options;
   const isLocked = state.filevault === 'preboot';
   const grace = setTimeout(() => socket.destroy(), loginGraceMs).unref();
   socket.once('close', () => clearTimeout(grace));
@@ -61,14 +61,7 @@ export function serveSsh(options: NodeServerOptions, socket: Socket, connection:
   server.on('connection', (client, { header }) => {
     client.on('error', () => undefined);
     client.once('ready', () => clearTimeout(grace));
-    authenticate(client, {
-      user: node.user,
-      keys: () => (isLocked ? Promise.resolve([]) : authorizedKeys(node.root, node.user)),
-      password,
-      onPassword: () => isLocked && options.onPrebootPassword(),
-      methods: isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'],
-      onAttempt: () => node.records.count('authAttempts'),
-    });
+    authenticate(client, options, isLocked);
     if (isLocked) client.once('ready', () => servePreboot(client, options.unlock));
     else serveSessions(client, node, { software: header.versions.software, connection, from, to });
   });
@@ -98,20 +91,6 @@ async function authorizedKeys(root: string, user: string): Promise<readonly stri
   }
 }
 
-/** Who may log in, and how a refusal looks. */
-interface AuthenticateOptions {
-  readonly user: string;
-  /** `ssh-ed25519 AAAA…`, asked at each attempt; none when no key is good enough (FileVault). */
-  readonly keys: () => Promise<readonly string[]>;
-  /** Of the account, asked at each attempt; undefined when none is taken. */
-  readonly password: () => string | undefined;
-  /** Named in every refusal, as sshd lists what it would take. */
-  readonly methods: readonly AuthenticationType[];
-  readonly onAttempt: () => void;
-  /** Told of every password that comes, before it is judged. */
-  readonly onPassword: () => void;
-}
-
 /** sshd's MaxAuthTries. */
 const maxTries = 6;
 
@@ -129,20 +108,22 @@ const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> 
     context.prompt([{ prompt: 'Password:', echo: false }], ([answer]) => resolve(answer));
   });
 
+/** Before FileVault no key is good enough, and sshd itself asks for the password. */
 async function mayLogIn(
   context: AuthContext,
-  { user, keys, password, methods, onPassword }: AuthenticateOptions,
+  { node: { root, user }, password, onPrebootPassword }: NodeServerOptions,
+  isLocked: boolean,
 ): Promise<boolean> {
   const isUser = context.username === user;
   switch (context.method) {
     case 'publickey':
-      return isUser && (await keys()).some((key) => isAccepted(context, key));
+      return !isLocked && isUser && (await authorizedKeys(root, user)).some((key) => isAccepted(context, key));
     case 'password':
-      onPassword();
+      if (isLocked) onPrebootPassword();
       return isUser && context.password === password();
     case 'keyboard-interactive': {
-      const wanted = methods.includes('keyboard-interactive') ? password() : undefined;
-      return wanted !== undefined && (await askPassword(context)) === wanted && isUser;
+      const wanted = password();
+      return !isLocked && (await askPassword(context)) === wanted && isUser;
     }
     default:
       return false;
@@ -153,16 +134,17 @@ async function mayLogIn(
  * Lets in the one user with one of the keys or with the password, by either of the two methods that a Mac has for it;
  * after six refusals the connection ends. No password is written down.
  */
-function authenticate(client: Connection, options: AuthenticateOptions): void {
+function authenticate(client: Connection, options: NodeServerOptions, isLocked: boolean): void {
+  const methods: AuthenticationType[] = isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'];
   let refused = 0;
   const refuse = (context: AuthContext): void => {
     if (context.method !== 'none') refused += 1;
-    context.reject([...options.methods]);
+    context.reject(methods);
     if (refused >= maxTries) client.end();
   };
   client.on('authentication', (context: AuthContext) => {
-    options.onAttempt();
-    mayLogIn(context, options).then(
+    options.node.records.count('authAttempts');
+    mayLogIn(context, options, isLocked).then(
       (isIn) => {
         if (isIn) context.accept();
         else refuse(context);
@@ -213,6 +195,3 @@ function servePreboot(connection: Connection, unlock: () => void): void {
   });
   connection.once('close', end);
 }
-
-/** A Mac takes one attempt in so many of its seconds without complaint; whoever comes sooner is counted. */
-export const attemptPauseMs = 15_000;
