@@ -13,6 +13,7 @@ import { nodeSubject } from '../../src/model/subject.ts';
 import { bootSessionFact } from '../../src/rack/boot/fact.ts';
 import { read } from '../../src/rack/fact.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import type { FleetModel } from '../../src/sim/hosts/fleet-model.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';
 import { bareModel, freshFolder, type RunningRack, wayTo } from '../rack/running.ts';
 import { observe, startExampleRack } from './observe-rack.ts';
@@ -100,11 +101,11 @@ describe('a Mac that took the password', () => {
     const folder = await freshFolder();
     const model = bareModel(['studio-2']);
     let connection: ConnectionState = { hostKey: 'own', filevault: 'preboot' };
-    const unlocked = (): void => {
-      connection = after;
+    const happen: FleetModel['happen'] = (_node, { kind }) => {
+      if (kind === 'unlock') connection = after;
     };
     const look = (name: string) => ({ ...model.look(name), connection });
-    const fleet = await startFleet({ folder, model: { ...model, look, unlock: unlocked }, clockFactor: 0.001 });
+    const fleet = await startFleet({ folder, model: { ...model, look, happen }, clockFactor: 0.001 });
     seenUps.length = 0;
     const unlockReturnMs = code === 'ssh/host-key-changed' ? 3_600_000 : 5_000;
     const result = await unlock('simulated', wayTo(fleet, 'studio-2').way, { ...timing, unlockReturnMs });

@@ -1,25 +1,11 @@
-import { rm } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { strangerPid } from '../model/rdma.ts';
-import { removeSocket } from './control/control.ts';
+import { openSocket, type SocketServer } from './control/control.ts';
 import type { SimulatedNode } from './fleet-host.ts';
-import type { FleetModel } from './fleet-model.ts';
-import { networkDaemonLabel } from './follow-model.ts';
+import type { NodeEvent } from './fleet-model.ts';
+import { type LiveFleet, networkDaemonLabel } from './follow-model.ts';
 import type { EffectAct } from './records.ts';
-import type { TakeTurn } from './turns.ts';
-
-/** What is needed to answer the tools of a fleet. */
-export interface AskedFleet {
-  readonly model: FleetModel;
-  readonly nodes: readonly SimulatedNode[];
-  readonly takeTurn: TakeTurn;
-  readonly note: (node: SimulatedNode, act: EffectAct) => void;
-  /** Keeps the state, and brings every file of every node in line with it; to be called in a turn. */
-  readonly settle: () => Promise<void>;
-  /** Lets Macs go down and come up, and daemons come and go, as the model says; to be called outside of a turn. */
-  readonly follow: () => Promise<void>;
-}
 
 const launchctlPath = '/bin/launchctl';
 
@@ -37,12 +23,9 @@ const withoutRoot = (word: string, root: string): string =>
   word.startsWith(`${root}/`) ? word.slice(root.length) : word;
 
 /** Lets something happen to the model; what follows for the Mac as a whole is given back, to be waited for or not. */
-async function happen(
-  fleet: AskedFleet,
-  act: (model: FleetModel) => void,
-): Promise<{ readonly followed: Promise<void> }> {
+async function happen(fleet: LiveFleet, node: string, event: NodeEvent): Promise<{ readonly followed: Promise<void> }> {
   await fleet.takeTurn(async () => {
-    act(fleet.model);
+    fleet.model.happen(node, event);
     await fleet.settle();
   });
   // A fleet that ends in between has nobody to tell.
@@ -50,26 +33,26 @@ async function happen(
 }
 
 /** `note tcp-load`: told by ranks. `note kill SIGNAL PID...`: told by `kill`. `note daemon-run`: told by the network daemon of somebody else. */
-async function heard(fleet: AskedFleet, { name }: SimulatedNode, args: readonly string[]): Promise<void> {
+async function heard(fleet: LiveFleet, { name }: SimulatedNode, args: readonly string[]): Promise<void> {
   const [word, signal = '', ...pids] = args;
   if (word === 'tcp-load') {
-    const { followed } = await happen(fleet, (model) => model.sendTcp(name));
+    const { followed } = await happen(fleet, name, { kind: 'tcp-load' });
     // Who makes its own kernel panic hears no answer, and gives none.
     await followed;
   }
   const isEnding = word === 'kill' && !/^(?:STOP|CONT|USR[12])$/.test(signal);
   if (isEnding && pids.includes(String(strangerPid))) {
-    await happen(fleet, (model) => model.processesEnded(name, pids.map(Number)));
+    await happen(fleet, name, { kind: 'processes-ended', pids: pids.map(Number) });
   }
-  if (word === 'daemon-run') await happen(fleet, (model) => model.daemon(name, 'ran'));
+  if (word === 'daemon-run') await happen(fleet, name, { kind: 'daemon-run' });
 }
 
 /** What launchd did that the model knows about: a service was killed, or that daemon disabled or enabled. */
-async function heardOfLaunchd(fleet: AskedFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
+async function heardOfLaunchd(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
   const [verb, target] = words;
-  if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, (model) => model.killed(name));
+  if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, name, { kind: 'killed' });
   if (target !== `system/${networkDaemonLabel}` || (verb !== 'disable' && verb !== 'enable')) return;
-  await happen(fleet, (model) => model.daemon(name, verb === 'disable' ? 'disabled' : 'enabled'));
+  await happen(fleet, name, { kind: 'daemon', isStopped: verb === 'disable' });
 }
 
 /** `note delete PATH...` and `note kill SIGNAL PID...`: told by tools that do their work themselves. */
@@ -80,7 +63,7 @@ function noted([kind, ...rest]: readonly string[]): EffectAct | undefined {
 }
 
 /** Answers one tool: applies what it asks for, writes every file that depends on it, and only then says so. */
-export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise<AskAnswer> {
+export async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<AskAnswer> {
   const node = fleet.nodes.find((one) => one.mark() === request.mark);
   if (node === undefined || !node.life.isRunning()) return stale;
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
@@ -131,11 +114,6 @@ export interface AskAnswer {
   readonly exitCode: number;
 }
 
-/** A listening socket for the tools of all nodes. */
-export interface AskServer {
-  readonly close: () => Promise<void>;
-}
-
 const maxRequestBytes = 1_048_576;
 
 /** The request when it is whole; undefined while more must come; an error for what is none. */
@@ -162,7 +140,6 @@ function reply(client: Socket, { stdout, stderr, exitCode }: AskAnswer): void {
 function listenTo(client: Socket, answer: (request: AskRequest) => Promise<AskAnswer>): void {
   let received = Buffer.alloc(0);
   let isAsked = false;
-  client.on('error', () => undefined);
   client.on('data', (chunk: Buffer) => {
     if (isAsked) return;
     received = Buffer.concat([received, chunk]);
@@ -186,25 +163,5 @@ function listenTo(client: Socket, answer: (request: AskRequest) => Promise<AskAn
  *
  * @throws the system's error when the socket cannot be made
  */
-export async function serveAsks(path: string, answer: (request: AskRequest) => Promise<AskAnswer>): Promise<AskServer> {
-  await rm(path, { force: true });
-  const clients = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    clients.add(client);
-    client.once('close', () => clients.delete(client));
-    listenTo(client, answer);
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, () => resolve());
-  });
-  return {
-    close: async () => {
-      for (const client of clients) client.destroy();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
-      await removeSocket(path);
-    },
-  };
-}
+export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<AskAnswer>): Promise<SocketServer> =>
+  openSocket(path, { allowHalfOpen: true }, (client) => listenTo(client, answer));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { given } from '../../model/given.ts';
 import type { Ailments } from '../model/fleet.ts';
 import type { NodeFile } from '../model/node-files.ts';
+import type { RunNode } from './control/run-folder.ts';
 import type { NodeView } from './fleet-model.ts';
 import { createLaunchd } from './launchd.ts';
 import type { StartJob } from './launchd-process.ts';
@@ -111,9 +112,11 @@ export async function createNode(options: HostedNode, place: NodePlace) {
   const ailments = (): Ailments => now.view.ailments;
   const life = createNodeLife({ ...options, ...place, root: disk, door, launchd, mark, objectTo, ailments });
   const execs = place.execs ?? records.execs;
+  const { own, preboot } = keys;
+  const run: RunNode = { port: door.port, hostKey: own.publicText, prebootKey: preboot.publicText, root, user };
   return {
     name,
-    run: { port: door.port, hostKey: keys.own.publicText, prebootKey: keys.preboot.publicText, root, user },
+    run,
     /** Where this process finds its `/`. */
     disk,
     counts: (): NodeCounts =>

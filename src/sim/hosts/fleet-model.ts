@@ -53,18 +53,23 @@ export interface WriteAnswer {
   readonly power?: 'restart' | 'off';
 }
 
-/** What hands at the rack did. */
-export interface HandsAnswer {
-  /** In sentences without a full stop. */
-  readonly done: readonly string[];
-  /** Nodes whose Macs have to start anew. */
-  readonly restarts: readonly string[];
-}
-
 /** What came of telling the hands to move plugs: what they did, or why nothing was changed. */
 export type ActsAnswer =
   | { readonly kind: 'done'; readonly done: readonly string[] }
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** What happens to the Mac behind a node while it runs, and when it starts. */
+export type NodeEvent =
+  /**
+   * Ranks send much TCP through its cables; a service was sent KILL; the network daemon of somebody else has run once;
+   * somebody gave it its FileVault password.
+   */
+  | { readonly kind: 'tcp-load' | 'killed' | 'daemon-run' | 'unlock' }
+  /** These processes were sent a signal that ends them. */
+  | { readonly kind: 'processes-ended'; readonly pids: readonly number[] }
+  /** The network daemon of somebody else was disabled or enabled. */
+  | { readonly kind: 'daemon'; readonly isStopped: boolean }
+  | { readonly kind: 'boot'; readonly atEpochSeconds: number };
 
 /**
  * The model of a fleet as the host sees it: which nodes there are, what each looks like, and its faults. The host
@@ -83,20 +88,13 @@ export interface FleetModel {
   readonly write: (write: Write) => WriteAnswer;
   /** The network preferences of the Mac behind this node are no longer what was rendered: this is their text. */
   readonly reread: (node: string, text: string) => void;
-  /** Ranks on the Mac behind this node send much TCP through its cables. */
-  readonly sendTcp: (node: string) => void;
-  /** A service on the Mac behind this node was sent KILL. */
-  readonly killed: (node: string) => void;
-  /** These processes of the Mac behind this node were sent a signal that ends them. */
-  readonly processesEnded: (node: string, pids: readonly number[]) => void;
-  /** The network daemon of somebody else on the Mac behind this node has run once, or was disabled or enabled. */
-  readonly daemon: (node: string, what: 'ran' | 'disabled' | 'enabled') => void;
-  /** The Mac behind this node starts. */
-  readonly boot: (node: string, atEpochSeconds: number) => void;
-  /** Somebody gave the Mac behind this node its FileVault password. */
-  readonly unlock: (node: string) => void;
-  /** Does what a person at the rack can do for what the file declares. */
-  readonly hands: () => HandsAnswer;
+  /** Lets this happen to the Mac behind this node. */
+  readonly happen: (node: string, event: NodeEvent) => void;
+  /**
+   * Does what a person at the rack can do for what the file declares: what that was, in sentences without a full stop,
+   * and the nodes whose Macs have to start anew.
+   */
+  readonly hands: () => { readonly done: readonly string[]; readonly restarts: readonly string[] };
   /** Moves plugs as these words say, such as `move studio-1:2 studio-1:3`; all that they say, or nothing. */
   readonly act: (words: readonly string[]) => ActsAnswer;
   /** Whether this node was there in an earlier run, so that its disk is kept. */

@@ -1,6 +1,10 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { saveState } from './control/run-folder.ts';
 import type { SimulatedNode } from './fleet-host.ts';
+import type { FleetModel } from './fleet-model.ts';
+import type { Effect, EffectAct } from './records.ts';
+import { createTurns } from './turns.ts';
 
 /** exo's network daemon in launchd. @see exo: app/EXO/EXO/Services/NetworkSetupHelper.swift */
 export const networkDaemonLabel = 'io.exo.networksetup';
@@ -45,7 +49,7 @@ async function uninstall({ disk, launchd }: SimulatedNode): Promise<void> {
  * Installs exo's daemon on the Macs that have it in the model, and takes it away where it is gone from there. Somebody
  * who stopped it is left in peace. The returned function does so once; to be called outside of a turn.
  */
-export function createDaemonFollower(nodes: readonly SimulatedNode[]): () => Promise<void> {
+function createDaemonFollower(nodes: readonly SimulatedNode[]): () => Promise<void> {
   const present = new Map<string, 'fights' | 'stopped'>();
   const follow = async (node: SimulatedNode): Promise<void> => {
     const { networkDaemon } = node.view().ailments;
@@ -64,10 +68,10 @@ export function createDaemonFollower(nodes: readonly SimulatedNode[]): () => Pro
 /**
  * Carries out what the model says of the current of each Mac: one that panics goes down and starts again by itself,
  * one without current is off until it is back, one that is to wait at FileVault while its services run is started anew,
- * since only a start leads there. So is another Mac in the place of the one that runs. The returned function does so once; to be called outside of a turn, since the start
- * of a Mac takes one. Resolves when every Mac is as it will stay.
+ * since only a start leads there. So is another Mac in the place of the one that runs. The returned function does so
+ * once; to be called outside of a turn, since the start of a Mac takes one. Resolves when every Mac is as it will stay.
  */
-export function createPowerFollower(nodes: readonly SimulatedNode[]): () => Promise<void> {
+function createPowerFollower(nodes: readonly SimulatedNode[]): () => Promise<void> {
   const withoutCurrent = new Set<string>();
   const follow = async (node: SimulatedNode): Promise<void> => {
     const { ailments, comesBackAfterPowerLoss, connection } = node.view();
@@ -91,3 +95,56 @@ export function createPowerFollower(nodes: readonly SimulatedNode[]): () => Prom
     await Promise.all(nodes.map(follow));
   };
 }
+
+/** How many effects are kept; a rehearsal that goes on for days must not fill the memory. */
+const maxEffects = 10_000;
+
+/**
+ * The nodes of a fleet with the model that they follow.
+ *
+ * @param folder of the run, which keeps the state
+ * @param update brings the network in line with the model
+ */
+export function createLiveFleet(
+  model: FleetModel,
+  folder: string,
+  update: (nodes: readonly SimulatedNode[]) => Promise<void>,
+) {
+  /** In the order of the file, once all of them are there. */
+  const nodes: SimulatedNode[] = [];
+  const effects: Effect[] = [];
+  const followPower = createPowerFollower(nodes);
+  const followDaemons = createDaemonFollower(nodes);
+  const takeFollow = createTurns();
+  return {
+    model,
+    nodes,
+    takeTurn: createTurns(),
+    note: (node: SimulatedNode, act: EffectAct): void => {
+      effects.push({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() });
+      if (effects.length > maxEffects) effects.shift();
+    },
+    /** Everything that was noted, in the order in which it happened. */
+    effects: (): readonly Effect[] => [...effects],
+    /**
+     * Lets Macs go down and come up, and daemons come and go, as the model says; to be called outside of a turn. One
+     * after the other: a fault that is cleared while its Mac still starts is over when the Mac has started.
+     */
+    follow: (): Promise<void> =>
+      takeFollow(async () => {
+        await followPower();
+        await followDaemons();
+      }),
+    /** Keeps the state, and brings every file of every node in line with it; to be called in a turn. */
+    settle: async (): Promise<void> => {
+      const state = model.save();
+      if (state !== undefined) await saveState(folder, state);
+      await Promise.all(nodes.map((node) => node.render()));
+      await update(nodes);
+      await Promise.all(nodes.map((node) => node.wake()));
+    },
+  };
+}
+
+/** A fleet that lives. */
+export type LiveFleet = ReturnType<typeof createLiveFleet>;

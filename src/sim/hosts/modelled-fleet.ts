@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, type NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type ActiveFault, faults, parseFault } from '../faults/faults.ts';
@@ -32,9 +33,7 @@ function macAt({ history }: Book, node: string): MacState {
 }
 
 /** What happens to Macs by the tools that run on them. */
-function toolVerbs(
-  book: Book,
-): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'killed' | 'processesEnded' | 'daemon' | 'boot' | 'unlock'> {
+function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> {
   return {
     write: (write) => {
       const { history, happened } = append(book.history, { kind: 'write', ...write });
@@ -42,7 +41,7 @@ function toolVerbs(
       book.history = history;
       if (happened.kind === 'refused' || happened.written === undefined) throw new Error('a write is never refused');
       const { stdout, stderr, exitCode, isKnown, power } = happened.written;
-      return { stdout, stderr, exitCode, isKnown, isChange, ...(power && { power }) };
+      return { stdout, stderr, exitCode, isKnown, isChange, ...given({ power }) };
     },
     reread: (node, text) => {
       const read = readPlist(text);
@@ -50,29 +49,8 @@ function toolVerbs(
       const event = { kind: 'preferences', mac: macAt(book, node).name, preferences } as const;
       book.history = append(book.history, event).history;
     },
-    sendTcp: (node) => {
-      book.history = append(book.history, { kind: 'tcp-load', mac: macAt(book, node).name }).history;
-    },
-    killed: (node) => {
-      book.history = append(book.history, { kind: 'killed', mac: macAt(book, node).name }).history;
-    },
-    processesEnded: (node, pids) => {
-      book.history = append(book.history, { kind: 'processes-ended', mac: macAt(book, node).name, pids }).history;
-    },
-    unlock: (node) => {
-      book.history = append(book.history, { kind: 'unlock', mac: macAt(book, node).name }).history;
-    },
-    daemon: (node, what) => {
-      const mac = macAt(book, node).name;
-      const event =
-        what === 'ran'
-          ? ({ kind: 'daemon-run', mac } as const)
-          : ({ kind: 'daemon', mac, isStopped: what === 'disabled' } as const);
-      book.history = append(book.history, event).history;
-    },
-    boot: (node, atEpochSeconds) => {
-      const event = { kind: 'boot', mac: macAt(book, node).name, atEpochSeconds } as const;
-      book.history = append(book.history, event).history;
+    happen: (node, event) => {
+      book.history = append(book.history, { ...event, mac: macAt(book, node).name }).history;
     },
   };
 }
@@ -101,19 +79,15 @@ function lookWith(book: Book): FleetModel['look'] {
   return (node) => {
     const { connection, ailments, bootSession, password, hasKey, power } = macAt(book, node);
     const { fleet } = book.history;
-    const mac = macNamed(fleet, node)?.hardwareUuid;
-    const files = render(fleet, node);
-    const wiring = wiringOf(fleet, node);
     return {
       connection,
-      ...(mac !== undefined && { mac }),
+      ...given({ mac: macNamed(fleet, node)?.hardwareUuid, wiring: wiringOf(fleet, node) }),
       account: { password, hasKey },
       ailments,
       comesBackAfterPowerLoss: power.restartsAfterPowerLoss,
-      files,
+      files: render(fleet, node),
       bootCount: bootSession.count,
       reach: wholeReachOf(fleet, node),
-      ...(wiring !== undefined && { wiring }),
     };
   };
 }

@@ -22,27 +22,6 @@ export type Effect = EffectAct & {
   readonly boot: number;
 };
 
-/** The record of effects of a whole fleet, in the order in which they happened. */
-export interface EffectLog {
-  readonly add: (effect: Effect) => void;
-  readonly all: () => readonly Effect[];
-}
-
-/** How many effects are kept; a rehearsal that goes on for days must not fill the memory. */
-const maxEffects = 10_000;
-
-/** Starts the record. */
-export function createEffectLog(): EffectLog {
-  const effects: Effect[] = [];
-  return {
-    add: (effect) => {
-      effects.push(effect);
-      if (effects.length > maxEffects) effects.shift();
-    },
-    all: () => [...effects],
-  };
-}
-
 /** One command that a node received, whole, so that tests and people can see what the product really sent. */
 export interface ExecRecord {
   readonly node: string;
