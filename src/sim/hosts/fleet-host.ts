@@ -79,65 +79,87 @@ interface ServedNode {
   readonly unlock: () => void;
 }
 
-/** Writes the files of a node, starts it and opens its door. Its services start with the first {@link SimulatedNode.wake}. */
-export async function createNode(options: HostedNode, place: NodePlace) {
-  const { name, user, scaledMs, intervalMs, preferredPort } = options;
-  const { disk, root, files, keys } = place;
-  const records = createRecords();
+/** A node on its disk, before anything of it runs. */
+function placeNode(options: HostedNode, place: NodePlace) {
+  const { name, scaledMs, intervalMs } = options;
+  const { disk, files } = place;
   const unknownFile = join(disk, '.sim/unknown');
   const now = { view: options.look(), boot: 0, isAsleep: true };
   now.boot = now.view.bootCount;
-  const boot = (): number => now.boot;
   const mark = (): string => `${place.runId}.${name}.${now.boot}`;
-  const view = (): NodeView => now.view;
   const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
-  const launchd = createLaunchd({
-    ...{ root: disk, startJob: place.startJob(mark), beforeLoad: place.beforeLoad, scaledMs, intervalMs },
-    objectTo: (line) => void objectTo(line).catch(() => undefined),
-  });
-  const renderFiles = async (): Promise<void> => {
-    now.view = options.look();
-    const { account, mac } = now.view;
-    await files.update(await place.filesOf(now.view, mark()), account.hasKey, mac);
+  return {
+    name,
+    /** Where this process finds its `/`. */
+    disk,
+    now,
+    /** What the model says of it, as of the last rendering. */
+    view: (): NodeView => now.view,
+    /** Number of the present boot session, from 0. */
+    boot: (): number => now.boot,
+    /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
+    mark,
+    /** Writes one line down that a Mac would not have understood. */
+    objectTo,
+    unknown: async (): Promise<readonly string[]> =>
+      (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
+    /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
+    edited: files.edited,
+    /** Whether the model has another Mac here than the one whose disk is in. */
+    isExchanged: (): boolean => files.isOfAnother(now.view.mac),
+    /** The Mac has started in the model: from now on its processes belong to the new boot session. */
+    begin: (): void => {
+      now.boot = options.look().bootCount;
+      now.isAsleep = true;
+    },
+    records: createRecords(),
+    launchd: createLaunchd({
+      ...{ root: disk, startJob: place.startJob(mark), beforeLoad: place.beforeLoad, scaledMs, intervalMs },
+      objectTo: (line) => void objectTo(line).catch(() => undefined),
+    }),
+    renderFiles: async (): Promise<void> => {
+      now.view = options.look();
+      const { account, mac } = now.view;
+      await files.update(await place.filesOf(now.view, mark()), account.hasKey, mac);
+    },
   };
+}
+
+/** Writes the files of a node, starts it and opens its door. Its services start with the first {@link SimulatedNode.wake}. */
+export async function createNode(options: HostedNode, place: NodePlace) {
+  const { disk, root, files, keys } = place;
+  const { now, records, launchd, renderFiles, ...known } = placeNode(options, place);
+  const { mark, objectTo } = known;
   await renderFiles();
   await writeBootFile(disk, mark());
   await place.startProcesses?.(mark());
   const door = await openSshDoor({
-    ...place.serverOf({ boot, mark, view, objectTo, records, unlock: () => void life.unlock() }),
+    ...place.serverOf({ ...known, records, unlock: () => void life.unlock() }),
     state: () => now.view.connection,
     records,
-    ...given({ preferredPort }),
+    ...given({ preferredPort: options.preferredPort }),
   });
   const ailments = (): Ailments => now.view.ailments;
   const life = createNodeLife({ ...options, ...place, root: disk, door, launchd, mark, objectTo, ailments });
   const execs = place.execs ?? records.execs;
   const { own, preboot } = keys;
-  const run: RunNode = { port: door.port, hostKey: own.publicText, prebootKey: preboot.publicText, root, user };
+  const run: RunNode = {
+    port: door.port,
+    hostKey: own.publicText,
+    prebootKey: preboot.publicText,
+    root,
+    user: options.user,
+  };
   return {
-    name,
+    ...known,
     run,
-    /** Where this process finds its `/`. */
-    disk,
+    launchd,
+    life,
     counts: (): NodeCounts =>
       place.execs === undefined
         ? records.counts()
         : { ...records.counts(), execs: execs().length, channels: execs().length },
     execs,
-    unknown: async (): Promise<readonly string[]> =>
-      (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
-    launchd,
-    life,
-    /** What the model says of it, as of the last rendering. */
-    view,
-    /** Number of the present boot session, from 0. */
-    boot,
-    /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
-    mark,
-    /** Writes one line down that a Mac would not have understood. */
-    objectTo,
-    /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
-    edited: files.edited,
     /** Brings files and connection in line with the model; those of another Mac not before this one is off. */
     render: async (): Promise<void> => {
       now.view = options.look();
@@ -145,13 +167,6 @@ export async function createNode(options: HostedNode, place: NodePlace) {
       if (life.power() === 'up' && files.isOfAnother(now.view.mac)) return;
       await renderFiles();
       await door.follow(life.power() === 'up');
-    },
-    /** Whether the model has another Mac here than the one whose disk is in. */
-    isExchanged: (): boolean => files.isOfAnother(now.view.mac),
-    /** The Mac has started in the model: from now on its processes belong to the new boot session. */
-    begin: (): void => {
-      now.boot = options.look().bootCount;
-      now.isAsleep = true;
     },
     /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
     wake: async (): Promise<void> => {
