@@ -4,6 +4,7 @@ import {
   lines,
   published,
   type Row,
+  row,
   type Tool,
   unconfirmed,
   type View,
@@ -98,8 +99,8 @@ const listText = (records: Readonly<Record<string, DirectoryRecord>>, key: strin
 function rows({ mac: { directory } }: View): readonly Row[] {
   const { users, groups } = directory;
   return [
-    { args: ['.', '-list', '/Users', 'UniqueID'], source: listed, stdout: listText(users, 'UniqueID') },
-    { args: ['.', '-list', '/Groups', 'PrimaryGroupID'], source: listed, stdout: listText(groups, 'PrimaryGroupID') },
+    row(['.', '-list', '/Users', 'UniqueID'], listed, listText(users, 'UniqueID')),
+    row(['.', '-list', '/Groups', 'PrimaryGroupID'], listed, listText(groups, 'PrimaryGroupID')),
     ...Object.entries(users).map(([name, record]) => readRow(`/Users/${name}`, record, keys.account)),
     ...Object.entries(users).map(([name, record]) => readRow(`/Users/${name}`, record, keys.number)),
     ...Object.entries(groups).map(([name, record]) => readRow(`/Groups/${name}`, record, keys.number)),

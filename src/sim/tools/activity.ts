@@ -6,8 +6,10 @@ import {
   capture,
   lines,
   modelled,
+  row,
   type Tool,
   unconfirmed,
+  unconfirmedUsage,
   type View,
   type WriteResult,
   type WriteView,
@@ -58,15 +60,13 @@ function dataVolumeTable(mac: MacState): string {
 /** `df -k` of the data volume; the sealed system volume says nothing about the room for models. */
 export const df: Tool = {
   path: '/bin/df',
-  rows: ({ mac }) => [{ args: ['-k', dataVolume], source, stdout: dataVolumeTable(mac) }],
-  usage: {
-    text: lines(
-      'usage: df [--libxo] [-b | -g | -H | -h | -k | -m | -P] [-acIilnY] [-,] [-T type] [-t type]',
-      '          [file | filesystem ...]',
-    ),
-    exitCode: 64,
-    source: unconfirmed("df's usage text and exit code 64"),
-  },
+  rows: ({ mac }) => [row(['-k', dataVolume], source, dataVolumeTable(mac))],
+  usage: unconfirmedUsage(
+    'df',
+    64,
+    'usage: df [--libxo] [-b | -g | -H | -h | -k | -m | -P] [-acIilnY] [-,] [-T type] [-t type]',
+    '          [file | filesystem ...]',
+  ),
 };
 
 const pageBytes = 16_384;
@@ -100,17 +100,9 @@ function text({ mac }: View): string {
 export const vmStat: Tool = {
   path: '/usr/bin/vm_stat',
   rows: (view) => [
-    {
-      args: [],
-      source: capture('vm_stat.m3ultra-512.head.txt', 'research note of an Apple-cluster monitor'),
-      stdout: text(view),
-    },
+    row([], capture('vm_stat.m3ultra-512.head.txt', 'research note of an Apple-cluster monitor'), text(view)),
   ],
-  usage: {
-    text: lines('usage: vm_stat [[-c count] interval]'),
-    exitCode: 1,
-    source: unconfirmed("vm_stat's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('vm_stat', 1, 'usage: vm_stat [[-c count] interval]'),
 };
 
 /** `pgrep ^ibv_`: the verbs tools among the processes of the model; those that run for real return at once. */
@@ -122,7 +114,7 @@ export const pgrep: Tool = {
     return [
       found.length === 0
         ? { args: ['^ibv_'], source, exitCode: 1 }
-        : { args: ['^ibv_'], source, stdout: lines(...found.map(({ pid }) => String(pid))) },
+        : row(['^ibv_'], source, lines(...found.map(({ pid }) => String(pid)))),
     ];
   },
   usage: {
@@ -155,11 +147,11 @@ export const sample: Tool = {
       source: apple('sample(1) of macOS: sample pid duration -file filename; the text of the analysis is not modelled'),
     },
   ],
-  usage: {
-    text: lines('usage: sample <pid/partial name> [duration (secs)] [interval (msecs)] [-file filename] [-mayDie]'),
-    exitCode: 64,
-    source: unconfirmed("sample's usage text and exit code 64"),
-  },
+  usage: unconfirmedUsage(
+    'sample',
+    64,
+    'usage: sample <pid/partial name> [duration (secs)] [interval (msecs)] [-file filename] [-mayDie]',
+  ),
 };
 
 const measured = capture('powermetrics-cpu-gpu.m3ultra.excerpt.txt', 'public report, Mac Studio M3 Ultra under load');

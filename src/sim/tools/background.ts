@@ -5,8 +5,10 @@ import {
   type Change,
   lines,
   published,
+  row,
   type Tool,
   unconfirmed,
+  unconfirmedUsage,
   type WriteResult,
   type WriteView,
 } from './tool.ts';
@@ -44,11 +46,7 @@ export const tmutil: Tool = {
       change: switched('enable'),
     },
   ],
-  usage: {
-    text: lines('Usage: tmutil help <verb>'),
-    exitCode: 64,
-    source: unconfirmed("tmutil's usage text and exit code 64"),
-  },
+  usage: unconfirmedUsage('tmutil', 64, 'Usage: tmutil help <verb>'),
 };
 
 /** The volumes of every Mac. */
@@ -79,11 +77,11 @@ function indexVolume(view: WriteView): WriteResult | undefined {
 export const mdutil: Tool = {
   path: '/usr/bin/mdutil',
   rows: ({ mac }) => [
-    {
-      args: ['-a', '-s'],
-      source: published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides'),
-      stdout: indexingText(mac),
-    },
+    row(
+      ['-a', '-s'],
+      published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides'),
+      indexingText(mac),
+    ),
   ],
   writes: [
     {
@@ -94,9 +92,5 @@ export const mdutil: Tool = {
     },
     { form: '-i on|off VOLUME', source: manual, refusalSource: asUser, change: indexVolume },
   ],
-  usage: {
-    text: lines('Usage: mdutil -pEsa -i (on|off) -d volume ...'),
-    exitCode: 1,
-    source: unconfirmed("mdutil's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('mdutil', 1, 'Usage: mdutil -pEsa -i (on|off) -d volume ...'),
 };

@@ -7,8 +7,10 @@ import {
   lines,
   modelled,
   published,
+  row,
   type Tool,
   unconfirmed,
+  unconfirmedUsage,
   type View,
   type WriteResult,
   type WriteView,
@@ -238,17 +240,13 @@ export const ifconfig: Tool = {
   rows: (view) => {
     const interfaces = allInterfaces(view);
     return [
-      { args: ['-a'], source: all, stdout: interfaces.map(({ text }) => text).join('') },
-      {
-        args: ['-l'],
-        source: unconfirmed('ifconfig -l prints all names in one line'),
-        stdout: lines(interfaces.map(({ name }) => name).join(' ')),
-      },
-      ...interfaces.map(({ name, text }) => ({
-        args: [name],
-        source: name === 'bridge0' ? bridge : single,
-        stdout: text,
-      })),
+      row(['-a'], all, interfaces.map(({ text }) => text).join('')),
+      row(
+        ['-l'],
+        unconfirmed('ifconfig -l prints all names in one line'),
+        lines(interfaces.map(({ name }) => name).join(' ')),
+      ),
+      ...interfaces.map(({ name, text }) => row([name], name === 'bridge0' ? bridge : single, text)),
     ];
   },
   patterns: [
@@ -275,16 +273,14 @@ export const ifconfig: Tool = {
     { form: 'en* inet ADDRESS netmask MASK', source, change: setAddress },
     { form: 'en* inet ADDRESS -alias', source, change: deleteAddress },
   ],
-  usage: {
-    text: lines(
-      'usage: ifconfig interface address_family [address [dest_address]]',
-      '                [parameters]',
-      '       ifconfig interface create',
-      '       ifconfig -a [-L] [-m] [-r] [-v] [-z] [address_family]',
-      '       ifconfig -l [address_family]',
-      '       ifconfig [-L] [-m] [-r] [-v] [-z] interface',
-    ),
-    exitCode: 1,
-    source: unconfirmed("ifconfig's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage(
+    'ifconfig',
+    1,
+    'usage: ifconfig interface address_family [address [dest_address]]',
+    '                [parameters]',
+    '       ifconfig interface create',
+    '       ifconfig -a [-L] [-m] [-r] [-v] [-z] [address_family]',
+    '       ifconfig -l [address_family]',
+    '       ifconfig [-L] [-m] [-r] [-v] [-z] interface',
+  ),
 };

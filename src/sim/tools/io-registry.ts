@@ -1,6 +1,6 @@
 import type { MacState } from '../model/fleet.ts';
 import { clientsFunction, objectText, rdmaCountsPath, rdmaRegistryPath } from '../model/rdma.ts';
-import { apple, lines, modelled, published, type Source, type Tool, unconfirmed } from './tool.ts';
+import { apple, lines, modelled, published, row, type Source, type Tool, unconfirmed } from './tool.ts';
 
 const names = ['AppleThunderboltRDMAProtectionDomain', 'AppleThunderboltRDMAQueuePair'] as const;
 
@@ -136,23 +136,23 @@ const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
 export const ioreg: Tool = {
   path: '/usr/sbin/ioreg',
   rows: ({ mac }) => [
-    {
-      args: ['-rd1', '-c', 'IOPlatformExpertDevice'],
-      source: published('GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c'),
-      stdout: `${shown(platform(mac), 0, true)}\n`,
-    },
-    {
-      args: ['-x', '-r', '-d1', '-k', 'port-location'],
-      source: sourceFor(mac),
-      stdout: connectors(mac)
+    row(
+      ['-rd1', '-c', 'IOPlatformExpertDevice'],
+      published('GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c'),
+      `${shown(platform(mac), 0, true)}\n`,
+    ),
+    row(
+      ['-x', '-r', '-d1', '-k', 'port-location'],
+      sourceFor(mac),
+      connectors(mac)
         .map((entry) => `${shown(entry, 0, true)}\n`)
         .join(''),
-    },
-    {
-      args: ['-x', '-r', '-d1', '-t', '-l', '-c', 'AppleThunderboltIPPort'],
-      source: sourceFor(mac),
-      stdout: mac.receptacles.map(({ number }) => pathText(number)).join(''),
-    },
+    ),
+    row(
+      ['-x', '-r', '-d1', '-t', '-l', '-c', 'AppleThunderboltIPPort'],
+      sourceFor(mac),
+      mac.receptacles.map(({ number }) => pathText(number)).join(''),
+    ),
   ],
   patterns: [
     {

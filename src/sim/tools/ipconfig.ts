@@ -1,7 +1,7 @@
 import { type DhcpReply, dhcpReply } from '../model/interfaces.ts';
 import { servicesIn } from '../model/network-preferences.ts';
 import { seededInteger } from '../model/seed.ts';
-import { apple, capture, lines, type Tool, type View } from './tool.ts';
+import { apple, capture, lines, row, type Tool, type View } from './tool.ts';
 
 const packet = capture(
   'ipconfig-getpacket.en0.macos26.5.2.txt',
@@ -12,11 +12,9 @@ const packet = capture(
 export const ipconfig: Tool = {
   path: '/usr/sbin/ipconfig',
   rows: (view) =>
-    replies(view).map(({ device, macAddress, reply }) => ({
-      args: ['getpacket', device],
-      source: packet,
-      stdout: packetText(reply, macAddress),
-    })),
+    replies(view).map(({ device, macAddress, reply }) =>
+      row(['getpacket', device], packet, packetText(reply, macAddress)),
+    ),
   patterns: [
     {
       match: "'2:getpacket en'[0-9] | '2:getpacket en'[0-9][0-9] | '2:getpacket bridge'[0-9]",

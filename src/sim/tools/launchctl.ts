@@ -1,7 +1,18 @@
 import { agentOverridesPath, agentUser, overridesPath } from '../launchd/launchctl.ts';
 import type { MacState } from '../model/fleet.ts';
 import { seededInteger } from '../model/seed.ts';
-import { apple, capture, lines, published, type Row, say, type Tool, unconfirmed } from './tool.ts';
+import {
+  apple,
+  capture,
+  lines,
+  published,
+  type Row,
+  row,
+  say,
+  type Tool,
+  unconfirmed,
+  unconfirmedUsage,
+} from './tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
 const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
@@ -16,38 +27,39 @@ const printDisabled = (path: string): string =>
   `printf '}\\n'; exit 0`;
 
 /** What launchd prints of sshd while Remote Login is on; without it, it knows of no such service. */
-const remoteLogin = (mac: MacState): Row => ({
-  args: ['print', 'system/com.openssh.sshd'],
-  source: loaded,
-  stdout: lines(
-    'system/com.openssh.sshd = {',
-    '\tactive count = 0',
-    `\tpath = (submitted by smd[${seededInteger([mac.bootSession.uuid, 'smd'], 300, 900)}])`,
-    '\ttype = Submitted',
-    '\tstate = not running',
-    '',
-    '\tprogram = /usr/libexec/sshd-keygen-wrapper',
-    '\targuments = {',
-    '\t\tsshd-keygen-wrapper',
-    '\t}',
-    '',
-    '\tdefault environment = {',
-    '\t\tPATH => /usr/bin:/bin:/usr/sbin:/sbin',
-    '\t}',
-    '',
-    '\tdomain = system',
-    '\tminimum runtime = 10',
-    '\texit timeout = 5',
-    '\truns = 0',
-    '\tlast exit code = (never exited)',
-    '',
-    '\tspawn type = daemon (3)',
-    '\tjetsam priority = 40',
-    '',
-    '\tproperties = inetd-compatible',
-    '}',
-  ),
-});
+const remoteLogin = (mac: MacState): Row =>
+  row(
+    ['print', 'system/com.openssh.sshd'],
+    loaded,
+    lines(
+      'system/com.openssh.sshd = {',
+      '\tactive count = 0',
+      `\tpath = (submitted by smd[${seededInteger([mac.bootSession.uuid, 'smd'], 300, 900)}])`,
+      '\ttype = Submitted',
+      '\tstate = not running',
+      '',
+      '\tprogram = /usr/libexec/sshd-keygen-wrapper',
+      '\targuments = {',
+      '\t\tsshd-keygen-wrapper',
+      '\t}',
+      '',
+      '\tdefault environment = {',
+      '\t\tPATH => /usr/bin:/bin:/usr/sbin:/sbin',
+      '\t}',
+      '',
+      '\tdomain = system',
+      '\tminimum runtime = 10',
+      '\texit timeout = 5',
+      '\truns = 0',
+      '\tlast exit code = (never exited)',
+      '',
+      '\tspawn type = daemon (3)',
+      '\tjetsam priority = 40',
+      '',
+      '\tproperties = inetd-compatible',
+      '}',
+    ),
+  );
 
 /**
  * `launchctl`: sshd is loaded while Remote Login is on and started per connection, everything else is what the simulated launchd knows. It
@@ -114,9 +126,5 @@ export const launchctl: Tool = {
     { form: 'enable user/UID/LABEL', match: `'2:enable user/${agentUser}/'*`, source: manual },
     { form: 'disable user/UID/LABEL', match: `'2:disable user/${agentUser}/'*`, source: manual },
   ],
-  usage: {
-    text: lines('Usage: launchctl <subcommand> ... | help [subcommand]'),
-    exitCode: 64,
-    source: unconfirmed("launchctl's usage text and exit code 64"),
-  },
+  usage: unconfirmedUsage('launchctl', 64, 'Usage: launchctl <subcommand> ... | help [subcommand]'),
 };

@@ -1,6 +1,6 @@
 import type { MacState } from '../model/fleet.ts';
 import { buildOf, darwinRelease, isNewerMacos, newestRelease, xnuBuild } from '../model/macos-builds.ts';
-import { apple, capture, lines, type Row, type Source, type Tool, unconfirmed } from './tool.ts';
+import { apple, capture, lines, type Row, row, type Source, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
 
 const version = ({ macos }: MacState): string =>
   `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;
@@ -11,30 +11,18 @@ export const uname: Tool = {
   rows: ({ mac }) => {
     const host = `${mac.name}.local`;
     const release = darwinRelease(mac.macos.version);
-    const row = (args: readonly string[], text: string): Row => ({
-      args,
-      source: apple('uname(1)'),
-      stdout: lines(text),
-    });
+    const said = (args: readonly string[], text: string): Row => row(args, apple('uname(1)'), lines(text));
     return [
-      row([], 'Darwin'),
-      row(['-s'], 'Darwin'),
-      row(['-r'], release),
-      row(['-m'], 'arm64'),
-      row(['-n'], host),
-      {
-        args: ['-v'],
-        source: unconfirmed('uname -v: date and train of the kernel, and the chip at its end'),
-        stdout: lines(version(mac)),
-      },
-      row(['-a'], `Darwin ${host} ${release} ${version(mac)} arm64`),
+      said([], 'Darwin'),
+      said(['-s'], 'Darwin'),
+      said(['-r'], release),
+      said(['-m'], 'arm64'),
+      said(['-n'], host),
+      row(['-v'], unconfirmed('uname -v: date and train of the kernel, and the chip at its end'), lines(version(mac))),
+      said(['-a'], `Darwin ${host} ${release} ${version(mac)} arm64`),
     ];
   },
-  usage: {
-    text: lines('usage: uname [-amnoprsv]'),
-    exitCode: 1,
-    source: unconfirmed("uname's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('uname', 1, 'usage: uname [-amnoprsv]'),
 };
 
 /** One offer of a scan, in the tool's own words. */
@@ -105,11 +93,7 @@ function listed(installed: string): Row {
 export const softwareUpdate: Tool = {
   path: '/usr/sbin/softwareupdate',
   rows: ({ mac }) => [listed(mac.macos.version)],
-  usage: {
-    text: lines('usage: softwareupdate <cmd> [<args> ...]'),
-    exitCode: 1,
-    source: unconfirmed("softwareupdate's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('softwareupdate', 1, 'usage: softwareupdate <cmd> [<args> ...]'),
 };
 
 const manual = apple('sw_vers(1)');
@@ -120,17 +104,13 @@ export const swVers: Tool = {
   path: '/usr/bin/sw_vers',
   rows: ({ mac: { macos } }) => {
     const single = (name: string, value: string): readonly Row[] =>
-      ['-', '--'].map((dashes) => ({ args: [`${dashes}${name}`], source: manual, stdout: lines(value) }));
+      ['-', '--'].map((dashes) => row([`${dashes}${name}`], manual, lines(value)));
     return [
-      {
-        args: [],
-        source: whole,
-        stdout: lines(
-          'ProductName:\t\tmacOS',
-          `ProductVersion:\t\t${macos.version}`,
-          `BuildVersion:\t\t${macos.build}`,
-        ),
-      },
+      row(
+        [],
+        whole,
+        lines('ProductName:\t\tmacOS', `ProductVersion:\t\t${macos.version}`, `BuildVersion:\t\t${macos.build}`),
+      ),
       ...single('productName', 'macOS'),
       ...single('productVersion', macos.version),
       ...single('buildVersion', macos.build),

@@ -1,6 +1,16 @@
 import type { MacState } from '../model/fleet.ts';
 import { type NameKey, nameIn, withName } from '../model/network-preferences.ts';
-import { apple, lines, type Row, type Tool, unconfirmed, type WriteResult, type WriteView } from './tool.ts';
+import {
+  apple,
+  lines,
+  type Row,
+  row,
+  type Tool,
+  unconfirmed,
+  unconfirmedUsage,
+  type WriteResult,
+  type WriteView,
+} from './tool.ts';
 
 /** A Bonjour name is one DNS label. */
 const isLabel = (name: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name);
@@ -25,7 +35,7 @@ function nameRow({ preferences }: MacState, key: NameKey): Row {
   const args = ['--get', key];
   return name === undefined
     ? { args, source: unset, stderr: lines(`${key}: not set`), exitCode: 1 }
-    : { args, source: apple('scutil(8)'), stdout: lines(name) };
+    : row(args, apple('scutil(8)'), lines(name));
 }
 
 /** `scutil --get` and `--set`: the names of the Mac. HostName is unset on every new Mac. */
@@ -41,21 +51,19 @@ export const scutil: Tool = {
       change: setName,
     },
   ],
-  usage: {
-    text: lines(
-      'usage: scutil',
-      '\tinteractive access to the dynamic store.',
-      '',
-      '   or: scutil --get pref',
-      '   or: scutil --set pref [newval]',
-      '   or: scutil --get filename path key  ',
-      '\tpref\tdisplay (or set) the specified preference.  Valid preferences',
-      '\t\tinclude:',
-      '\t\t\tComputerName, LocalHostName, HostName',
-    ),
-    exitCode: 64,
-    source: unconfirmed("scutil's usage text and exit code 64"),
-  },
+  usage: unconfirmedUsage(
+    'scutil',
+    64,
+    'usage: scutil',
+    '\tinteractive access to the dynamic store.',
+    '',
+    '   or: scutil --get pref',
+    '   or: scutil --set pref [newval]',
+    '   or: scutil --get filename path key  ',
+    '\tpref\tdisplay (or set) the specified preference.  Valid preferences',
+    '\t\tinclude:',
+    '\t\t\tComputerName, LocalHostName, HostName',
+  ),
 };
 
 /** The Bonjour name while HostName is unset. */
@@ -66,13 +74,9 @@ const fullName = ({ preferences, name }: MacState): string =>
 export const hostname: Tool = {
   path: '/bin/hostname',
   rows: ({ mac }) => [
-    { args: [], source: apple('hostname(1)'), stdout: lines(fullName(mac)) },
-    { args: ['-f'], source: apple('hostname(1)'), stdout: lines(fullName(mac)) },
-    { args: ['-s'], source: apple('hostname(1)'), stdout: lines(fullName(mac).replace(/\..*/, '')) },
+    row([], apple('hostname(1)'), lines(fullName(mac))),
+    row(['-f'], apple('hostname(1)'), lines(fullName(mac))),
+    row(['-s'], apple('hostname(1)'), lines(fullName(mac).replace(/\..*/, ''))),
   ],
-  usage: {
-    text: lines('usage: hostname [-f] [-s | -d] [name-of-host]'),
-    exitCode: 1,
-    source: unconfirmed("hostname's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('hostname', 1, 'usage: hostname [-f] [-s | -d] [name-of-host]'),
 };

@@ -28,6 +28,7 @@ import {
   lines,
   published,
   type Row,
+  row,
   type Tool,
   unconfirmed,
   type View,
@@ -198,16 +199,17 @@ function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceSta
 }
 
 /** The text of a service whose IPv4 is off was never published: nothing of meshwright reads it. */
-const infoWithoutIpv4 = (mac: MacState, service: ServiceState): Row => ({
-  args: ['-getinfo', service.name],
-  source: unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines'),
-  stdout: lines(
-    'IPv6: Automatic',
-    'IPv6 IP address: none',
-    'IPv6 Router: none',
-    `Ethernet Address: ${macAddressOf(mac, service.device)}`,
-  ),
-});
+const infoWithoutIpv4 = (mac: MacState, service: ServiceState): Row =>
+  row(
+    ['-getinfo', service.name],
+    unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines'),
+    lines(
+      'IPv6: Automatic',
+      'IPv6 IP address: none',
+      'IPv6 Router: none',
+      `Ethernet Address: ${macAddressOf(mac, service.device)}`,
+    ),
+  );
 
 function getInfo(view: View, service: ServiceState): Row {
   const { mac } = view;
@@ -221,10 +223,10 @@ function getInfo(view: View, service: ServiceState): Row {
       ? []
       : [`IP address: ${address.address}`, `Subnet mask: ${dottedMask(address.prefixLength)}`, `Router: ${router}`];
   const idName = service.port === 'Wi-Fi' ? 'Wi-Fi ID' : 'Ethernet Address';
-  return {
-    args: ['-getinfo', service.name],
-    source: isManual ? manual : dhcp,
-    stdout: lines(
+  return row(
+    ['-getinfo', service.name],
+    isManual ? manual : dhcp,
+    lines(
       isManual ? 'Manual Configuration' : 'DHCP Configuration',
       ...addressLines,
       ...(isManual ? [] : ['Client ID: ']),
@@ -233,7 +235,7 @@ function getInfo(view: View, service: ServiceState): Row {
       'IPv6 Router: none',
       `${idName}: ${macAddressOf(mac, service.device)}`,
     ),
-  };
+  );
 }
 
 /** `networksetup`: what ports and services there are, and how services are changed. */
@@ -242,15 +244,13 @@ export const networksetup: Tool = {
   rows: (view) => {
     const services = servicesOf(view.mac);
     return [
-      { args: ['-listallhardwareports'], source: ports, stdout: hardwarePorts(view.mac) },
-      { args: ['-listnetworkserviceorder'], source: order, stdout: serviceOrder(services) },
-      { args: ['-listallnetworkservices'], source: names, stdout: serviceNames(services) },
+      row(['-listallhardwareports'], ports, hardwarePorts(view.mac)),
+      row(['-listnetworkserviceorder'], order, serviceOrder(services)),
+      row(['-listallnetworkservices'], names, serviceNames(services)),
       ...services.map((service) => getInfo(view, service)),
-      ...services.map(({ name, isEnabled }) => ({
-        args: ['-getnetworkserviceenabled', name],
-        source: enabled,
-        stdout: lines(isEnabled ? 'Enabled' : 'Disabled'),
-      })),
+      ...services.map(({ name, isEnabled }) =>
+        row(['-getnetworkserviceenabled', name], enabled, lines(isEnabled ? 'Enabled' : 'Disabled')),
+      ),
     ];
   },
   patterns: [

@@ -4,6 +4,7 @@ import {
   type Change,
   capture,
   lines,
+  row,
   type Tool,
   unconfirmed,
   type WriteResult,
@@ -161,17 +162,9 @@ const capabilities = (mac: MacState): readonly string[] => [
 export const pmset: Tool = {
   path: '/usr/bin/pmset',
   rows: ({ mac }) => [
-    { args: ['-g', 'custom'], source: mac.model.isLaptop ? laptop : desktop, stdout: custom(mac) },
-    {
-      args: ['-g', 'cap'],
-      source: capable,
-      stdout: lines('Capabilities for AC Power:', ...capabilities(mac).map((name) => ` ${name}`)),
-    },
-    {
-      args: ['-g'],
-      source: inUse,
-      stdout: lines('System-wide power settings:', 'Currently in use:', ...mains(mac).map(settingLine)),
-    },
+    row(['-g', 'custom'], mac.model.isLaptop ? laptop : desktop, custom(mac)),
+    row(['-g', 'cap'], capable, lines('Capabilities for AC Power:', ...capabilities(mac).map((name) => ` ${name}`))),
+    row(['-g'], inUse, lines('System-wide power settings:', 'Currently in use:', ...mains(mac).map(settingLine))),
   ],
   writes: [
     {

@@ -10,9 +10,11 @@ import {
   type Pattern,
   published,
   type Row,
+  row,
   type Source,
   type Tool,
   unconfirmed,
+  unconfirmedUsage,
   type View,
   type WriteResult,
   type WriteView,
@@ -61,11 +63,7 @@ const shownValue = (value: PlistValue): string => String(typeof value === 'boole
 
 const rowsOf = ({ mac }: View): readonly Row[] =>
   Object.entries(mac.domains).flatMap(([domain, dict]) =>
-    Object.entries(dict).map(([key, value]) => ({
-      args: ['read', path(domain), key],
-      source: manual,
-      stdout: lines(shownValue(value)),
-    })),
+    Object.entries(dict).map(([key, value]) => row(['read', path(domain), key], manual, lines(shownValue(value)))),
   );
 
 /** Every other key of these domains is unset. */
@@ -163,14 +161,12 @@ export const plistBuddy: Tool = {
       ),
     },
   ],
-  usage: {
-    text: lines(
-      'Usage: PlistBuddy [-cxh] <file.plist>',
-      '    -c "<command>" execute command, otherwise run in interactive mode',
-    ),
-    exitCode: 1,
-    source: unconfirmed("PlistBuddy's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage(
+    'PlistBuddy',
+    1,
+    'Usage: PlistBuddy [-cxh] <file.plist>',
+    '    -c "<command>" execute command, otherwise run in interactive mode',
+  ),
 };
 
 /** The dictionary with the value at this path; undefined where its parent is missing, or it is there already. */
@@ -254,9 +250,5 @@ export const plutil: Tool = {
       change: insert,
     },
   ],
-  usage: {
-    text: lines('plutil: [command_option] [other_options] file...', "The file '-' means stdin"),
-    exitCode: 1,
-    source: unconfirmed("plutil's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('plutil', 1, 'plutil: [command_option] [other_options] file...', "The file '-' means stdin"),
 };

@@ -17,8 +17,10 @@ import {
   type Pattern,
   published,
   type Row,
+  row,
   type Tool,
   unconfirmed,
+  unconfirmedUsage,
   type View,
 } from './tool.ts';
 
@@ -82,15 +84,15 @@ function rows(view: View): readonly Row[] {
   }
   const all = (isVerbose: boolean): string => receptacles.map((one) => deviceBlock(view, one, isVerbose)).join('');
   return [
-    { args: [], source: short, stdout: all(false) },
-    { args: ['-v'], source: verbose, stdout: all(true) },
+    row([], short, all(false)),
+    row(['-v'], verbose, all(true)),
     ...receptacles.flatMap((receptacle) => {
       const device = rdmaDevice(receptacle);
       const stdout = deviceBlock(view, receptacle, true);
       return [
-        { args: ['-d', device], source: short, stdout: deviceBlock(view, receptacle, false) },
-        { args: ['-v', '-d', device], source: verbose, stdout },
-        { args: ['-d', device, '-v'], source: verbose, stdout },
+        row(['-d', device], short, deviceBlock(view, receptacle, false)),
+        row(['-v', '-d', device], verbose, stdout),
+        row(['-d', device, '-v'], verbose, stdout),
       ];
     }),
   ];
@@ -121,11 +123,7 @@ export const ibvDevinfo: Tool = {
       source: unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
     },
   ],
-  usage: {
-    text: lines('Usage: ibv_devinfo             print the ca attributes'),
-    exitCode: 255,
-    source: unconfirmed("ibv_devinfo's usage text and exit code 255"),
-  },
+  usage: unconfirmedUsage('ibv_devinfo', 255, 'Usage: ibv_devinfo             print the ca attributes'),
 };
 
 const lineOfList = modelled(
@@ -138,7 +136,7 @@ export const nvram: Tool = {
   path: '/usr/sbin/nvram',
   rows: ({ mac }) => [
     mac.isRdmaEnabled
-      ? { args: ['rdma-enable'], source: lineOfList, stdout: lines('rdma-enable\t1') }
+      ? row(['rdma-enable'], lineOfList, lines('rdma-enable\t1'))
       : {
           args: ['rdma-enable'],
           source: published('terminal logs of other variables; nvram.c of Apple'),
@@ -146,11 +144,7 @@ export const nvram: Tool = {
           exitCode: 1,
         },
   ],
-  usage: {
-    text: lines('nvram: (usage: no arguments given)'),
-    exitCode: 1,
-    source: unconfirmed("nvram's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('nvram', 1, 'nvram: (usage: no arguments given)'),
 };
 
 const status = capture('rdma_ctl-status.m3ultra.enabled.txt', 'research note of an Apple-cluster monitor');
@@ -168,19 +162,11 @@ export const rdmaCtl: Tool = {
   path: '/usr/bin/rdma_ctl',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
   rows: ({ mac }) => [
-    {
-      args: ['status'],
-      source: mac.isRdmaEnabled ? status : apple('TN3205'),
-      stdout: lines(mac.isRdmaEnabled ? 'enabled' : 'disabled'),
-    },
+    row(['status'], mac.isRdmaEnabled ? status : apple('TN3205'), lines(mac.isRdmaEnabled ? 'enabled' : 'disabled')),
     outsideRecovery('enable'),
     outsideRecovery('disable'),
   ],
-  usage: {
-    text: lines('usage: rdma_ctl [enable | disable | status]'),
-    exitCode: 64,
-    source: unconfirmed("rdma_ctl's usage text and exit code 64"),
-  },
+  usage: unconfirmedUsage('rdma_ctl', 64, 'usage: rdma_ctl [enable | disable | status]'),
 };
 
 const columns = (device: string, guid: string): string => `    ${device.padEnd(16)}${guid}`;
@@ -193,15 +179,15 @@ export const ibvDevices: Tool = {
     mac.ailments.isVerbsHung
       ? []
       : [
-          {
-            args: [],
-            source: capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
-            stdout: lines(
+          row(
+            [],
+            capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
+            lines(
               columns('device', '    node GUID'),
               columns('------', '----------------'),
               ...rdmaReceptacles(mac).map((receptacle) => columns(rdmaDevice(receptacle), nodeGuid(receptacle))),
             ),
-          },
+          ),
         ],
   patterns: [verbsHang("'0:'")],
   usage: {

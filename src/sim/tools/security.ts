@@ -1,5 +1,16 @@
 import type { MacState } from '../model/fleet.ts';
-import { apple, capture, lines, published, type Tool, unconfirmed, type WriteResult, type WriteView } from './tool.ts';
+import {
+  apple,
+  capture,
+  lines,
+  published,
+  row,
+  type Tool,
+  unconfirmed,
+  unconfirmedUsage,
+  type WriteResult,
+  type WriteView,
+} from './tool.ts';
 
 const source = unconfirmed('socketfilterfw --setglobalstate: what it prints, and "Must be root to change settings."');
 
@@ -15,34 +26,29 @@ const stateWords = { 0: 'disabled', 1: 'enabled', 2: 'blocking all non-essential
 export const socketfilterfw: Tool = {
   path: '/usr/libexec/ApplicationFirewall/socketfilterfw',
   rows: ({ mac: { firewall } }) => [
-    {
-      args: ['--getglobalstate'],
-      source:
-        firewall === 0
-          ? capture('socketfilterfw-getglobalstate.disabled.txt', publisher)
-          : published('"enabled" with 1, "blocking all non-essential incoming connections" with 2, in public scripts'),
-      stdout: lines(`Firewall is ${stateWords[firewall]}. (State = ${firewall})`),
-    },
-    {
-      args: ['--getblockall'],
-      source: published('"Firewall has block all state set to disabled." in logs of 26, "enabled." in public checks'),
-      stdout: lines(`Firewall has block all state set to ${firewall === 2 ? 'enabled' : 'disabled'}.`),
-    },
-    {
-      args: ['--getstealthmode'],
-      source: capture('socketfilterfw-getstealthmode.off.txt', publisher),
-      stdout: lines('Firewall stealth mode is off'),
-    },
+    row(
+      ['--getglobalstate'],
+      firewall === 0
+        ? capture('socketfilterfw-getglobalstate.disabled.txt', publisher)
+        : published('"enabled" with 1, "blocking all non-essential incoming connections" with 2, in public scripts'),
+      lines(`Firewall is ${stateWords[firewall]}. (State = ${firewall})`),
+    ),
+    row(
+      ['--getblockall'],
+      published('"Firewall has block all state set to disabled." in logs of 26, "enabled." in public checks'),
+      lines(`Firewall has block all state set to ${firewall === 2 ? 'enabled' : 'disabled'}.`),
+    ),
+    row(
+      ['--getstealthmode'],
+      capture('socketfilterfw-getstealthmode.off.txt', publisher),
+      lines('Firewall stealth mode is off'),
+    ),
   ],
   writes: [
     { form: '--setglobalstate on|off', source, change: (view) => setState(view, view.words[0] === 'on' ? 1 : 0) },
     { form: '--setblockall on|off', source, change: (view) => setState(view, view.words[0] === 'on' ? 2 : 1) },
   ],
-  usage: {
-    text: lines('usage: /usr/libexec/ApplicationFirewall/socketfilterfw [-h]'),
-    exitCode: 1,
-    source: unconfirmed("socketfilterfw's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('socketfilterfw', 1, 'usage: /usr/libexec/ApplicationFirewall/socketfilterfw [-h]'),
 };
 
 const status = capture('fdesetup-status.on.txt', 'log of a posture tool, MacBook Pro M3 Max');
@@ -51,39 +57,31 @@ const status = capture('fdesetup-status.on.txt', 'log of a posture tool, MacBook
 export const fdesetup: Tool = {
   path: '/usr/bin/fdesetup',
   rows: ({ mac: { isFileVaultOn } }) => [
-    {
-      args: ['status'],
-      source: isFileVaultOn ? status : apple('fdesetup(8)'),
-      stdout: lines(`FileVault is ${isFileVaultOn ? 'On' : 'Off'}.`),
-    },
+    row(
+      ['status'],
+      isFileVaultOn ? status : apple('fdesetup(8)'),
+      lines(`FileVault is ${isFileVaultOn ? 'On' : 'Off'}.`),
+    ),
     {
       args: ['isactive'],
       source: unconfirmed('fdesetup isactive: true and exit 0, or false and exit 1'),
       stdout: lines(String(isFileVaultOn)),
       exitCode: isFileVaultOn ? 0 : 1,
     },
-    { args: ['supportsauthrestart'], source: apple('fdesetup(8)'), stdout: lines('true') },
+    row(['supportsauthrestart'], apple('fdesetup(8)'), lines('true')),
   ],
-  usage: {
-    text: lines('Usage: fdesetup <verb> [options]'),
-    exitCode: 1,
-    source: unconfirmed("fdesetup's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage('fdesetup', 1, 'Usage: fdesetup <verb> [options]'),
 };
 
 /** `csrutil status`: System Integrity Protection is on, as on every Mac that nobody opened. */
 export const csrutil: Tool = {
   path: '/usr/bin/csrutil',
   rows: () => [
-    {
-      args: ['status'],
-      source: capture('csrutil-status.enabled.txt', 'log of a posture tool, MacBook Pro M3 Max'),
-      stdout: lines('System Integrity Protection status: enabled.'),
-    },
+    row(
+      ['status'],
+      capture('csrutil-status.enabled.txt', 'log of a posture tool, MacBook Pro M3 Max'),
+      lines('System Integrity Protection status: enabled.'),
+    ),
   ],
-  usage: {
-    text: lines('usage: csrutil <command>'),
-    exitCode: 64,
-    source: unconfirmed("csrutil's usage text and exit code 64"),
-  },
+  usage: unconfirmedUsage('csrutil', 64, 'usage: csrutil <command>'),
 };

@@ -1,4 +1,4 @@
-import { lines, type Tool, unconfirmed, type WriteResult, type WriteView } from './tool.ts';
+import { lines, type Tool, unconfirmed, unconfirmedUsage, type WriteResult, type WriteView } from './tool.ts';
 
 function setClock({ mac, isRoot, words: [host = ''] }: WriteView): WriteResult | undefined {
   if (!/^[a-z0-9.-]+$/.test(host)) return undefined;
@@ -20,9 +20,9 @@ export const sntp: Tool = {
       change: setClock,
     },
   ],
-  usage: {
-    text: lines('usage: sntp [-46dsS] [-K leapfile] [-n number_samples] [-t timeout] host-or-IPaddress'),
-    exitCode: 64,
-    source: unconfirmed("sntp's usage text and exit code 64"),
-  },
+  usage: unconfirmedUsage(
+    'sntp',
+    64,
+    'usage: sntp [-46dsS] [-K leapfile] [-n number_samples] [-t timeout] host-or-IPaddress',
+  ),
 };

@@ -9,6 +9,7 @@ import {
   type Source,
   type Tool,
   unconfirmed,
+  unconfirmedUsage,
   type View,
   type WriteResult,
   type WriteView,
@@ -89,9 +90,10 @@ export const sysctl: Tool = {
     { form: `${name}=VALUE`, source, change: setLimit },
     { form: `-w ${name}=VALUE`, source, change: setLimit },
   ],
-  usage: {
-    text: lines('usage: sysctl [-bdehiNnoqrx] name[=value] ...', '       sysctl [-bdehNnoqrx] -a'),
-    exitCode: 1,
-    source: unconfirmed("sysctl's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage(
+    'sysctl',
+    1,
+    'usage: sysctl [-bdehiNnoqrx] name[=value] ...',
+    '       sysctl [-bdehNnoqrx] -a',
+  ),
 };

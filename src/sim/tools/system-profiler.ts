@@ -2,7 +2,7 @@ import { cableAt, type Dock, hangingAt, isSameEnd } from '../model/cables.ts';
 import { linkSpeed, type MacState, peerAt, type ReceptacleState, type Seen } from '../model/fleet.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { seededText } from '../model/seed.ts';
-import { capture, lines, type Row, type Source, type Tool, unconfirmed, type View } from './tool.ts';
+import { capture, type Row, row, type Source, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
 /** The buses of `SPThunderboltDataType`, highest first; each with what is plugged into its one receptacle. */
 export const thunderboltBuses = (view: View): readonly AppleJson[] =>
@@ -144,8 +144,8 @@ const thunderbolt = capture('sp-thunderbolt-json.m3ultra.pairA-studio.json', 'gi
 
 /** The data type before or after `-json`: the order of the two has no meaning. */
 const bothOrders = (dataType: string, source: Source, stdout: string): readonly Row[] => [
-  { args: [dataType, '-json'], source, stdout },
-  { args: ['-json', dataType], source, stdout },
+  row([dataType, '-json'], source, stdout),
+  row(['-json', dataType], source, stdout),
 ];
 
 /** `system_profiler` with the data types of hardware and Thunderbolt, as JSON. */
@@ -163,12 +163,10 @@ export const systemProfiler: Tool = {
       `${appleJson({ SPThunderboltDataType: thunderboltBuses(view) })}\n`,
     ),
   ],
-  usage: {
-    text: lines(
-      'Usage: system_profiler [-listDataTypes]',
-      '       system_profiler [-xml | -json] [-timeout n] [-detailLevel n] [dataType1 ... dataTypeN]',
-    ),
-    exitCode: 1,
-    source: unconfirmed("system_profiler's usage text and exit code 1"),
-  },
+  usage: unconfirmedUsage(
+    'system_profiler',
+    1,
+    'Usage: system_profiler [-listDataTypes]',
+    '       system_profiler [-xml | -json] [-timeout n] [-detailLevel n] [dataType1 ... dataTypeN]',
+  ),
 };

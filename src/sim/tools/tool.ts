@@ -124,6 +124,17 @@ export const toolName = (tool: Tool): string => tool.path.slice(tool.path.lastIn
 
 /** Lines as a tool prints them, each with its end. */
 export const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
+
+/** A command line that ends with 0, and what it prints. */
+export const row = (args: Row['args'], source: Source, stdout: string): Row => ({ args, source, stdout });
+
+/** A usage text that nobody has confirmed on a Mac for this project. */
+export const unconfirmedUsage = (name: string, exitCode: number, ...texts: readonly string[]): Usage => ({
+  text: lines(...texts),
+  exitCode,
+  source: unconfirmed(`${name}'s usage text and exit code ${exitCode}`),
+});
+
 /**
  * Where the text of an answer comes from, and how far it can be relied on: `apple` is written by Apple, `capture` was
  * printed by a real Mac and published, `modelled` was written after real output by its publisher, `published` was
@@ -138,24 +149,16 @@ export interface Source {
 }
 
 /** An Apple document, such as TN3205 or a manual page. */
-export const apple = (document: string): Source => ({ grade: 'apple', text: document });
+export const apple = (text: string): Source => ({ grade: 'apple', text });
 
 /** Real output, kept as a file. */
-export const capture = (name: string, publisher: string): Source => ({
-  grade: 'capture',
-  text: publisher,
-  capture: name,
-});
+export const capture = (capture: string, text: string): Source => ({ grade: 'capture', text, capture });
 
 /** Output that its publisher wrote after what a real Mac printed, kept as a file. */
-export const modelled = (name: string, publisher: string): Source => ({
-  grade: 'modelled',
-  text: publisher,
-  capture: name,
-});
+export const modelled = (capture: string, text: string): Source => ({ grade: 'modelled', text, capture });
 
 /** Behaviour that was reported in public, without a capture of the whole output. */
-export const published = (where: string): Source => ({ grade: 'published', text: where });
+export const published = (text: string): Source => ({ grade: 'published', text });
 
 /** What is generally known and nobody has confirmed on a Mac for this project. */
-export const unconfirmed = (claim: string): Source => ({ grade: 'unconfirmed', text: claim });
+export const unconfirmed = (text: string): Source => ({ grade: 'unconfirmed', text });
