@@ -1,28 +1,12 @@
 import type { NodeName } from '../../model/node.ts';
 import type { ConnectionState, MacState } from '../model/fleet.ts';
 import { outOfBox, strangerLike } from '../simulate-fleet.ts';
-import { aimAtNode, aimAtTwoNodes, defineFault, fault, macFault, shownBy } from './fault.ts';
+import { aims, defineFault, defineMacFault } from './fault.ts';
 
 const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
   ...mac,
   connection: { ...mac.connection, ...connection },
 });
-
-/** The Mac lost its current, is back, and waits for a password before it starts macOS; its host starts it anew. */
-export const filevaultLocked = defineFault(
-  'filevault-locked',
-  shownBy(
-    macFault(
-      'the Mac restarts, and waits at FileVault: its sshd only takes a password to unlock it',
-      aimAtNode,
-      (mac) => ({
-        ...withConnection(mac, { filevault: 'preboot' }),
-        isFileVaultOn: true,
-      }),
-    ),
-    ({ connection }) => connection.filevault,
-  ),
-);
 
 /**
  * In the middle of an observation: key exchange and login take about 1,400 bytes with our own client, and the first
@@ -30,86 +14,70 @@ export const filevaultLocked = defineFault(
  */
 const dropAfterBytes = 2_000;
 
-/** Every connection ends in the middle of what it carries. */
-export const connectionDrop = defineFault(
-  'connection-drop',
-  macFault(`every connection is cut after ${dropAfterBytes} bytes of the node`, aimAtNode, (mac) =>
-    withConnection(mac, { dropAfterBytes }),
-  ),
-);
-
 /** Far beyond what an observation cannot resolve. */
 const skewSeconds = 420;
 
-/** The clock runs ahead. */
-export const clockSkew = defineFault(
-  'clock-skew',
-  macFault(`the clock is ${skewSeconds / 60} minutes ahead`, aimAtNode, (mac) => ({
+/** What is wrong with the way to a Mac, and with what it lets us do. */
+export const accessFaults = [
+  /** The Mac lost its current, is back, and waits for a password before it starts macOS; its host starts it anew. */
+  defineMacFault(
+    'filevault-locked',
+    'the Mac restarts, and waits at FileVault: its sshd only takes a password to unlock it',
+    (mac) => ({ ...withConnection(mac, { filevault: 'preboot' }), isFileVaultOn: true }),
+    ({ connection }) => connection.filevault,
+  ),
+
+  /** Every connection ends in the middle of what it carries. */
+  defineMacFault('connection-drop', `every connection is cut after ${dropAfterBytes} bytes of the node`, (mac) =>
+    withConnection(mac, { dropAfterBytes }),
+  ),
+
+  /** The clock runs ahead. */
+  defineMacFault('clock-skew', `the clock is ${skewSeconds / 60} minutes ahead`, (mac) => ({
     ...mac,
     clockOffsetSeconds: mac.clockOffsetSeconds + skewSeconds,
   })),
-);
 
-/** Somebody has switched the service off in Sharing, or its override with launchctl. */
-export const remoteLoginOff = defineFault(
-  'remote-login-off',
-  shownBy(
-    macFault('Remote Login is off: open connections go on, whoever connects next is refused', aimAtNode, (mac) =>
-      mac.connection.isRemoteLoginOff ? 'it is off already' : withConnection(mac, { isRemoteLoginOff: true }),
-    ),
+  /** Somebody has switched the service off in Sharing, or its override with launchctl. */
+  defineMacFault(
+    'remote-login-off',
+    'Remote Login is off: open connections go on, whoever connects next is refused',
+    (mac) => (mac.connection.isRemoteLoginOff ? 'it is off already' : withConnection(mac, { isRemoteLoginOff: true })),
     ({ connection }) => connection.isRemoteLoginOff,
   ),
-);
 
-/** The drop-in of sudoers is gone. */
-export const sudoDenied = defineFault(
-  'sudo-denied',
-  macFault('sudo asks for a password', aimAtNode, (mac) => ({
-    ...mac,
-    sudo: 'needs-password',
-  })),
-);
+  /** The drop-in of sudoers is gone. */
+  defineMacFault('sudo-denied', 'sudo asks for a password', (mac) => ({ ...mac, sudo: 'needs-password' })),
 
-/** A Mac as it comes from the person who set it up: an account with a password, Remote Login on, and nothing of ours. */
-export const notEnrolled = defineFault(
-  'not-enrolled',
-  macFault('no key of ours is accepted, and sudo asks for the password', aimAtNode, (mac) => ({
+  /** A Mac as it comes from the person who set it up: an account with a password, Remote Login on, and nothing of ours. */
+  defineMacFault('not-enrolled', 'no key of ours is accepted, and sudo asks for the password', (mac) => ({
     ...mac,
     hasKey: false,
     sudo: 'needs-password',
   })),
-);
 
-/** A new Mac of the same model in the place of this one; its host gives it an empty disk, and starts it. */
-export const macReplaced = defineFault(
-  'mac-replaced',
-  macFault(
+  /** A new Mac of the same model in the place of this one; its host gives it an empty disk, and starts it. */
+  defineMacFault(
+    'mac-replaced',
     'a new Mac is in its place: its own serial, UUIDs, host key and empty disk, and set up as it comes out of its box',
-    aimAtNode,
     (mac) => {
       const { serial, hardwareUuid, receptacles } = strangerLike(mac, 0);
       return withConnection(outOfBox({ ...mac, serial, hardwareUuid, receptacles }), { hostKey: 'other' });
     },
   ),
-);
 
-/** Another key than before: a reinstalled Mac, or somebody in between. */
-export const wrongHostKey = defineFault(
-  'wrong-host-key',
-  macFault('another host key is shown', aimAtNode, (mac) => withConnection(mac, { hostKey: 'other' })),
-);
+  /** Another key than before: a reinstalled Mac, or somebody in between. */
+  defineMacFault('wrong-host-key', 'another host key is shown', (mac) => withConnection(mac, { hostKey: 'other' })),
 
-/** An address that leads to the Mac of another node, as after a mixed-up name or lease. */
-export const wrongMac = defineFault(
-  'wrong-mac',
-  fault<readonly [MacState, MacState]>({
-    summary: "the address leads to another node's Mac: its serial, UUIDs and cables",
-    targets: 'NODE (the next one answers) | NODE,OTHER',
-    aim: aimAtTwoNodes,
-    change: (fleet, [mac, other]) => {
+  /** An address that leads to the Mac of another node, as after a mixed-up name or lease. */
+  defineFault(
+    'wrong-mac',
+    "the address leads to another node's Mac: its serial, UUIDs and cables",
+    aims.twoNodes,
+    (fleet, [mac, other]) => {
       if (mac.name === other.name) return 'it is its own Mac';
       const misdirected: Readonly<Record<string, NodeName>> = { ...fleet.misdirected, [mac.name]: other.name };
       return { ...fleet, misdirected };
     },
-  }),
-);
+  ),
+];

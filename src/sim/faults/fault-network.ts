@@ -2,7 +2,7 @@ import type { LinkEnd } from '../../model/node.ts';
 import { type MacState, macNamed, peerAt, type ReceptacleState, type SimulatedFleet, withMac } from '../model/fleet.ts';
 import { liveAddress } from '../model/interfaces.ts';
 import { type NetworkService, servicesIn, withService } from '../model/network-preferences.ts';
-import { aimAtCables, aimAtNode, defineFault, type Fault, fault, macFault, shownBy } from './fault.ts';
+import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 
 /** The services of one receptacle that have a fixed address. */
 const fixedServices = (mac: MacState, device: string): readonly NetworkService[] =>
@@ -29,19 +29,6 @@ export function underDaemon(mac: MacState): MacState {
   return fixed.reduce((one, { device }) => onDhcp(one, device), bare);
 }
 
-/** Somebody installed exo: its daemon sets the network at each start and every half an hour, whoever set it before. */
-export const daemonConflict = defineFault(
-  'daemon-conflict',
-  shownBy(
-    macFault("exo's network daemon runs: again and again every cable is put back on DHCP", aimAtNode, (mac) =>
-      mac.ailments.networkDaemon === 'fights'
-        ? 'it runs already'
-        : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
-    ),
-    ({ ailments }) => ailments.networkDaemon === 'fights',
-  ),
-);
-
 const receptacleAt = (fleet: SimulatedFleet, { node, receptacle }: LinkEnd): ReceptacleState | undefined =>
   macNamed(fleet, node)?.receptacles.find(({ number }) => number === receptacle);
 
@@ -59,13 +46,46 @@ const shownAt =
     return mac === undefined ? undefined : receptaclesOf(mac, target).map((one) => part(fleet, mac, one));
   };
 
-/** Somebody switched Internet Sharing on at the far end, and this end takes what DHCP gives. */
-export const internetSharing = defineFault('internet-sharing', {
-  ...fault({
-    summary: 'the Mac at the far end shares its Internet: a lease and a default route come over the cable',
-    targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
-    aim: aimAtCables,
-    change: (fleet, ends) => {
+/** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
+const defineServices = <const N extends string>(
+  name: N,
+  summary: string,
+  kind: 'dhcp' | 'off',
+): Fault & { readonly name: N } =>
+  defineFault(
+    name,
+    summary,
+    aims.cables,
+    (fleet, ends) => {
+      const mac = macNamed(fleet, ends[0]?.node ?? '');
+      const own = new Set(ends.map(({ receptacle }) => receptacle));
+      const devices = (mac?.receptacles ?? []).filter(({ number }) => own.has(number)).map(({ device }) => device);
+      if (mac === undefined || devices.length === 0) return 'it has no cable';
+      if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
+      return withMac(fleet, mac.name, (one) => devices.reduce((mac, device) => withoutFixed(mac, device, kind), one));
+    },
+    shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
+  );
+
+/** What is wrong with the network of a Mac. */
+export const networkFaults = [
+  /** Somebody installed exo: its daemon sets the network at each start and every half an hour, whoever set it before. */
+  defineMacFault(
+    'daemon-conflict',
+    "exo's network daemon runs: again and again every cable is put back on DHCP",
+    (mac) =>
+      mac.ailments.networkDaemon === 'fights'
+        ? 'it runs already'
+        : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
+    ({ ailments }) => ailments.networkDaemon === 'fights',
+  ),
+
+  /** Somebody switched Internet Sharing on at the far end, and this end takes what DHCP gives. */
+  defineFault(
+    'internet-sharing',
+    'the Mac at the far end shares its Internet: a lease and a default route come over the cable',
+    aims.cables,
+    (fleet, ends) => {
       const shared = ends.filter((end) => peerAt(fleet, end) !== undefined);
       if (shared.length === 0) return 'no Mac is at the far end';
       return shared.reduce((before, end) => {
@@ -74,42 +94,23 @@ export const internetSharing = defineFault('internet-sharing', {
         return withMac(far, end.node, (mac) => onDhcp(mac, device));
       }, fleet);
     },
-  }),
-  symptoms: shownAt(liveAddress),
-});
+    shownAt(liveAddress),
+  ),
 
-/** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
-function cableFault(summary: string, kind: 'dhcp' | 'off'): Fault {
-  return {
-    ...fault({
-      summary,
-      targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
-      aim: aimAtCables,
-      change: (fleet, ends) => {
-        const node = ends[0]?.node;
-        const mac = node === undefined ? undefined : macNamed(fleet, node);
-        const own = new Set(ends.map(({ receptacle }) => receptacle));
-        const devices = (mac?.receptacles ?? []).filter(({ number }) => own.has(number)).map(({ device }) => device);
-        if (mac === undefined || devices.length === 0) return 'it has no cable';
-        if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
-        return withMac(fleet, mac.name, (one) => devices.reduce((mac, device) => withoutFixed(mac, device, kind), one));
-      },
-    }),
-    symptoms: shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
-  };
-}
+  /**
+   * What was seen after links were broken and made again, and after somebody cleaned up in System Settings: the services
+   * of the receptacles are on DHCP, where nobody answers, and each interface has given itself an address.
+   */
+  defineServices(
+    'dhcp-reset',
+    'the services of its cables are back on DHCP: each gives itself an address, and none that lasts',
+    'dhcp',
+  ),
 
-/**
- * What was seen after links were broken and made again, and after somebody cleaned up in System Settings: the services
- * of the receptacles are on DHCP, where nobody answers, and each interface has given itself an address.
- */
-export const dhcpReset = defineFault(
-  'dhcp-reset',
-  cableFault('the services of its cables are back on DHCP: each gives itself an address, and none that lasts', 'dhcp'),
-);
-
-/** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
-export const ipv4Off = defineFault(
-  'ipv4-off',
-  cableFault('IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use', 'off'),
-);
+  /** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
+  defineServices(
+    'ipv4-off',
+    'IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use',
+    'off',
+  ),
+];

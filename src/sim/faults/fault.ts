@@ -30,62 +30,60 @@ export interface Fault {
   readonly symptoms?: (fleet: SimulatedFleet, target: string) => unknown;
 }
 
-/** What a fault is made from: how its target is read, and what it does there. */
-interface FaultParts<T> {
-  readonly summary: string;
+/** What a target may be: how it is written, and how it is read. */
+interface Aim<T> {
   readonly targets: string;
   readonly aim: (fleet: SimulatedFleet, target: string) => Aimed<T>;
-  /** The changed fleet, or a text why nothing would change. */
-  readonly change: (fleet: SimulatedFleet, at: T) => SimulatedFleet | string;
 }
 
 /** The diagnostic for a target that cannot be aimed at; `detail` is whole sentences. */
 const badTarget = (detail: string, hint?: Prose): Diagnostic =>
   diagnose('sim/bad-fault-target', { detail, ...given({ hint }) });
 
-/** Puts a fault together. A fault that would change nothing is refused, so that it never shows as active for nothing. */
-export function fault<T>({ summary, targets, aim, change }: FaultParts<T>): Fault {
-  const apply = (fleet: SimulatedFleet, target: string): FaultResult => {
+/**
+ * Puts a fault together, under the name that `sim fault` has for it. One that would change nothing is refused, so that it
+ * never shows as active for nothing.
+ *
+ * @param change gives the changed fleet, or a text why nothing would change
+ */
+export const defineFault = <const N extends string, T>(
+  name: N,
+  summary: string,
+  { targets, aim }: Aim<T>,
+  change: (fleet: SimulatedFleet, at: T) => SimulatedFleet | string,
+  symptoms?: Fault['symptoms'],
+): Fault & { readonly name: N } => ({
+  name,
+  summary,
+  targets,
+  apply: (fleet, target) => {
     const aimed = aim(fleet, target);
     if (aimed.kind === 'refused') return aimed;
     const changed = change(fleet, aimed.at);
     return typeof changed === 'string'
       ? { kind: 'refused', diagnostic: badTarget(`Nothing would change at ${aimed.text}: ${changed}.`) }
       : { kind: 'applied', fleet: changed, target: aimed.text };
-  };
-  return { summary, targets, apply };
-}
+  },
+  ...given({ symptoms }),
+});
 
-/** A fault of one Mac as a whole: the changed state of that Mac, or a text why nothing would change. */
-export const macFault = (
+/** A fault of one Mac as a whole; `shown` is the part of it that alone shows the fault, where that is not everything. */
+export const defineMacFault = <const N extends string>(
+  name: N,
   summary: string,
-  aim: FaultParts<MacState>['aim'],
   change: (mac: MacState) => MacState | string,
-): Fault =>
-  fault({
+  shown?: (mac: MacState) => unknown,
+): Fault & { readonly name: N } =>
+  defineFault(
+    name,
     summary,
-    targets: 'NODE',
-    aim,
-    change: (fleet, mac) => {
+    { targets: 'NODE', aim: aimAtNode },
+    (fleet, mac) => {
       const changed = change(mac);
       return typeof changed === 'string' ? changed : withMac(fleet, mac.name, () => changed);
     },
-  });
-
-/** The same fault, which only these parts of its Mac show. */
-export const shownBy = (whole: Fault, part: (mac: MacState) => unknown): Fault => ({
-  ...whole,
-  symptoms: (fleet, target) => {
-    const mac = macNamed(fleet, target);
-    return mac === undefined ? undefined : part(mac);
-  },
-});
-
-/** A fault and the name under which `sim fault` has it. */
-export const defineFault = <const N extends string>(name: N, fault: Fault): Fault & { readonly name: N } => ({
-  name,
-  ...fault,
-});
+    shown && ((fleet, target) => fleet.macs.filter(({ name }) => name === target).map(shown)),
+  );
 
 const refused = (detail: string, hint?: Prose): Aimed<never> => ({
   kind: 'refused',
@@ -93,7 +91,7 @@ const refused = (detail: string, hint?: Prose): Aimed<never> => ({
 });
 
 /** `NODE`: one Mac of the rack. */
-export function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState> {
+function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState> {
   const mac = macNamed(fleet, target);
   if (mac !== undefined) return { kind: 'aimed', at: mac, text: target };
   const names = fleet.macs.map(({ name }) => name);
@@ -122,7 +120,7 @@ export function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<Li
 }
 
 /** `NODE:RECEPTACLE` where a cable is plugged in. */
-export function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
+function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   const aimed = aimAtReceptacle(fleet, target);
   if (aimed.kind === 'refused' || cableAt(fleet.cables, aimed.at) !== undefined) return aimed;
   return refused(`No cable is plugged into ${aimed.text}.`, cabledHint(fleet, aimed.at.node));
@@ -146,7 +144,7 @@ function exampleHint(fleet: SimulatedFleet): string {
 }
 
 /** `NODE:R1,NODE:R2`, or `NODE` for its first two receptacles with a cable. */
-export function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
+function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
   const [one, other] = target.includes(':') ? target.split(',') : firstTwo(fleet, target);
   if (one === undefined || other === undefined || target.split(',').length > 2) {
     const known = target.includes(':') ? undefined : aimAtNode(fleet, target);
@@ -172,7 +170,7 @@ export function lastFree(fleet: SimulatedFleet, node: string): LinkEnd | undefin
 }
 
 /** `NODE:R1,OTHER:R2`, or `NODE` for the last free receptacles of it and of the one after it in the rack. */
-export function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
+function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
   if (target.includes(':')) return aimAtTwoReceptacles(fleet, target);
   const nodes = aimAtTwoNodes(fleet, target);
   if (nodes.kind === 'refused') return nodes;
@@ -188,7 +186,7 @@ function firstTwo(fleet: SimulatedFleet, target: string): readonly string[] {
 }
 
 /** `NODE:RECEPTACLE` where a cable is plugged in, or `NODE` for all of those. */
-export function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readonly LinkEnd[]> {
+function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readonly LinkEnd[]> {
   if (target.includes(':')) {
     const aimed = aimAtCable(fleet, target);
     return aimed.kind === 'refused' ? aimed : { ...aimed, at: [aimed.at] };
@@ -198,7 +196,7 @@ export function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readon
 }
 
 /** `NODE,OTHER`, or `NODE` for it and the one after it in the rack. */
-export function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<readonly [MacState, MacState]> {
+function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<readonly [MacState, MacState]> {
   const [one = '', named, ...more] = target.split(',');
   if (more.length > 0)
     return refused(`${JSON.stringify(target)} names more than two nodes.`, 'Say NODE or NODE,OTHER.');
@@ -210,6 +208,19 @@ export function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<read
     ? second
     : { kind: 'aimed', at: [first.at, second.at], text: `${first.text},${second.text}` };
 }
+
+/** Every kind of target but a whole Mac. */
+export const aims = {
+  receptacle: { targets: 'NODE:RECEPTACLE', aim: aimAtReceptacle },
+  cable: { targets: 'NODE:RECEPTACLE', aim: aimAtCable },
+  cables: { targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)', aim: aimAtCables },
+  twoReceptacles: { targets: 'NODE:R1,NODE:R2 | NODE (its first two cabled receptacles)', aim: aimAtTwoReceptacles },
+  freePair: {
+    targets: 'NODE:R1,OTHER:R2 | NODE (the last free receptacles of it and of the next node)',
+    aim: aimAtFreePair,
+  },
+  twoNodes: { targets: 'NODE (the next one answers) | NODE,OTHER', aim: aimAtTwoNodes },
+} as const;
 
 /** How many letters must be added, removed or replaced to make one word of the other. */
 function distance(one: string, other: string): number {

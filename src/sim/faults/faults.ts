@@ -1,102 +1,18 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { SimulatedFleet } from '../model/fleet.ts';
 import { type Fault, nearestWord } from './fault.ts';
-import {
-  clockSkew,
-  connectionDrop,
-  filevaultLocked,
-  macReplaced,
-  notEnrolled,
-  remoteLoginOff,
-  sudoDenied,
-  wrongHostKey,
-  wrongMac,
-} from './fault-access.ts';
-import {
-  bridgeRebuilt,
-  diskFull,
-  idleDeadPort,
-  noFullDiskAccess,
-  noReturn,
-  pdLeak,
-  rdmaHang,
-  rdmaHeld,
-  slowShutdown,
-  verbsHang,
-  wiredLeak,
-} from './fault-ailments.ts';
-import {
-  cable40g,
-  cableDoubled,
-  cableExtra,
-  cableForeign,
-  cableMissing,
-  cableSwapped,
-  gidMissing,
-  hubBetween,
-  hubHidesPeer,
-} from './fault-cables.ts';
-import { daemonConflict, dhcpReset, internetSharing, ipv4Off } from './fault-network.ts';
-import {
-  bridgeActive,
-  crash,
-  macosNew,
-  macosOld,
-  powerCut,
-  powerWrong,
-  rdmaDisabled,
-  rdmaWaiting,
-  tcpLoadPanic,
-} from './fault-settings.ts';
+import { accessFaults } from './fault-access.ts';
+import { ailmentFaults } from './fault-ailments.ts';
+import { cableFaults } from './fault-cables.ts';
+import { networkFaults } from './fault-network.ts';
+import { settingFaults } from './fault-settings.ts';
 
-/** Every fault. A new one is its definition and its line here. */
-const list = [
-  bridgeActive,
-  bridgeRebuilt,
-  cable40g,
-  cableDoubled,
-  cableExtra,
-  cableForeign,
-  cableMissing,
-  cableSwapped,
-  clockSkew,
-  connectionDrop,
-  crash,
-  daemonConflict,
-  dhcpReset,
-  diskFull,
-  filevaultLocked,
-  gidMissing,
-  hubBetween,
-  hubHidesPeer,
-  idleDeadPort,
-  internetSharing,
-  ipv4Off,
-  macReplaced,
-  macosNew,
-  macosOld,
-  noFullDiskAccess,
-  noReturn,
-  notEnrolled,
-  pdLeak,
-  powerCut,
-  powerWrong,
-  rdmaDisabled,
-  rdmaHang,
-  rdmaHeld,
-  rdmaWaiting,
-  remoteLoginOff,
-  slowShutdown,
-  sudoDenied,
-  tcpLoadPanic,
-  verbsHang,
-  wiredLeak,
-  wrongHostKey,
-  wrongMac,
-] as const;
+/** Every fault. A new one is its definition in the list of its chapter. */
+const list = [...accessFaults, ...ailmentFaults, ...cableFaults, ...networkFaults, ...settingFaults];
 
 /** The name of a fault. */
 export type FaultName = (typeof list)[number]['name'];
@@ -110,9 +26,7 @@ export const faults = byName as Readonly<Record<FaultName, Fault>>;
 export const faultNames: readonly FaultName[] = list.map(({ name }) => name).sort();
 
 /** Whether there is a fault of this name. */
-function isFaultName(name: string): name is FaultName {
-  return Object.hasOwn(faults, name);
-}
+const isFaultName = (name: string): name is FaultName => Object.hasOwn(faults, name);
 
 /** A fault that is in force. `target` may be any form that the fault takes. */
 export interface ActiveFault {
@@ -153,9 +67,6 @@ export function parseFault(
   if (isFaultName(name)) return { kind: 'fault', active: { fault: name, target } };
   const near = nearestWord(name, faultNames);
   const detail = `${JSON.stringify(name)} is not the name of a fault.`;
-  const hint =
-    near === undefined
-      ? {}
-      : { hint: prose`Did you mean ${near}? See all of them: ${meshwright('sim fault', '--list')}` };
-  return { kind: 'refused', diagnostic: diagnose('sim/unknown-fault', { detail, ...hint }) };
+  const hint = near && prose`Did you mean ${near}? See all of them: ${meshwright('sim fault', '--list')}`;
+  return { kind: 'refused', diagnostic: diagnose('sim/unknown-fault', { detail, ...given({ hint }) }) };
 }

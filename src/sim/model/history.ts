@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { Fault } from '../faults/fault.ts';
 import { type ActiveFault, faults } from '../faults/faults.ts';
 import { isFree, plugged } from './cables.ts';
 import { type Happened, happen, replay, type SimEvent } from './events.ts';
@@ -42,9 +41,9 @@ export const faultsIn = ({ events }: History): readonly ActiveFault[] =>
 /** Those of them that show: one is mended when everything that shows it is as it would be without it. */
 export function faultsInForce(history: History): readonly ActiveFault[] {
   const shows = (event: SimEvent): boolean => {
-    const fault: Fault | undefined = event.kind === 'fault' ? faults[event.fault] : undefined;
-    const symptoms = fault?.symptoms;
-    if (event.kind !== 'fault' || symptoms === undefined) return true;
+    if (event.kind !== 'fault') return true;
+    const { symptoms } = faults[event.fault];
+    if (symptoms === undefined) return true;
     const without = replay(
       history.start,
       history.events.filter((one) => one !== event),
