@@ -1,7 +1,7 @@
 import { accountsPath, accountsText } from './model/directory.ts';
 import { type MacState, macBehind, macNamed, type Panic, peerAt, type SimulatedFleet } from './model/fleet.ts';
 import { isBridged, liveAddress } from './model/interfaces.ts';
-import { networkPreferences, preferencesPath } from './model/network-preferences.ts';
+import { preferencesPath } from './model/network-preferences.ts';
 import { dataFile, domainFiles, type NodeFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
 import { isPortActive, isPortDead, rdmaDevice, rdmaKernelFiles, rdmaReceptacles } from './model/rdma.ts';
@@ -55,8 +55,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     dataFile('/.sim/sudo', `${mac.sudo}\n`),
     dataFile('/.sim/password', `${mac.password}\n`),
     dataFile('/.sim/clock-offset', `${mac.clockOffsetSeconds}\n`),
-    dataFile(preferencesPath, networkPreferences(mac)),
-    dataFile(seenCopy({ kind: 'node-path', path: preferencesPath }), networkPreferences(mac)),
+    ...[preferencesPath, seenCopy(preferencesPath)].map((path) => dataFile(path, plistText(mac.preferences))),
     ...domainFiles(mac),
     dataFile(screenSharingPath, plistText(screenSharingJob)),
     ...(room === undefined ? [] : [dataFile('/.sim/room', `${room}\n`)]),

@@ -7,7 +7,7 @@ import type { Cable } from './model/cables.ts';
 import { newDirectory } from './model/directory.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState, SimulatedFleet } from './model/fleet.ts';
 import { defaultModelId, type MacModel, macModelOf, modelIds } from './model/hardware.ts';
-import { bridgePort, serviceUuid, withWholeBridge } from './model/interfaces.ts';
+import { bridgePort, newService, serviceUuid, withWholeBridge } from './model/interfaces.ts';
 import { ipv4Number, ipv4Text, linkLocalText } from './model/ip-text.ts';
 import { buildOf, newerMacos } from './model/macos-builds.ts';
 import { emptyPreferences, withBridge, withName, withService } from './model/network-preferences.ts';
@@ -19,12 +19,6 @@ import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from '.
 type FleetResult =
   | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet }
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
-
-/** The result for these diagnostics, or for the fleet when there are none. */
-function fleetUnless(diagnostics: readonly Diagnostic[], fleet: () => SimulatedFleet): FleetResult {
-  const [first, ...rest] = diagnostics;
-  return first === undefined ? { kind: 'fleet', fleet: fleet() } : { kind: 'refused', diagnostics: [first, ...rest] };
-}
 
 const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultModelId;
 
@@ -39,12 +33,13 @@ export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult 
     const model = macModelOf(modelIdOf(node));
     if (model !== undefined) models.set(node.name, model);
   }
-  const diagnostics = [
+  const [first, ...rest] = [
     ...desired.nodes.flatMap((node) => (models.has(node.name) ? [] : [unknownModel(node)])),
     ...unusableLinks(desired, models),
     ...smallPool(desired),
   ];
-  return fleetUnless(diagnostics, () => ({
+  if (first !== undefined) return { kind: 'refused', diagnostics: [first, ...rest] };
+  const fleet: SimulatedFleet = {
     macs: desired.nodes.flatMap((node, index) => {
       const model = models.get(node.name);
       return model === undefined
@@ -55,7 +50,8 @@ export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult 
     hanging: [],
     strangers: [],
     misdirected: {},
-  }));
+  };
+  return { kind: 'fleet', fleet };
 }
 
 const unknownModel = (node: DesiredNode): Diagnostic =>
@@ -248,14 +244,8 @@ function newPreferences({ seed, node, desired, model, addresses }: NewMac, ports
     : { ...empty, VirtualNetworkInterfaces: { Bridge: {} } };
   return named.reduce((preferences, one) => {
     const fixed = 'bus' in one ? addresses.get(one.bus + 1) : undefined;
-    return withService(preferences, {
-      uuid: serviceUuid(hardwareUuid, one.port),
-      name: one.port,
-      port: one.port,
-      device: one.device,
-      isEnabled: true,
-      ipv4: fixed === undefined ? { kind: 'dhcp' } : { kind: 'manual', ...fixed },
-    });
+    const service = newService(hardwareUuid, one.port, one.port, one.device);
+    return withService(preferences, fixed === undefined ? service : { ...service, ipv4: { kind: 'manual', ...fixed } });
   }, bridged);
 }
 
@@ -320,7 +310,7 @@ function strangeReceptacle(receptacle: ReceptacleState, words: readonly (string 
     switchUid: `05AC${seededText([...words, 'switch'], '0123456789ABCDEF', 11)}${receptacle.bus}`,
     ipServiceUuid: seededUuid([...own, 'ip-service']),
     rdmaServiceUuid: seededUuid([...own, 'rdma-service']),
-    macAddress: `36:${[...seededBytes([...own, 'mac']).subarray(0, 5)].map((byte) => byte.toString(16).padStart(2, '0')).join(':')}`,
+    macAddress: seededMac([...own, 'mac'], '36'),
   };
 }
 
@@ -334,7 +324,7 @@ export function strangerLike(mac: MacState, index: number): MacState {
   return {
     ...mac,
     name: nodeName(nameOf(index)),
-    serial: seededText([...words, 'serial'], 'CDFGHJKLMNPQRTVWXY0234679', 10),
+    serial: seededText([...words, 'serial'], serialAlphabet, 10),
     hardwareUuid,
     receptacles: mac.receptacles.map((receptacle) => strangeReceptacle(receptacle, words)),
     isRdmaEnabled: false,
@@ -348,15 +338,7 @@ function preferencesOf({ name, hardwareUuid, ports }: MacState): MacState['prefe
   const empty = emptyPreferences(name, serviceUuid(hardwareUuid, 'set'));
   return ports
     .filter(({ kind }) => kind !== 'adapter')
-    .reduce(
-      (before, { port, device }) =>
-        withService(before, {
-          ...{ uuid: serviceUuid(hardwareUuid, port), name: port, port, device },
-          isEnabled: true,
-          ipv4: { kind: 'dhcp' },
-        }),
-      empty,
-    );
+    .reduce((before, { port, device }) => withService(before, newService(hardwareUuid, port, port, device)), empty);
 }
 
 /**

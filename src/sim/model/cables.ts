@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 
 /** A dock or hub on the way of a cable. */
@@ -33,11 +34,15 @@ export const cableAt = (cables: readonly Cable[], end: LinkEnd): Cable | undefin
 export const hangingAt = (hanging: readonly HangingCable[], end: LinkEnd): HangingCable | undefined =>
   hanging.find((cable) => isSameEnd(cable.end, end));
 
+/** Every cable of a rack that is plugged in somewhere. */
+interface Cabling {
+  readonly cables: readonly Cable[];
+  readonly hanging: readonly HangingCable[];
+}
+
 /** Whether nothing is plugged in here. */
-export const isFree = (
-  { cables, hanging }: { readonly cables: readonly Cable[]; readonly hanging: readonly HangingCable[] },
-  end: LinkEnd,
-): boolean => cableAt(cables, end) === undefined && hangingAt(hanging, end) === undefined;
+export const isFree = ({ cables, hanging }: Cabling, end: LinkEnd): boolean =>
+  cableAt(cables, end) === undefined && hangingAt(hanging, end) === undefined;
 
 /** Where the cable of this receptacle ends. */
 export function farEnd(cables: readonly Cable[], end: LinkEnd): LinkEnd | undefined {
@@ -68,7 +73,7 @@ export function withSwap(cables: readonly Cable[], one: LinkEnd, other: LinkEnd)
   return cables.map((cable) => ({
     ...cable,
     ends: [moved(cable.ends[0]), moved(cable.ends[1])],
-    ...(cable.dock === undefined ? {} : { dock: { ...cable.dock, at: moved(cable.dock.at) } }),
+    ...given({ dock: cable.dock && { ...cable.dock, at: moved(cable.dock.at) } }),
   }));
 }
 
@@ -82,15 +87,12 @@ export function withHangingSwap(
   return hanging.map((cable) => ({
     ...cable,
     end: moved(cable.end),
-    ...(cable.dock === undefined ? {} : { dock: { ...cable.dock, at: moved(cable.dock.at) } }),
+    ...given({ dock: cable.dock && { ...cable.dock, at: moved(cable.dock.at) } }),
   }));
 }
 
 /** Pulls the plug in this receptacle: its cable then hangs from `far`, or is out when it hung already. */
-export function withCableOut(
-  { cables, hanging }: { readonly cables: readonly Cable[]; readonly hanging: readonly HangingCable[] },
-  end: LinkEnd,
-): { readonly cables: readonly Cable[]; readonly hanging: readonly HangingCable[]; readonly far?: LinkEnd } {
+export function withCableOut({ cables, hanging }: Cabling, end: LinkEnd): Cabling & { readonly far?: LinkEnd } {
   const cable = cableAt(cables, end);
   const far = farEnd(cables, end);
   if (cable === undefined || far === undefined)

@@ -20,7 +20,8 @@ export type SimEvent =
   | ({ readonly kind: 'write' } & Write)
   /** The network preferences of a Mac as somebody left the file. */
   | { readonly kind: 'preferences'; readonly mac: string; readonly preferences: PlistDict }
-  | ({ readonly kind: 'boot' } & Boot)
+  /** The Mac itself started, wherever the address of its node leads. */
+  | { readonly kind: 'boot'; readonly mac: string; readonly atEpochSeconds: number }
   /** Somebody plugged the cables in so, and nothing else. */
   | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
   /** Somebody moved one or two plugs. */
@@ -62,20 +63,6 @@ const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedF
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-const withPreferences = (mac: MacState, preferences: PlistDict): MacState =>
-  isDeepStrictEqual(mac.preferences, preferences) ? mac : { ...mac, preferences };
-
-const enabled = (mac: MacState): MacState => (mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true });
-
-const unlocked = (mac: MacState): MacState =>
-  mac.connection.filevault === 'unlocked' ? mac : { ...mac, connection: { ...mac.connection, filevault: 'unlocked' } };
-
-/** The Mac with so much TCP on its cables. */
-const underTcp = (mac: MacState): MacState =>
-  mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined
-    ? { ...mac, ailments: { ...mac.ailments, panic: 'tcp-load' } }
-    : mac;
-
 /** The Mac with exo's daemon so; one that has none is left alone. */
 function withDaemon(mac: MacState, isStopped: boolean): MacState {
   const networkDaemon = isStopped ? 'stopped' : 'fights';
@@ -83,6 +70,38 @@ function withDaemon(mac: MacState, isStopped: boolean): MacState {
   return before === undefined || before === networkDaemon
     ? mac
     : { ...mac, ailments: { ...mac.ailments, networkDaemon } };
+}
+
+/** The Mac after what happened to it alone; the very same one where nothing came of that. */
+function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: string }>): MacState {
+  switch (event.kind) {
+    case 'preferences': {
+      const { preferences } = event;
+      return isDeepStrictEqual(mac.preferences, preferences) ? mac : { ...mac, preferences };
+    }
+    case 'boot':
+      return freshlyBooted(mac, event.atEpochSeconds);
+    case 'enable-rdma':
+      return mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true };
+    case 'tcp-load':
+      return mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined
+        ? { ...mac, ailments: { ...mac.ailments, panic: 'tcp-load' } }
+        : mac;
+    case 'killed':
+      return afterKill(mac);
+    case 'processes-ended':
+      return withoutProcesses(mac, event.pids);
+    case 'daemon-run':
+      return underDaemon(mac);
+    case 'daemon':
+      return withDaemon(mac, event.isStopped);
+    case 'automatic-login':
+      return withAutomaticLogin(mac, event.user);
+    case 'unlock':
+      return mac.connection.filevault === 'unlocked'
+        ? mac
+        : { ...mac, connection: { ...mac.connection, filevault: 'unlocked' } };
+  }
 }
 
 /** Lets one thing happen. Pure. */
@@ -97,10 +116,6 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       const written = applyWrite(fleet, event);
       return { kind: 'done', fleet: written.fleet, written };
     }
-    case 'preferences':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withPreferences(mac, event.preferences)) };
-    case 'boot':
-      return { kind: 'done', fleet: booted(fleet, event) };
     case 'cables':
       return { kind: 'done', fleet: hotPlugged(fleet, withCables(fleet, event.cables)) };
     case 'hands': {
@@ -111,35 +126,14 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       }
       return { kind: 'done', fleet: hotPlugged(fleet, result.fleet), text: result.text };
     }
-    case 'enable-rdma':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, enabled) };
-    case 'tcp-load':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, underTcp) };
-    case 'killed':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, afterKill) };
-    case 'processes-ended':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withoutProcesses(mac, event.pids)) };
-    case 'daemon-run':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, underDaemon) };
-    case 'daemon':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withDaemon(mac, event.isStopped)) };
-    case 'automatic-login':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withAutomaticLogin(mac, event.user)) };
-    case 'unlock':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, unlocked) };
+    default:
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => changedMac(mac, event)) };
   }
 }
 
 /** The rack after all of these; what cannot be applied or done any more does nothing. */
 export const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFleet =>
   events.reduce((fleet, event) => happen(fleet, event).fleet, start);
-
-/** One start of one Mac. */
-interface Boot {
-  /** The Mac itself, wherever the address of its node leads. */
-  readonly mac: string;
-  readonly atEpochSeconds: number;
-}
 
 /** What a start leaves of what was wrong, and the report of the panic that it followed. */
 function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pick<MacState, 'ailments' | 'panics'> {
@@ -150,7 +144,10 @@ function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pic
   };
 }
 
-/** A Mac that has just started: a new boot session, and everything gone that only the running system had. */
+/**
+ * A Mac that has just started: a new boot session, and everything gone that only the running system had. Files, NVRAM,
+ * power settings and network preferences are as they were.
+ */
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
   const { isRdmaWaiting: _, ...rest } = mac;
@@ -167,7 +164,3 @@ function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
     connection: mac.isFileVaultOn ? { ...mac.connection, filevault: 'preboot' } : mac.connection,
   };
 }
-
-/** The fleet after this start: files, NVRAM, power settings and network preferences are as they were. */
-const booted = (fleet: SimulatedFleet, { mac, atEpochSeconds }: Boot): SimulatedFleet =>
-  withMac(fleet, mac, (one) => freshlyBooted(one, atEpochSeconds));

@@ -14,9 +14,7 @@ export interface MacModel {
   /** What Thunderbolt peers and system_profiler call it, such as `Mac Studio`. */
   readonly family: string;
   readonly chip: string;
-  /** Performance and efficiency cores. */
-  readonly cores: { readonly performance: number; readonly efficiency: number };
-  /** In order: total and the kinds, as `number_processors` prints them after `proc `. An M5 has four numbers. */
+  /** Cores, in order: total and the kinds, as `number_processors` prints them after `proc `. An M5 has four numbers. */
   readonly processorText: string;
   /** What the cheapest one has, in GiB. */
   readonly defaultMemoryGib: number;
@@ -71,35 +69,33 @@ const mini = {
   ports: [ethernet, adapter('en5'), adapter('en6'), wifi('en1')],
 } as const;
 
+const laptop = {
+  family: 'MacBook Pro',
+  defaultMemoryGib: 36,
+  diskTotalKib: oneTerabyteKib,
+  thunderbolt: 5,
+  isLaptop: true,
+} as const;
+
 /** The MacBook Pros with M5 Max: Thunderbolt 1, 2, 3 are en1, en6, en2 in two published captures. */
 const m5MaxLaptop = {
-  family: 'MacBook Pro',
+  ...laptop,
   chip: 'Apple M5 Max',
-  cores: { performance: 18, efficiency: 0 },
   processorText: '18:6:0:12',
-  defaultMemoryGib: 36,
   firstMacos: '26.3',
-  diskTotalKib: oneTerabyteKib,
   receptacleDevices: ['en1', 'en6', 'en2'],
-  thunderbolt: 5,
   ports: [adapter('en3'), adapter('en4'), adapter('en5'), wifi('en0')],
-  isLaptop: true,
   // The three words were read on a Mac17,7; which of them is whose is a guess.
   portLocations: ['left-back', 'left-front', 'right'],
 } as const;
 
 const m4MaxLaptop = {
-  family: 'MacBook Pro',
+  ...laptop,
   chip: 'Apple M4 Max',
-  cores: { performance: 10, efficiency: 4 },
   processorText: '14:10:4',
-  defaultMemoryGib: 36,
   firstMacos: '15.1',
-  diskTotalKib: oneTerabyteKib,
   receptacleDevices: ['en1', 'en2', 'en3'],
-  thunderbolt: 5,
   ports: [adapter('en4'), adapter('en5'), adapter('en6'), wifi('en0')],
-  isLaptop: true,
 } as const;
 
 /**
@@ -116,7 +112,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         id: 'Mac15,14',
         portLocations: studioAll,
         chip: 'Apple M3 Ultra',
-        cores: { performance: 24, efficiency: 8 },
         processorText: '32:24:8',
         defaultMemoryGib: 96,
         firstMacos: '15.3',
@@ -126,7 +121,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         id: 'Mac16,9',
         portLocations: studioBack,
         chip: 'Apple M4 Max',
-        cores: { performance: 10, efficiency: 4 },
         processorText: '14:10:4',
         defaultMemoryGib: 36,
         firstMacos: '15.3',
@@ -135,7 +129,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         ...mini,
         id: 'Mac16,11',
         chip: 'Apple M4 Pro',
-        cores: { performance: 8, efficiency: 4 },
         processorText: '12:8:4',
         defaultMemoryGib: 24,
         firstMacos: '15.1',
@@ -144,7 +137,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         ...mini,
         id: 'Mac16,10',
         chip: 'Apple M4',
-        cores: { performance: 4, efficiency: 6 },
         processorText: '10:4:6',
         defaultMemoryGib: 16,
         firstMacos: '15.1',
@@ -155,7 +147,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         id: 'Mac17,15',
         portLocations: studioAll,
         chip: 'Apple M5 Ultra',
-        cores: { performance: 36, efficiency: 0 },
         processorText: '36:12:24:0',
         defaultMemoryGib: 96,
       },
@@ -164,7 +155,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         id: 'Mac17,14',
         portLocations: studioBack,
         chip: 'Apple M5 Max',
-        cores: { performance: 18, efficiency: 0 },
         processorText: '18:6:0:12',
         defaultMemoryGib: 36,
       },
@@ -172,7 +162,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         ...sixPorts,
         id: 'Mac14,14',
         chip: 'Apple M2 Ultra',
-        cores: { performance: 16, efficiency: 8 },
         processorText: '24:16:8',
         defaultMemoryGib: 64,
         firstMacos: '13.4',
@@ -182,7 +171,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         ...fourPorts,
         id: 'Mac14,13',
         chip: 'Apple M2 Max',
-        cores: { performance: 8, efficiency: 4 },
         processorText: '12:8:4',
         defaultMemoryGib: 32,
         firstMacos: '13.4',
@@ -192,7 +180,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         ...mini,
         id: 'Mac17,16',
         chip: 'Apple M5 Pro',
-        cores: { performance: 15, efficiency: 0 },
         processorText: '15:5:0:10',
         defaultMemoryGib: 24,
         firstMacos: '27.0',
@@ -201,7 +188,6 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
         ...mini,
         id: 'Mac18,5',
         chip: 'Apple M6',
-        cores: { performance: 4, efficiency: 6 },
         processorText: '10:4:6',
         defaultMemoryGib: 16,
         firstMacos: '27.0',

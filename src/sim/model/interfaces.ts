@@ -1,16 +1,7 @@
-import {
-  type InterfaceAddress,
-  type LiveNetwork,
-  type MacState,
-  peerAt,
-  type ReceptacleState,
-  type SimulatedFleet,
-} from './fleet.ts';
+import { given } from '../../model/given.ts';
+import { type InterfaceAddress, type MacState, peerAt, type ReceptacleState, type SimulatedFleet } from './fleet.ts';
 import { bridgeIn, type NetworkService, servicesIn, withBridge, withService } from './network-preferences.ts';
 import { seededUuid } from './seed.ts';
-
-/** An IPv4 address that an interface has right now. */
-export type LiveAddress = InterfaceAddress;
 
 /** What macOS calls the bridge as a port and as a service. */
 export const bridgePort = 'Thunderbolt Bridge';
@@ -20,6 +11,11 @@ export const receptaclePort = (receptacle: ReceptacleState): string => `Thunderb
 
 /** The UUID of a network service: stable for the Mac and the name. */
 export const serviceUuid = (hardwareUuid: string, name: string): string => seededUuid([hardwareUuid, 'service', name]);
+
+/** A network service as macOS makes it for a port. */
+export function newService(hardwareUuid: string, name: string, port: string, device: string): NetworkService {
+  return { uuid: serviceUuid(hardwareUuid, name), name, port, device, isEnabled: true, ipv4: { kind: 'dhcp' } };
+}
 
 /** Whether something answers at the far end of this receptacle's cable. */
 export const isCabled = (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean =>
@@ -40,7 +36,7 @@ export function liveAddress(
   fleet: SimulatedFleet,
   mac: MacState,
   receptacle: ReceptacleState,
-): LiveAddress | undefined {
+): InterfaceAddress | undefined {
   const { device, selfAssigned } = receptacle;
   const live = Object.hasOwn(mac.live.addresses, device) ? mac.live.addresses[device] : undefined;
   if (isBridged(mac, device) || live === 'none') return undefined;
@@ -55,7 +51,7 @@ export function liveAddress(
 const sharingRouter = '192.168.2.1';
 
 /** The lease that a Mac whose Internet Sharing is on gives to the far end of one of its cables. */
-function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): LiveAddress | undefined {
+function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): InterfaceAddress | undefined {
   const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
   if (peer?.mac.ailments.isSharingInternet !== true) return undefined;
   return { address: `192.168.2.${1 + receptacle.number}`, prefixLength: 24 };
@@ -95,7 +91,7 @@ export function routerOver(fleet: SimulatedFleet, mac: MacState, receptacle: Rec
 }
 
 /** The address that macOS gives the Thunderbolt Bridge by itself, once one of its members has a cable. */
-export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): LiveAddress | undefined {
+export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): InterfaceAddress | undefined {
   const [first] = mac.receptacles;
   const isActive = mac.receptacles.some((one) => isBridged(mac, one.device) && isCabled(fleet, mac, one));
   if (first === undefined || !isActive || serviceFor(mac, 'bridge0') === undefined) return undefined;
@@ -115,7 +111,7 @@ export interface ServiceState extends NetworkService {
 export const servicesOf = (mac: MacState): readonly ServiceState[] =>
   servicesIn(mac.preferences).map((service) => {
     const receptacle = mac.receptacles.find(({ device }) => device === service.device);
-    return receptacle === undefined ? service : { ...service, receptacle };
+    return { ...service, ...given({ receptacle }) };
   });
 
 /** The network service of the Thunderbolt Bridge. */
@@ -130,22 +126,9 @@ export function withBridgeInterface(mac: MacState): MacState {
 
 /** The Mac with the Thunderbolt Bridge in all three layers. */
 export function withWholeBridge(mac: MacState): MacState {
-  const service: NetworkService = bridgeService(mac) ?? {
-    uuid: serviceUuid(mac.hardwareUuid, bridgePort),
-    name: bridgePort,
-    port: bridgePort,
-    device: 'bridge0',
-    isEnabled: true,
-    ipv4: { kind: 'dhcp' },
-  };
+  const service = bridgeService(mac) ?? newService(mac.hardwareUuid, bridgePort, bridgePort, 'bridge0');
   const bridged = withBridgeInterface(mac);
   return { ...bridged, preferences: withService(bridged.preferences, { ...service, isEnabled: true }) };
-}
-
-/** The bridge as the preferences want it. */
-function bridgeFrom(mac: MacState): Pick<LiveNetwork, 'bridge'> {
-  const bridge = bridgeIn(mac.preferences);
-  return bridge === undefined ? {} : { bridge };
 }
 
 /**
@@ -154,12 +137,12 @@ function bridgeFrom(mac: MacState): Pick<LiveNetwork, 'bridge'> {
  */
 export function configured(mac: MacState, devices: readonly string[]): MacState {
   const kept = Object.entries(mac.live.addresses).filter(([device]) => !devices.includes(device));
-  return { ...mac, live: { ...bridgeFrom(mac), addresses: Object.fromEntries(kept) } };
+  return { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: Object.fromEntries(kept) } };
 }
 
 /** The Mac with the network that a start makes, without anything that only the running system had. */
 export function started(mac: MacState): MacState {
-  const ready: MacState = { ...mac, live: { ...bridgeFrom(mac), addresses: {} } };
+  const ready: MacState = { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: {} } };
   return mac.ailments.isBridgeRebuilt ? withBridgeInterface(ready) : ready;
 }
 

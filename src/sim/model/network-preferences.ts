@@ -1,7 +1,6 @@
 import { given } from '../../model/given.ts';
-import type { MacState } from './fleet.ts';
 import { dottedMask, maskLength } from './ip-text.ts';
-import { isDict, type PlistDict, type PlistValue, plistText } from './plist.ts';
+import { isDict, type PlistDict, type PlistValue } from './plist.ts';
 
 /** The network preferences of macOS. */
 export const preferencesPath = '/Library/Preferences/SystemConfiguration/preferences.plist';
@@ -117,12 +116,8 @@ export function withService(preferences: PlistDict, service: NetworkService): Pl
 /** The preferences without this service. */
 export function withoutService(preferences: PlistDict, { uuid }: NetworkService): PlistDict {
   const { [uuid]: _, ...entries } = dictAt(preferences, 'NetworkServices');
-  const set = currentSet(preferences);
-  const sets = dictAt(preferences, 'Sets');
-  const old = dictAt(sets, set);
   const order = servicesIn(preferences).flatMap((one) => (one.uuid === uuid ? [] : [one.uuid]));
-  const network = { ...dictAt(old, 'Network'), Global: { IPv4: { ServiceOrder: order } } };
-  return { ...preferences, NetworkServices: entries, Sets: { ...sets, [set]: { ...old, Network: network } } };
+  return withOrder({ ...preferences, NetworkServices: entries }, order);
 }
 
 /** The preferences with the services in this order of their UUIDs. */
@@ -178,6 +173,3 @@ export function withName(preferences: PlistDict, key: NameKey, name: string): Pl
       : { System: { ...dictAt(system, 'System'), [key]: name } };
   return { ...preferences, System: { ...system, ...named } };
 }
-
-/** The text of the file {@link preferencesPath}. */
-export const networkPreferences = ({ preferences }: MacState): string => plistText(preferences);

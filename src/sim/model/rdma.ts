@@ -107,9 +107,9 @@ const pair = (isActive: boolean): readonly Kept[] => [
 function keptOf(mac: MacState, receptacle: ReceptacleState): readonly Kept[] {
   const { lacksDomains, isRdmaHeld, isVerbsHung } = mac.ailments;
   const isFirst = receptacle === mac.receptacles[0];
-  const leaked = Array.from({ length: lacksDomains ? rdmaLimit(mac) - 1 : 0 }, () => pair(false)[0]);
+  const leaked: Kept = { className: 'ProtectionDomain', isActive: false };
   return [
-    ...leaked.filter((one) => one !== undefined),
+    ...Array.from({ length: lacksDomains ? rdmaLimit(mac) - 1 : 0 }, () => leaked),
     ...(isRdmaHeld ? pair(true) : []),
     ...(isVerbsHung && isFirst ? pair(false) : []),
   ];

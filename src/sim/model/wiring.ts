@@ -1,6 +1,15 @@
+import { given } from '../../model/given.ts';
 import { cableAt } from './cables.ts';
-import { linkSpeed, type MacState, macNamed, peerAt, type ReceptacleState, type SimulatedFleet } from './fleet.ts';
-import { type LiveAddress, liveAddress } from './interfaces.ts';
+import {
+  type InterfaceAddress,
+  linkSpeed,
+  type MacState,
+  macNamed,
+  peerAt,
+  type ReceptacleState,
+  type SimulatedFleet,
+} from './fleet.ts';
+import { liveAddress } from './interfaces.ts';
 import { ipv4Number } from './ip-text.ts';
 import { isPortDead } from './rdma.ts';
 
@@ -12,11 +21,11 @@ export interface Reach {
   readonly far: readonly { readonly node: string; readonly address: string }[];
 }
 
-const networkOf = ({ address, prefixLength }: LiveAddress): number =>
+const networkOf = ({ address, prefixLength }: InterfaceAddress): number =>
   Math.floor((ipv4Number(address) ?? Number.NaN) / 2 ** (32 - prefixLength));
 
 /** Two addresses at the ends of one cable reach each other only when both count the other one to their own network. */
-const isSameNetwork = (one: LiveAddress, other: LiveAddress): boolean =>
+const isSameNetwork = (one: InterfaceAddress, other: InterfaceAddress): boolean =>
   one.prefixLength === other.prefixLength && networkOf(one) === networkOf(other) && one.address !== other.address;
 
 /**
@@ -60,7 +69,7 @@ export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
 interface WiredReceptacle {
   /** The interface, such as `en3`. */
   readonly device: string;
-  readonly address?: LiveAddress;
+  readonly address?: InterfaceAddress;
   /** The interface at the far end of its cable; absent when none is plugged in. */
   readonly far?: { readonly mac: string; readonly device: string; readonly gigabitsPerSecond: number };
   /** Whether nothing comes through it though its port says active. */
@@ -75,13 +84,12 @@ export interface Wiring {
   readonly receptacles: readonly WiredReceptacle[];
 }
 
-function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState): Pick<WiredReceptacle, 'far'> {
+function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState): WiredReceptacle['far'] {
   const end = { node: mac.name, receptacle: number };
   const cable = cableAt(fleet.cables, end);
   const peer = peerAt(fleet, end);
-  if (cable === undefined || peer === undefined) return {};
-  const gigabitsPerSecond = linkSpeed(fleet, cable);
-  return { far: { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond } };
+  if (cable === undefined || peer === undefined) return undefined;
+  return { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond: linkSpeed(fleet, cable) };
 }
 
 /** The interfaces, addresses and cables of the Mac that belongs to this node; undefined for a name that is not there. */
@@ -90,11 +98,10 @@ export function wiringOf(fleet: SimulatedFleet, node: string): Wiring | undefine
   if (mac === undefined) return undefined;
   return {
     lan: { device: mac.lan.device, address: mac.lan.address },
-    receptacles: mac.receptacles.map((receptacle) => {
-      const address = liveAddress(fleet, mac, receptacle);
-      const far = farOf(fleet, mac, receptacle);
-      const isSilent = isPortDead(mac, receptacle);
-      return { device: receptacle.device, ...(address !== undefined && { address }), ...far, isSilent };
-    }),
+    receptacles: mac.receptacles.map((receptacle) => ({
+      device: receptacle.device,
+      ...given({ address: liveAddress(fleet, mac, receptacle), far: farOf(fleet, mac, receptacle) }),
+      isSilent: isPortDead(mac, receptacle),
+    })),
   };
 }

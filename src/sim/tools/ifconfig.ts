@@ -1,5 +1,5 @@
 import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
-import { bridgeAddress, isBridged, isCabled, type LiveAddress, liveAddress } from '../model/interfaces.ts';
+import { bridgeAddress, isBridged, isCabled, liveAddress } from '../model/interfaces.ts';
 import { broadcastOf, hexMask, ipv4Number, maskLength } from '../model/ip-text.ts';
 import {
   apple,
@@ -57,7 +57,7 @@ const scopeOf = (index: number): string => `0x${index.toString(16)}`;
 const inet6Line = (address: string, name: string, index: number): string =>
   `\tinet6 ${address}%${name} prefixlen 64 secured scopeid ${scopeOf(index)} `;
 
-const inetLine = ({ address, prefixLength }: LiveAddress): string =>
+const inetLine = ({ address, prefixLength }: InterfaceAddress): string =>
   `\tinet ${address} netmask ${hexMask(prefixLength)} broadcast ${broadcastOf(address, prefixLength)}`;
 
 /** Every interface, in the order of `ifconfig -a`. */

@@ -1,16 +1,15 @@
 import { given } from '../../model/given.ts';
-import type { MacState } from '../model/fleet.ts';
+import type { InterfaceAddress, MacState } from '../model/fleet.ts';
 import {
   bridgeAddress,
   bridgePort,
   configured,
-  type LiveAddress,
   liveAddress,
+  newService,
   receptaclePort,
   routerOver,
   type ServiceState,
   servicesOf,
-  serviceUuid,
 } from '../model/interfaces.ts';
 import { dottedMask, ipv4Number, maskLength } from '../model/ip-text.ts';
 import {
@@ -105,9 +104,7 @@ const createService = asAdmin((mac, [name = '', port = '']) => {
   if (servicesIn(preferences).some((one) => one.name === name)) {
     return `A network service with the name "${name}" already exists.`;
   }
-  const uuid = serviceUuid(hardwareUuid, name);
-  const service = { uuid, name, port, device, isEnabled: true, ipv4: { kind: 'dhcp' } } as const;
-  return { preferences: withService(preferences, service), devices: [device] };
+  return { preferences: withService(preferences, newService(hardwareUuid, name, port, device)), devices: [device] };
 });
 
 /** The tool wants the name of every service, each once. */
@@ -183,7 +180,7 @@ const serviceNames = (services: readonly ServiceState[]): string =>
   lines(notice, ...services.map(({ name, isEnabled }) => (isEnabled ? name : `*${name}`)));
 
 /** What a service has when macOS got it by itself: a lease in the office, a self-assigned address on a cable, or nothing. */
-function automaticAddress({ fleet, mac }: View, service: ServiceState): LiveAddress | undefined {
+function automaticAddress({ fleet, mac }: View, service: ServiceState): InterfaceAddress | undefined {
   if (service.device === mac.lan.device) return { address: mac.lan.address, prefixLength: 24 };
   if (service.device === 'bridge0') return bridgeAddress(fleet, mac);
   return service.receptacle === undefined ? undefined : liveAddress(fleet, mac, service.receptacle);

@@ -1,5 +1,6 @@
 import { given } from '../../model/given.ts';
-import { bridgeAddress, type LiveAddress, liveAddress, routerOver } from '../model/interfaces.ts';
+import type { InterfaceAddress } from '../model/fleet.ts';
+import { bridgeAddress, liveAddress, routerOver } from '../model/interfaces.ts';
 import { ipv4Number, ipv4Text } from '../model/ip-text.ts';
 import { servicesIn } from '../model/network-preferences.ts';
 import { allInterfaces } from './ifconfig.ts';
@@ -34,7 +35,7 @@ const classLength = (address: string): number => {
  * A network as netstat writes it (route.c of Apple's network_cmds): without the octets of its class's host part where
  * all of those are zero, and without a length that is that of its class.
  */
-function networkName({ address, prefixLength }: LiveAddress): string {
+function networkName({ address, prefixLength }: InterfaceAddress): string {
   const size = 2 ** (32 - prefixLength);
   const octets = ipv4Text(Math.floor((ipv4Number(address) ?? 0) / size) * size).split('.');
   const own = classLength(address);
@@ -44,7 +45,7 @@ function networkName({ address, prefixLength }: LiveAddress): string {
 
 interface Attached {
   readonly device: string;
-  readonly address: LiveAddress;
+  readonly address: InterfaceAddress;
   readonly router?: string;
 }
 

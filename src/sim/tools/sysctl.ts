@@ -55,7 +55,7 @@ function bootTime({ mac }: View): string {
 
 function values(view: View): readonly NamedValue[] {
   const { mac } = view;
-  const { performance, efficiency } = mac.model.cores;
+  const cores = Number.parseInt(mac.model.processorText, 10);
   const named = (source: Source, entries: Readonly<Record<string, string | number>>): readonly NamedValue[] =>
     Object.entries(entries).map(([name, value]) => ({ name, value: String(value), source }));
   return [
@@ -68,9 +68,9 @@ function values(view: View): readonly NamedValue[] {
     }),
     ...named(boot, { 'kern.boottime': bootTime(view), 'kern.bootsessionuuid': mac.bootSession.uuid }),
     ...named(usual, {
-      'hw.ncpu': performance + efficiency,
-      'hw.physicalcpu': performance + efficiency,
-      'hw.logicalcpu': performance + efficiency,
+      'hw.ncpu': cores,
+      'hw.physicalcpu': cores,
+      'hw.logicalcpu': cores,
       'hw.optional.arm64': 1,
       'kern.hostname': `${mac.name}.local`,
       'kern.memorystatus_vm_pressure_level': 1,

@@ -1,4 +1,4 @@
-import type { NodePath, Word } from '../../model/probe.ts';
+import type { Word } from '../../model/probe.ts';
 import { dataFile, type NodeFile, toolFile } from '../model/node-files.ts';
 import { formPattern } from './forms.ts';
 import { askSimulator, type NamedValue, type Row, say, sayFunction, type Tool, toolName, type View } from './tool.ts';
@@ -14,7 +14,7 @@ const rowPattern = (row: Row): string =>
   row.args.length === 0 ? quote('0:') : `${row.args.length}:${row.args.map(patternWord).join("' '")}`;
 
 /** Where the simulator keeps a file of the node as it wrote it last. */
-export const seenCopy = ({ path }: NodePath): string => `/.sim/seen${path}`;
+export const seenCopy = (path: string): string => `/.sim/seen${path}`;
 
 /** A file name that tells which command line the answer belongs to. */
 function slug(row: Row): string {
@@ -51,7 +51,7 @@ const tail = ({ path, usage }: Tool): string =>
 function rowBody(row: Row): string {
   const { ifUnchanged } = row;
   if (ifUnchanged === undefined) return storedAnswer(row);
-  const [copy, file] = [seenCopy(ifUnchanged), patternWord(ifUnchanged)];
+  const [copy, file] = [seenCopy(ifUnchanged.path), patternWord(ifUnchanged)];
   return `/usr/bin/cmp -s "$r"${quote(copy)} ${file} || ${askSimulator}; ${storedAnswer(row)}`;
 }
 
