@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
@@ -25,7 +26,7 @@ const useArchive = (name: string): void => {
   reference['archive'] = `./dist/${name}.tar.gz`;
   const [, ...words] = Object.values(filePart(file, 'runtimes', 'reference', 'command'));
   reference['command'] = [`{runtime}/${name}/rank`, ...words];
-  const content = readFileSync(new URL('../../src/sim/doubles/ranks/rank.pl', import.meta.url));
+  const content = Buffer.from(doubleText('ranks/rank.pl'));
   const program = tarGz([{ path: `${name}/rank`, mode: 0o755, content }]);
   writeFileSync(join(place.folder, `dist/${name}.tar.gz`), program);
   place.write('cluster.yaml', fileText(file));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { quote } from '../../src/node/quote.ts';
+import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { nodeDoubleFiles } from '../../src/sim/doubles/node-archive.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
@@ -51,7 +52,6 @@ function onlyFile(archive: Buffer): string {
   return tar.toString('utf8', 512, 512 + size);
 }
 
-const simulator = new URL('../../src/sim/', import.meta.url);
 const file = pairFile((one) => {
   publish(one);
   one['runtimes'] = {
@@ -77,7 +77,7 @@ const file = pairFile((one) => {
 async function writeBroken(folder: string): Promise<void> {
   const write = (name: string, files: Parameters<typeof tarGz>[0]): Promise<void> =>
     writeFile(join(folder, 'dist', name), tarGz(files));
-  const rank = await readFile(new URL('doubles/ranks/rank.pl', simulator), 'utf8');
+  const rank = doubleText('ranks/rank.pl');
   await write('broken.tar.gz', [{ path: 'bin/rank', mode: 0o755, content: broken(rank, inPerl('rank')) }]);
   const uv = onlyFile(await readFile(join(folder, 'dist/uv-aarch64-apple-darwin.tar.gz')));
   const path = 'uv-aarch64-apple-darwin/uv';

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/doubles.ts';
 import { writeReferenceArchive, writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
@@ -47,9 +48,8 @@ export const fileText = (file: FileValue): string => stringify(file);
  */
 export async function writeSources(folder: string): Promise<void> {
   await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
-  const program = await readFile(new URL('../../src/sim/doubles/ranks/rank.pl', import.meta.url));
   for (const name of ['newer', 'newest']) {
-    const content = Buffer.concat([program, Buffer.from(`# ${name}\n`)]);
+    const content = Buffer.from(`${doubleText('ranks/rank.pl')}# ${name}\n`);
     await writeFile(join(folder, `dist/${name}.tar.gz`), tarGz([{ path: 'bin/rank', mode: 0o755, content }]));
   }
   await writeUvArchive(join(folder, 'dist/uv-aarch64-apple-darwin.tar.gz'));

@@ -1,7 +1,7 @@
-import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
@@ -12,7 +12,6 @@ const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 /** Of each rank, the address at the end of the cable from the rank before it: the rack has the pool 10.77.0.0/24. */
 const addresses = ['10.77.0.9', '10.77.0.2', '10.77.0.14', '10.77.0.22'];
 const peers = addresses.map((address) => `${address}:51000`).join(',');
-const program = fileURLToPath(new URL('../../src/sim/doubles/ranks/rank.pl', import.meta.url));
 const label = 'dev.meshwright.rank.tiny';
 const plistPath = `/Library/LaunchDaemons/${label}.plist`;
 const weights = 'model-00001-of-00002.safetensors';
@@ -36,7 +35,7 @@ const patient = 20;
 async function install(node: string, rank: number, deadline = patient): Promise<void> {
   const root = rootOf(node);
   await mkdir(join(root, 'opt/ref/bin'), { recursive: true });
-  await copyFile(program, join(root, 'opt/ref/bin/rank'));
+  await writeFile(join(root, 'opt/ref/bin/rank'), doubleText('ranks/rank.pl'));
   await chmod(join(root, 'opt/ref/bin/rank'), 0o755);
   await writeTinyModel(join(root, 'opt/model'), 4_000);
   const words = { rank, size: 4, listen: `${addresses[rank]}:51000`, peers, model: `${root}/opt/model` };

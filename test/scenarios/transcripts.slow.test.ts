@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -8,6 +8,7 @@ import { exampleText } from '../../src/cli/sim/sim-example.ts';
 import type { Goal } from '../../src/engine/goals/goal.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { nodeName } from '../../src/model/node.ts';
+import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
@@ -172,7 +173,7 @@ describe('the commands of a first start', { timeout: patience }, () => {
       Object.assign(filePart(value, 'placements', 'chat'), { runtime, sharding, context, transport: 'rdma' });
     });
     return expectFirstStart('started-llamacpp', file, async (folder) => {
-      const content = await readFile(new URL('../../src/sim/doubles/llamacpp/llama.pl', import.meta.url));
+      const content = Buffer.from(doubleText('llamacpp/llama.pl'));
       const programs = ['llama-server', 'ggml-rpc-server'].map((name) => `llama-b9000/${name}`);
       const archive = tarGz(programs.map((path) => ({ path, mode: 0o755, content })));
       await writeFile(join(folder, 'dist/llama-b9000-bin-macos-arm64.tar.gz'), archive);

@@ -1,27 +1,18 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { plistText } from '../model/plist.ts';
+import { doubleText, safetensors, writeWithFolder } from './double-files.ts';
 import { tarGz } from './tar-gz.ts';
-
-const textOf = (name: string): Promise<Buffer> => readFile(new URL(`./exo/${name}`, import.meta.url));
-
-async function write(path: string, content: Buffer | string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, content);
-}
 
 /** The folder of the program in the app. */
 const inApp = 'EXO.app/Contents/Resources/exo';
 
-const infoPlist = (version: string): string => `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-	<key>CFBundleShortVersionString</key>
-	<string>${version}</string>
-</dict>
-</plist>
-`;
+const infoPlist = (version: string): Parameters<typeof tarGz>[0][number] => ({
+  path: 'EXO.app/Contents/Info.plist',
+  mode: 0o644,
+  content: Buffer.from(plistText({ CFBundleShortVersionString: version })),
+});
 
 /**
  * Writes what a simulated Mac takes for the disk image of exo's app: the double of exo, in the place that the real
@@ -31,8 +22,7 @@ const infoPlist = (version: string): string => `<?xml version="1.0" encoding="UT
  */
 export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): Promise<void> {
   const version = dialect === 'main' ? '1.0.72' : dialect;
-  const plist = { path: 'EXO.app/Contents/Info.plist', mode: 0o644, content: Buffer.from(infoPlist(version)) };
-  await write(path, tarGz([plist, ...(await doubleIn(inApp, dialect))]));
+  await writeWithFolder(path, tarGz([infoPlist(version), ...(await doubleIn(inApp, dialect))]));
 }
 
 /**
@@ -42,7 +32,7 @@ export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): 
  * @param path of the `.tar.gz` file; its folder is made
  */
 export async function writeExoBuild(path: string, commit: string): Promise<void> {
-  await write(path, tarGz(await doubleIn(`exo-${commit}`, 'main')));
+  await writeWithFolder(path, tarGz(await doubleIn(`exo-${commit}`, 'main')));
 }
 
 type Dialect = '1.0.71' | 'main';
@@ -56,10 +46,9 @@ export async function writeExoProgram(
   path: string,
   { program, dialect, version }: { readonly program: string; readonly dialect: Dialect; readonly version: string },
 ): Promise<void> {
-  const plist = { path: 'EXO.app/Contents/Info.plist', mode: 0o644, content: Buffer.from(infoPlist(version)) };
   const at = program.lastIndexOf('/');
   const files = await doubleIn(at < 0 ? '.' : program.slice(0, at), dialect, program.slice(at + 1));
-  await write(path, tarGz([...(program.startsWith('EXO.app/') ? [plist] : []), ...files]));
+  await writeWithFolder(path, tarGz([...(program.startsWith('EXO.app/') ? [infoPlist(version)] : []), ...files]));
 }
 
 /** The double of exo in a folder of an archive. */
@@ -67,33 +56,22 @@ async function doubleIn(folder: string, dialect: Dialect, name = 'exo'): Promise
   const parts = ['api.pl', 'mesh.pl', 'placing.pl'].map(async (name) => ({
     path: `${folder}/${name}`,
     mode: 0o644,
-    content: await textOf(name),
+    content: await readFile(new URL(`./exo/${name}`, import.meta.url)),
   }));
   return [
-    { path: `${folder}/${name}`, mode: 0o755, content: await textOf('exo.pl') },
+    { path: `${folder}/${name}`, mode: 0o755, content: Buffer.from(doubleText('exo/exo.pl')) },
     { path: `${folder}/dialect`, mode: 0o644, content: Buffer.from(dialect) },
     ...(await Promise.all(parts)),
   ];
 }
 
-/** A file in the form of safetensors with tensors of one shape and two bytes for each number. */
-function safetensors(names: readonly string[], dims: readonly [number, number]): Buffer {
-  const sizeBytes = dims[0] * dims[1] * 2;
-  const tensors = names.map((name, at) => [
-    name,
-    { dtype: 'F16', shape: dims, data_offsets: [at * sizeBytes, (at + 1) * sizeBytes] },
-  ]);
-  const head = Buffer.from(JSON.stringify(Object.fromEntries(tensors)));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(head.length));
-  const weights = names.map((name) => {
-    const digest = createHash('sha256').update(name).digest();
-    return Buffer.concat(Array.from({ length: Math.ceil(sizeBytes / digest.length) }, () => digest)).subarray(
-      0,
-      sizeBytes,
-    );
+/** Tensors of one shape and two bytes for each number. */
+function weights(names: readonly string[], dims: readonly [number, number]): Buffer {
+  const tensors = names.map((name) => {
+    const content = Buffer.alloc(dims[0] * dims[1] * 2, createHash('sha256').update(name).digest());
+    return { name, dtype: 'F16', shape: dims, content } as const;
   });
-  return Buffer.concat([length, head, ...weights]);
+  return safetensors(tensors);
 }
 
 const shape = { hidden: 64, layers: 4, heads: 4 } as const;
@@ -123,11 +101,11 @@ export async function writeIndexedModel(folder: string): Promise<void> {
   const fileOf = (layer: number): string => `model-0000${layer < shape.layers / 2 ? 1 : 2}-of-00002.safetensors`;
   const weightMap = Object.fromEntries(names.map((name, layer) => [name, fileOf(layer)]));
   const index = { metadata: { total_size: names.length * shape.hidden ** 2 * 2 }, weight_map: weightMap };
-  await write(join(folder, 'config.json'), JSON.stringify(config));
-  await write(join(folder, 'tokenizer.json'), '{}');
-  await write(join(folder, 'model.safetensors.index.json'), JSON.stringify(index));
+  await writeWithFolder(join(folder, 'config.json'), JSON.stringify(config));
+  await writeWithFolder(join(folder, 'tokenizer.json'), '{}');
+  await writeWithFolder(join(folder, 'model.safetensors.index.json'), JSON.stringify(index));
   for (const file of new Set(Object.values(weightMap))) {
     const held = names.filter((name) => weightMap[name] === file);
-    await write(join(folder, file), safetensors(held, [shape.hidden, shape.hidden]));
+    await writeWithFolder(join(folder, file), weights(held, [shape.hidden, shape.hidden]));
   }
 }

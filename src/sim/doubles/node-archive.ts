@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { nodeProgramPath } from '../model/node-files.ts';
-import type { WrittenFile } from './reference.ts';
+import { type WrittenFile, writeWithFolder } from './double-files.ts';
 import { tarGz } from './tar-gz.ts';
 
 /**
@@ -64,8 +61,5 @@ export async function writeNodeArchive(path: string, program = `${folderOf(path)
   const content = tarGz(
     nodeDoubleFiles(program).map((file) => ({ path: file.path, mode: 0o755, content: Buffer.from(file.content) })),
   );
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, content);
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  return { path: path.slice(path.lastIndexOf('/') + 1), sha256, sizeBytes: content.length };
+  return writeWithFolder(path, content);
 }

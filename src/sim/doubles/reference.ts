@@ -1,23 +1,7 @@
 import { createCipheriv, createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { doubleText, safetensors, type WrittenFile, writeWithFolder } from './double-files.ts';
 import { tarGz } from './tar-gz.ts';
-
-/** A file that was written. */
-export interface WrittenFile {
-  /** Relative to the folder that was asked for, or the name of the archive. */
-  readonly path: string;
-  readonly sha256: string;
-  readonly sizeBytes: number;
-}
-
-const source = new URL('./ranks/rank.pl', import.meta.url);
-
-async function write(path: string, name: string, content: Buffer): Promise<WrittenFile> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, content);
-  return { path: name, sha256: createHash('sha256').update(content).digest('hex'), sizeBytes: content.length };
-}
 
 /**
  * Writes the archive of the reference runtime: `bin/rank`, for the perl that macOS ships. The same bytes every time.
@@ -25,26 +9,14 @@ async function write(path: string, name: string, content: Buffer): Promise<Writt
  *
  * @param path of the `.tar.gz` file; its folder is made
  */
-export async function writeReferenceArchive(path: string): Promise<WrittenFile> {
-  const content = await readFile(source);
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  return write(path, name, tarGz([{ path: 'bin/rank', mode: 0o755, content }]));
-}
+export const writeReferenceArchive = (path: string): Promise<WrittenFile> =>
+  writeWithFolder(path, tarGz([{ path: 'bin/rank', mode: 0o755, content: Buffer.from(doubleText('ranks/rank.pl')) }]));
 
 /** Bytes without a pattern that are the same for the same name. */
 function weights(name: string, sizeBytes: number): Buffer {
   const key = createHash('sha256').update(name).digest();
   const cipher = createCipheriv('aes-128-ctr', key.subarray(0, 16), key.subarray(16));
   return cipher.update(Buffer.alloc(sizeBytes));
-}
-
-/** A file in the form of safetensors: the length of its header, the header, one tensor of bytes. */
-function safetensors(name: string, sizeBytes: number): Buffer {
-  const tensor = { dtype: 'U8', shape: [sizeBytes], data_offsets: [0, sizeBytes] };
-  const text = Buffer.from(JSON.stringify({ [name]: tensor }));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return Buffer.concat([length, text, weights(name, sizeBytes)]);
 }
 
 const shards = 2;
@@ -61,11 +33,13 @@ const tinyConfig = { model_type: 'reference', num_hidden_layers: shards, hidden_
  */
 export async function writeTinyModel(folder: string, weightBytes = 65_536): Promise<readonly WrittenFile[]> {
   const config = Buffer.from(`${JSON.stringify(tinyConfig, null, 2)}\n`);
-  const written = [await write(join(folder, 'config.json'), 'config.json', config)];
+  const written = [await writeWithFolder(join(folder, 'config.json'), config)];
+  const sizeBytes = Math.ceil(weightBytes / shards);
   for (let number = 1; number <= shards; number += 1) {
-    const name = `model-0000${number}-of-0000${shards}.safetensors`;
-    const content = safetensors(`layers.${number - 1}.weight`, Math.ceil(weightBytes / shards));
-    written.push(await write(join(folder, name), name, content));
+    const name = `layers.${number - 1}.weight`;
+    const tensor = { name, dtype: 'U8', shape: [sizeBytes], content: weights(name, sizeBytes) } as const;
+    const file = `model-0000${number}-of-0000${shards}.safetensors`;
+    written.push(await writeWithFolder(join(folder, file), safetensors([tensor])));
   }
   return written;
 }

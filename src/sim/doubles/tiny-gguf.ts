@@ -1,5 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { writeWithFolder } from './double-files.ts';
 
 /** The shape of a made-up model of the architecture `llama`. */
 export interface TinyShape {
@@ -221,8 +220,5 @@ function tinyGguf(shape: TinyShape): Buffer {
 
 /** Writes such a model; the folder of the file is made. Gives its bytes. */
 export async function writeTinyGguf(path: string, shape: TinyShape = tinyShape): Promise<number> {
-  const content = tinyGguf(shape);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, content);
-  return content.length;
+  return (await writeWithFolder(path, tinyGguf(shape))).sizeBytes;
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { doubleText } from '../doubles/double-files.ts';
 import { nodeDoubleFiles } from '../doubles/node-archive.ts';
 
 /** Where doubles lie in the root of a node of the portable host. */
@@ -14,8 +14,6 @@ interface DoubleFile {
   readonly text: string;
 }
 
-const llama = (): string => readFileSync(new URL('../doubles/llamacpp/llama.pl', import.meta.url), 'utf8');
-
 /** The programs of an archive that no simulated Mac can run, and that would reach the network of this computer if it could. */
 const doubledPrograms = ['node', 'llama-server', 'ggml-rpc-server'] as const;
 
@@ -25,7 +23,7 @@ export function doubleFiles(): readonly {
   readonly text: string;
   readonly isExecutable: true;
 }[] {
-  const text = llama();
+  const text = doubleText('llamacpp/llama.pl');
   const files: readonly DoubleFile[] = [
     ...nodeDoubleFiles('node').map(({ path, content }) => ({ name: path, text: content })),
     { name: 'llama-server', text },

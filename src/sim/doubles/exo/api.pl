@@ -15,7 +15,7 @@ push @card_keys, qw(backends reasoningDialect samplingDefaults) if $is_main;
 my @shard_keys = qw(modelCard deviceRank worldSize immediateException shouldTimeout startLayer endLayer nLayers);
 my @instance_keys = qw(instanceId shardAssignments);
 
-sub say_json {
+sub reply {
     my ($client, $status, $value) = @_;
     my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found', 405 => 'Method Not Allowed', 422 => 'Unprocessable Entity');
     my $body = $json->allow_nonref->encode($value);
@@ -26,28 +26,20 @@ sub say_json {
 sub refuse {
     my ($client, $status, $message) = @_;
     my $type = $status == 404 ? 'Not Found' : 'Bad Request';
-    say_json($client, $status, { error => { message => $message, type => $type, param => undef, code => $status + 0 } });
+    reply($client, $status, { error => { message => $message, type => $type, param => undef, code => $status + 0 } });
 }
 
 # FastAPI's own refusal of a body.
 sub invalid {
     my ($client, $kind, $place, $message) = @_;
-    say_json($client, 422, { detail => [{ type => $kind, loc => ['body', @$place], msg => $message, input => {} }] });
+    reply($client, 422, { detail => [{ type => $kind, loc => ['body', @$place], msg => $message, input => {} }] });
 }
 
 sub unescaped { return $_[0] =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ger =~ s/\+/ /gr }
 
 sub answer_client {
     my ($client) = @_;
-    my ($method, $target) = split ' ', <$client> // return;
-    return unless defined $target;
-    my $length = 0;
-    while (defined(my $line = <$client>)) {
-        last if $line =~ /^\r?\n$/;
-        $length = $1 if $line =~ /^content-length:\s*([0-9]{1,8})\s*$/i;
-    }
-    my $body = '';
-    read $client, $body, $length if $length;
+    my ($method, $target, $body) = read_request($client) or return;
     my ($path, $query) = split /\?/, $target, 2;
     my %query;
     for my $pair (split /&/, $query // '') {
@@ -61,18 +53,18 @@ sub answer_client {
 
 sub route {
     my ($client, $asked, $query, $sent) = @_;
-    return say_json($client, 200, node_id()) if $asked eq 'GET /node_id';
-    return say_json($client, 200, state_value()) if $asked eq 'GET /state';
+    return reply($client, 200, node_id()) if $asked eq 'GET /node_id';
+    return reply($client, 200, state_value()) if $asked eq 'GET /state';
     return state_part($client, $1) if $asked =~ m{^GET /state/(.+)$};
     return list_models($client) if $asked =~ m{^GET (?:/v1)?/models$};
-    return say_json($client, 200, { version => '1.0.0' }) if $asked eq 'GET /ollama/api/version';
+    return reply($client, 200, { version => '1.0.0' }) if $asked eq 'GET /ollama/api/version';
     return previews($client, $query) if $asked eq 'GET /instance/previews';
     return add_model($client, $sent) if $asked eq 'POST /models/add';
     return create($client, $sent) if $asked eq 'POST /instance';
     return place_instance($client, $sent) if $asked eq 'POST /place_instance';
     return one_instance($client, $1, $2) if $asked =~ m{^(GET|DELETE) /instance/([^/]+)$};
     return chat($client, $sent) if $asked eq 'POST /v1/chat/completions';
-    say_json($client, 404, { detail => 'Not Found' });
+    reply($client, 404, { detail => 'Not Found' });
 }
 
 # Keys of a body that nobody knows, or that are missing; undefined when it has been answered.
@@ -121,7 +113,7 @@ sub checked_instance {
 
 sub taken {
     my ($client, $name, %more) = @_;
-    say_json($client, 200, { message => 'Command received.', command_id => $name, %more });
+    reply($client, 200, { message => 'Command received.', command_id => $name, %more });
 }
 
 # Not looked at any closer than exo does: only all free memory of all nodes has to be enough.
@@ -148,7 +140,7 @@ sub place_instance {
 sub one_instance {
     my ($client, $method, $name) = @_;
     my $found = $session{instances}{$name} // return refuse($client, 404, 'Instance not found');
-    return say_json($client, 200, $found) if $method eq 'GET';
+    return reply($client, 200, $found) if $method eq 'GET';
     taken($client, command('delete', name => $name), instance_id => $name);
 }
 
@@ -162,7 +154,7 @@ sub list_models {
         is_custom => $card->{isCustom}, family => '', quantization => '', base_model => '', capabilities => ['text'],
         $is_main ? (reasoning_dialect => 'none') : (),
     } } sort keys %$all;
-    say_json($client, 200, { object => 'list', data => \@rows });
+    reply($client, 200, { object => 'list', data => \@rows });
 }
 
 sub add_model {
@@ -172,7 +164,7 @@ sub add_model {
     my $url = "https://huggingface.co/$sent->{model_id}/resolve/main/model.safetensors.index.json";
     return refuse($client, 400, "Failed to fetch model: File not found: $url") unless defined $card;
     command('card', card => $card);
-    say_json($client, 200, { id => $sent->{model_id}, object => 'model', owned_by => 'exo', is_custom => true() });
+    reply($client, 200, { id => $sent->{model_id}, object => 'model', owned_by => 'exo', is_custom => true() });
 }
 
 # One per sharding, kind of instance and count of nodes; all sets of nodes that have the wanted ones in them.
@@ -196,7 +188,7 @@ sub previews {
             push @found, preview($model, $sharding, $meta, undef, undef, $error) if defined $error && !%sizes;
         }
     }
-    say_json($client, 200, { previews => \@found });
+    reply($client, 200, { previews => \@found });
 }
 
 sub preview {
@@ -262,7 +254,7 @@ sub state_part {
         $at = ref $at eq 'HASH' ? $at->{$key} : undef;
         return refuse($client, 404, "unable to find path '" . ($path =~ s{/}{.}gr) . "' in state json") unless defined $at;
     }
-    say_json($client, 200, $at);
+    reply($client, 200, $at);
 }
 
 # What exo says of a request, and where it writes it: the master its command, runners their task, the release the prompt.
@@ -293,24 +285,22 @@ sub chat {
         return;
     }
     log_request($sent, $instance);
-    my $tokens = $sent->{max_tokens} // 8;
-    $tokens = 8 if $tokens !~ /^[0-9]+$/ || $tokens > 8;
+    my $tokens = tokens_of($sent);
     my $index = read_text((model_folder($model) // '') . '/model.safetensors.index.json') // '';
     my $text = substr sha256_hex($index . $json->encode($sent->{messages} // [])), 0, 8 * $tokens;
-    my %usage = (prompt_tokens => 1, completion_tokens => $tokens, total_tokens => 1 + $tokens);
     my $answer = sub { {
         id => uuid(), object => 'chat.completion', created => int time, model => $model, choices => [{ index => 0, @_ }],
     } };
     my $reason = $tokens < 8 ? 'length' : 'stop';
     if (!$sent->{stream}) {
         my $whole = $answer->(message => { role => 'assistant', content => $text }, finish_reason => $reason);
-        return say_json($client, 200, { %$whole, usage => \%usage });
+        return reply($client, 200, { %$whole, usage => usage($tokens) });
     }
     # `object` stays that of a whole answer, and the pieces are between comments.
     print {$client} "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     for my $at (0 .. $tokens - 1) {
         my $piece = $answer->(delta => { role => 'assistant', content => substr $text, 8 * $at, 8 }, finish_reason => $at == $tokens - 1 ? $reason : undef);
-        print {$client} 'data: ', $json->encode($at == $tokens - 1 ? { %$piece, usage => \%usage } : $piece), "\n\n";
+        print {$client} 'data: ', $json->encode($at == $tokens - 1 ? { %$piece, usage => usage($tokens) } : $piece), "\n\n";
     }
     print {$client} ": generation_stats {}\n\ndata: [DONE]\n\n";
 }

@@ -1,7 +1,6 @@
-#!/usr/bin/perl
 # The double of exo: its command line, its HTTP API and its ways, without a model. Two dialects, those of the release
-# 1.0.71 and of the main branch of June 2026; the file `dialect` beside it says which. It runs on the perl that macOS
-# ships (5.34) with core modules only. What it answers follows exo's sources at fd707de3 and b5375f8c.
+# 1.0.71 and of the main branch of June 2026; the file `dialect` beside it says which. What it answers follows exo's
+# sources at fd707de3 and b5375f8c.
 #
 # Like exo it takes a new random id at every start, forgets everything with its master, answers 200 to a placement that
 # its master then refuses, carries commands out later than it answers them, refuses fields that it does not know (422),
@@ -19,17 +18,10 @@
 #   ghosts N              identities of nodes that are no more
 #   stale-runner          a runner of no instance stays in the state
 #   alone                 it hears and sees nobody
-use strict;
-use warnings;
 use Cwd ();
 use Fcntl qw(:flock);
-use IO::Select;
-use IO::Socket::INET;
-use JSON::PP ();
-use Time::HiRes ();
 
 our $folder = Cwd::abs_path(__FILE__) =~ s{/[^/]*$}{}r;
-our $json = JSON::PP->new->utf8->canonical;
 our $dialect = read_text("$folder/dialect") // 'main';
 $dialect =~ s/\s+//g;
 our $is_main = $dialect eq 'main';
@@ -42,8 +34,6 @@ require "$folder/mesh.pl";
 require "$folder/placing.pl";
 require "$folder/api.pl";
 
-$| = 1;
-$SIG{PIPE} = 'IGNORE';
 $SIG{TERM} = $SIG{INT} = sub {
     log_record('CRITICAL', $_) for cut_runners();
     log_record('INFO', 'EXO Shutdown complete');
@@ -53,7 +43,6 @@ $SIG{TERM} = $SIG{INT} = sub {
 read_options();
 read_environment();
 my $lock = make_home();
-my ($table_folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
 my $api = listen_at("127.0.0.1:$option{'--api-port'}", "0.0.0.0:$option{'--api-port'}")
     // stop(1, "[Errno 48] error while attempting to bind on address ('0.0.0.0', $option{'--api-port'})");
 log_record('INFO', $_) for 'Starting node ' . node_id(), 'Starting API', 'Starting Worker';
@@ -103,13 +92,6 @@ sub log_record {
         $log->autoflush(1);
     }
     printf {$log} "[ %s | %-8s | exo:main:1 ] %s\n", $time, $level, $text;
-}
-
-sub read_text {
-    my ($path) = @_;
-    open my $file, '<', $path or return undef;
-    local $/;
-    return scalar <$file>;
 }
 
 # argparse: what it does not know ends it with 2.
@@ -163,16 +145,8 @@ sub make_home {
 }
 
 sub read_faults {
-    my $text = read_text(($table_folder // '/.sim/') . 'exo-faults') // '';
+    my $text = read_text("${beside}exo-faults") // '';
     %fault = map { /^(\S+)(?: (.*))?$/ ? ($1 => $2 // '') : () } split /\n/, $text;
-}
-
-# Where an address is on this machine: itself, or what the table says. Undefined when it is out of reach.
-sub place_of {
-    my ($address) = @_;
-    my $table = $ENV{MESHWRIGHT_LINK_TABLE} // return $address;
-    my ($place) = map { /^\Q$address\E (\S+)$/ ? $1 : () } split /\n/, read_text($table) // '';
-    return $place;
 }
 
 # A listener at an address of the table, or, on a machine of its own, at another one.

@@ -238,23 +238,10 @@ sub hold_devices {
         my $row = $runner->{instance}{jacclDevices}[$runner->{shard}{deviceRank}] // [];
         $has{$_} += 1 for grep { defined } @$row;
     }
-    my $text = join '', map { "$_ $has{$_} $has{$_}\n" } sort keys %has;
-    return if $text eq $held;
+    my $text = join ' ', map { "$_ $has{$_}" } sort keys %has;
+    say_devices(%has) if $text ne $held;
     $held = $text;
-    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
-    my $path = ($folder // '') . "rdma-clients/$$";
-    return unlink $path if $text eq '';
-    open my $file, '>', $path or return;
-    print {$file} program_name(), $text;
-    close $file;
 }
-
-sub program_name {
-    open my $name, '<', "/proc/$$/comm" or return ($^X =~ m{([^/]*)\z})[0] . "\n";
-    return scalar <$name>;
-}
-
-END { my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)}; unlink +($folder // '') . "rdma-clients/$$" if $held ne '' }
 
 # What is said of this node's runners when its process is told to end before they have.
 sub cut_runners { return map { ($is_main ? 'Child' : 'Runner') . " process didn't respond to SIGTERM, killing" } sort keys %mine }
@@ -289,8 +276,8 @@ sub fail_runner {
 # What RDMA of this rank lacks: a device that faces the right node, with an IPv4 address.
 sub rdma_problem {
     my ($runner) = @_;
-    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
-    return "[jaccl] Couldn't allocate protection domain (errno $1)" if (read_text("${folder}verbs") // '') =~ /^alloc_pd ([0-9]+)$/m;
+    my $errno = failing('alloc_pd');
+    return "[jaccl] Couldn't allocate protection domain (errno $errno)" if defined $errno;
     my $row = $runner->{instance}{jacclDevices}[$runner->{shard}{deviceRank}] // [];
     my %has = map { $_->{name} => 1 } @{ told(node_id())->{addresses} // [] };
     for my $device (grep { defined } @$row) {

@@ -1,18 +1,9 @@
-#!/usr/bin/perl
 # The double of llama.cpp: llama-server, or where its name says so ggml-rpc-server. It takes the options that the real
 # programs take of us, logs the lines that they log about workers and devices, and answers with hexadecimal digits that
-# follow from the model and the question. Perl 5.34, core modules only.
+# follow from the model and the question.
 #
 # A server connects to its workers at its start, and ends when one of them is gone, as the real one does. A worker serves
-# one server at a time. MESHWRIGHT_LINK_TABLE says where an address leads on this machine; see ../reference/rank.pl.
-# USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
-use strict;
-use warnings;
-use Digest::SHA qw(sha256_hex);
-use IO::Select;
-use IO::Socket::INET;
-use JSON::PP ();
-use Time::HiRes ();
+# one server at a time. USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
 
 my $is_worker = $0 =~ /rpc-server$/;
 my %flags = map { $_ => 1 } $is_worker ? '--cache' : '--no-ui';
@@ -32,11 +23,7 @@ while (@ARGV) {
     $option{$name} = shift @ARGV;
 }
 defined $option{$_} or fail(1, "error: $_ is missing") for $is_worker ? qw(--host --port) : qw(--model --host --port);
-my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
-my $json = JSON::PP->new->utf8->canonical;
 my ($is_hung, @held) = (0);
-$| = 1;
-$SIG{PIPE} = 'IGNORE';
 $SIG{USR1} = sub { $is_hung = 1 };
 $SIG{TERM} = $SIG{INT} = sub { exit 0 };
 $is_worker ? work() : serve();
@@ -47,25 +34,10 @@ sub fail {
     exit $code;
 }
 
-# Where an address is to be found on this machine. Undefined when it is out of reach.
-sub place_of {
-    my ($address) = @_;
-    my $path = $ENV{MESHWRIGHT_LINK_TABLE};
-    return $address unless defined $path;
-    open my $table, '<', $path or return undef;
-    while (my $line = <$table>) {
-        my ($known, $place) = split ' ', $line;
-        return $place if defined $place && $known eq $address;
-    }
-    return undef;
-}
-
 # Over RDMA where it is not forbidden and a device of this Mac has the address, else without a word over TCP.
 sub has_rdma {
     my ($host) = @_;
-    return 0 if $ENV{GGML_RPC_NO_RDMA};
-    open my $cables, '<', ($folder // '') . 'rdma-cables' or return 0;
-    return scalar grep { (split ' ', $_)[1] eq $host } <$cables>;
+    return !$ENV{GGML_RPC_NO_RDMA} && grep { $_->{address} eq $host } values %{ cables() };
 }
 
 sub listener {
@@ -144,14 +116,7 @@ sub serve {
 sub answer {
     my ($client, $digest, $workers) = @_;
     $client->autoflush(1);
-    my ($method, $path) = split ' ', <$client> // return;
-    return unless defined $path;
-    my $length = 0;
-    while (defined(my $line = <$client>)) {
-        last if $line =~ /^\r?\n$/;
-        $length = $1 if $line =~ /^content-length:\s*([0-9]{1,8})\s*$/i;
-    }
-    read($client, my $body, $length);
+    my ($method, $path, $body) = read_request($client) or return;
     my $route = "$method $path";
     return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
     return say_json($client, 200, { object => 'list', data => [{ id => model_name(), object => 'model' }] })
@@ -164,39 +129,10 @@ sub answer {
         fail(134, 'Remote RPC server crashed or returned malformed response')
             unless defined place_of($worker->{address}) && is_alive($worker->{socket});
     }
-    my $tokens = $asked->{max_tokens} // 8;
-    $tokens = 8 if $tokens !~ /^[0-9]+$/ || $tokens > 8;
+    my $tokens = tokens_of($asked);
     my $text = substr sha256_hex($digest . $json->encode($asked->{messages})), 0, 8 * $tokens;
-    $asked->{stream} ? say_stream($client, $text, $tokens) : say_json($client, 200, completion($text, $tokens));
+    my @answer = (model_name(), $text, $tokens);
+    $asked->{stream} ? say_stream($client, @answer) : say_json($client, 200, completion(@answer));
 }
 
 sub model_name { return $option{'--alias'} // 'model' }
-
-sub usage { return { prompt_tokens => 1, completion_tokens => $_[0], total_tokens => 1 + $_[0] } }
-
-sub completion {
-    my ($text, $tokens) = @_;
-    my $finish = $tokens < 8 ? 'length' : 'stop';
-    my $choice = { index => 0, message => { role => 'assistant', content => $text }, finish_reason => $finish };
-    my %head = (id => "chatcmpl-$$", object => 'chat.completion', created => time, model => model_name());
-    return { %head, choices => [$choice], usage => usage($tokens) };
-}
-
-sub say_stream {
-    my ($client, $text, $tokens) = @_;
-    print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-    my %head = (id => "chatcmpl-$$", object => 'chat.completion.chunk', created => time, model => model_name());
-    for my $token ($text =~ /(.{1,8})/g) {
-        Time::HiRes::sleep(0.002);
-        print {$client} 'data: ', $json->encode({ %head, choices => [{ index => 0, delta => { content => $token } }] }), "\n\n";
-    }
-    print {$client} 'data: ', $json->encode({ %head, choices => [], usage => usage($tokens) }), "\n\ndata: [DONE]\n\n";
-}
-
-sub say_json {
-    my ($client, $status, $value) = @_;
-    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found');
-    my $body = $json->encode($value) . "\n";
-    print {$client} "HTTP/1.1 $status $words{$status}\r\nContent-Type: application/json\r\n",
-        'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;
-}

@@ -1,8 +1,6 @@
-#!/usr/bin/perl
 # A double of Python with mlx and mlx-lm, as one rank meets them: it is no Python, but takes the words, the variables and
 # the files that a rank of mlx takes, is as strict with them as JACCL is, fails with its words, and hangs as it hangs.
-# It runs on the perl that macOS ships (5.34) with core modules only, as `bin/python` of a venv that the double of uv
-# made.
+# It runs as `bin/python` of a venv that the double of uv made.
 #
 #   python -u rank.py jaccl|ring|alone SIZE [option of mlx_lm.server]...
 #   python -c 'the smallest program that uses the GPU'
@@ -12,26 +10,13 @@
 # mlx_lm.server. When a rank is lost the others say nothing, answer nothing, end with no TERM, and /health stays 200. USR1
 # makes a rank hang so by itself.
 #
-# MESHWRIGHT_LINK_TABLE is what rank.pl says of it. Beside it `rdma-cables` has the RDMA devices of this Mac, one line
-# each: name, IPv4 address of its GID, `active` or `down`, this Mac, and the Mac and the device that it leads to; `verbs`
-# has calls that fail: `alloc_pd 12`, `create_qp 16`, `rtr 22`. MESHWRIGHT_CLOCK is how long a second of the Mac takes.
-use strict;
-use warnings;
-use Digest::SHA qw(sha256_hex);
+# MESHWRIGHT_CLOCK is how long a second of the Mac takes.
 use Errno qw(EINTR);
-use IO::Select;
-use IO::Socket::INET;
-use JSON::PP ();
-use Time::HiRes ();
 
-my $json = JSON::PP->new->utf8->canonical;
 # However fast the clock of the Mac is, processes of this machine take their time to start.
 my $clock = $ENV{MESHWRIGHT_CLOCK} // 1;
 $clock = 0.1 if $clock < 0.1;
-my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
-my ($is_hung, $lost_at, @held, %digest_of, %heard) = (0);
-$| = 1;
-$SIG{PIPE} = 'IGNORE';
+my ($is_hung, $lost_at, @held, %heard) = (0);
 $SIG{USR1} = sub { $is_hung = 1; $lost_at = 0 };
 # A rank that waits for a lost one in a collective does not come to act on a signal.
 $SIG{TERM} = $SIG{INT} = sub { exit 0 unless defined $lost_at && Time::HiRes::time() - $lost_at > 2 };
@@ -105,25 +90,6 @@ sub own_rank {
     # atoi(3) would take anything.
     $own =~ /^[0-9]+$/ or raise("ValueError: invalid literal for int() with base 10: '$own'");
     return $own;
-}
-
-sub read_json {
-    my ($path) = @_;
-    open my $file, '<', $path or return undef;
-    return eval { $json->decode(join '', <$file>) };
-}
-
-# Where an address is to be found on this machine; undefined when it is out of reach.
-sub place_of {
-    my ($address) = @_;
-    my $path = $ENV{MESHWRIGHT_LINK_TABLE};
-    return $address unless defined $path;
-    open my $table, '<', $path or return undef;
-    while (my $line = <$table>) {
-        my ($known, $place) = split ' ', $line;
-        return $place if defined $place && $known eq $address;
-    }
-    return undef;
 }
 
 sub listener {
@@ -203,7 +169,7 @@ sub matrix {
     my ($path, $coordinator) = @ENV{qw(MLX_IBV_DEVICES MLX_JACCL_COORDINATOR)};
     raise($unset) unless defined $path && defined $coordinator;
     $coordinator =~ /^[0-9]+(?:\.[0-9]+){3}:[0-9]+$/ or raise("RuntimeError: Can't parse address $coordinator");
-    my $rows = read_json($path);
+    my $rows = eval { $json->decode(read_text($path) // '') };
     ref $rows eq 'ARRAY' or raise('RuntimeError: [jaccl] The device file should start with an array');
     for my $row (@$rows) {
         ref $row eq 'ARRAY' or raise('RuntimeError: [jaccl] The device file should have an array of arrays');
@@ -233,26 +199,6 @@ sub is_ring {
         return 0 if grep { @{ $lists->[$row][$_] } != $each } ($row + 1) % $count, ($row + $count - 1) % $count;
     }
     return $each > 0;
-}
-
-# What the devices of this Mac lead to.
-sub cables {
-    open my $file, '<', ($folder // '') . 'rdma-cables' or return {};
-    my %found;
-    while (my $line = <$file>) {
-        my ($device, $address, $state, $mac, $far, $far_device) = split ' ', $line;
-        $found{$device} = { address => $address, state => $state, mac => $mac, far => "$far $far_device" };
-    }
-    return \%found;
-}
-
-sub failing {
-    my ($call) = @_;
-    open my $file, '<', ($folder // '') . 'verbs' or return undef;
-    while (my $line = <$file>) {
-        return $1 if $line =~ /^\Q$call\E ([0-9]+)$/;
-    }
-    return undef;
 }
 
 # Joins: meets at the coordinator, opens a device for each peer, connects each with its opposite.
@@ -285,6 +231,7 @@ sub met {
     return \@by_rank;
 }
 
+my %has;
 sub opened {
     my ($device) = @_;
     my $known = cables();
@@ -293,28 +240,10 @@ sub opened {
     raise("RuntimeError: [jaccl] Couldn't allocate protection domain") if failing('alloc_pd') || $one->{state} ne 'active';
     my $spent = failing('create_qp');
     raise("RuntimeError: [jaccl] Creating the queue pair failed with 'Resource busy ($spent)'.") if $spent;
-    hold($device);
+    $has{$device} += 1;
+    say_devices(%has);
     return { device => $device, %$one };
 }
-
-# Has a protection domain and a queue pair more of this device, and says so as rank.pl does.
-my (%has, $client_file);
-sub hold {
-    my ($device) = @_;
-    $has{$device} += 1;
-    my $path = ($folder // '') . "rdma-clients/$$";
-    open my $file, '>', $path or return;
-    $client_file = $path;
-    print {$file} program_name(), map { "$_ $has{$_} $has{$_}\n" } sort keys %has;
-    close $file;
-}
-
-sub program_name {
-    open my $name, '<', "/proc/$$/comm" or return ($^X =~ m{([^/]*)\z})[0] . "\n";
-    return scalar <$name>;
-}
-
-END { unlink $client_file if defined $client_file && $client_file =~ m{/$$\z} }
 
 # What every rank has said, by rank: rank 0 collects it and gives it to all.
 sub gathered {
@@ -344,7 +273,7 @@ sub ring {
     my $path = $ENV{MLX_HOSTFILE};
     raise('RuntimeError: [ring] You need to provide via environment variables both a rank (MLX_RANK) and a hostfile '
         . '(MLX_HOSTFILE)') unless defined $path;
-    my $hosts = read_json($path);
+    my $hosts = eval { $json->decode(read_text($path) // '') };
     ref $hosts eq 'ARRAY' && !grep { ref $_ ne 'ARRAY' || !@$_ } @$hosts or raise('RuntimeError: parse error');
     my $count = @$hosts;
     raise('RuntimeError: [ring] Rank cannot be larger than the size of the group') if $rank >= $count;

@@ -21,33 +21,6 @@ sub unused {
     exit 2;
 }
 
-# Every file below a folder, relative, sorted; what meshwright itself keeps there is not part of the model.
-sub files_below {
-    my ($root, $prefix) = @_;
-    opendir my $entries, $root or die "$root: $!\n";
-    my @found;
-    for my $name (sort grep { !/^(\.\.?|\.meshwright.*)$/ } readdir $entries) {
-        push @found, -d "$root/$name" ? files_below("$root/$name", "$prefix$name/") : "$prefix$name";
-    }
-    return @found;
-}
-
-# One digest over all model files of this rank; undefined where there is no model.
-sub model_digest {
-    my $model = $option{'--model'};
-    return undef unless -e "$model/config.json";
-    my @lines;
-    for my $path (files_below($model, '')) {
-        my @status = Time::HiRes::stat("$model/$path") or return undef;
-        my $stamp = join ' ', @status[1, 7, 9, 10];
-        if (!$digest_of{$path} || $digest_of{$path}[0] ne $stamp) {
-            $digest_of{$path} = [$stamp, Digest::SHA->new(256)->addfile("$model/$path", 'b')->hexdigest];
-        }
-        push @lines, "$path $digest_of{$path}[1]\n";
-    }
-    return sha256_hex(join '', @lines);
-}
-
 # Whether every port that this rank uses still leads anywhere.
 sub is_through {
     return 1 if $backend ne 'jaccl';
@@ -63,8 +36,8 @@ sub is_through {
 
 sub mixed {
     my ($digest) = @_;
-    my $model = model_digest() // return undef;
-    return sha256_hex(join "\0", $digest, $rank, $model);
+    my $model = -e "$option{'--model'}/config.json" ? digest_below($option{'--model'}) : undef;
+    return defined $model ? sha256_hex(join "\0", $digest, $rank, $model) : undef;
 }
 
 # From now on nothing is heard of this rank, though it goes on.
@@ -155,7 +128,7 @@ sub fail_job {
 sub answer_client {
     my ($client) = @_;
     $client->autoflush(1);
-    my ($method, $path, $body) = eval { local $SIG{ALRM} = sub { die "slow\n" }; Time::HiRes::alarm(2); request($client) };
+    my ($method, $path, $body) = eval { local $SIG{ALRM} = sub { die "slow\n" }; Time::HiRes::alarm(2); read_request($client) };
     Time::HiRes::alarm(0);
     return unless defined $path;
     my $route = "$method $path";
@@ -177,19 +150,6 @@ sub answer_client {
     begin() if @job == 1;
 }
 
-sub request {
-    my ($client) = @_;
-    my ($method, $path) = split ' ', <$client> // return;
-    return unless defined $path;
-    my $length = 0;
-    while (defined(my $line = <$client>)) {
-        last if $line =~ /^\r?\n$/;
-        $length = $1 if $line =~ /^content-length:\s*([0-9]{1,8})\s*$/i;
-    }
-    read($client, my $body, $length);
-    return ($method, $path, $body);
-}
-
 sub answer_chat {
     my ($one, $digest) = @_;
     my $text = substr $digest, 0, 8 * $one->{tokens};
@@ -206,19 +166,11 @@ sub answer_chat {
         return;
     }
     my $choice = { index => 0, message => { role => 'assistant', content => $text }, finish_reason => $ended };
-    my $usage = { prompt_tokens => 1, completion_tokens => 0 + $one->{tokens}, total_tokens => 1 + $one->{tokens} };
-    say_json($one->{client}, 200, { %head, object => 'chat.completion', choices => [$choice], usage => $usage });
+    say_json($one->{client}, 200,
+        { %head, object => 'chat.completion', choices => [$choice], usage => usage($one->{tokens}) });
 }
 
 # Not what is loaded.
 sub cached {
     return { object => 'list', data => [{ id => 'mlx-community/Some-Other-Model-4bit', object => 'model', created => 0 }] };
-}
-
-sub say_json {
-    my ($client, $status, $value) = @_;
-    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found');
-    my $body = $json->encode($value);
-    print {$client} "HTTP/1.1 $status $words{$status}\r\nContent-Type: application/json\r\n",
-        'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;
 }

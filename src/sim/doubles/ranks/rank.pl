@@ -1,6 +1,5 @@
-#!/usr/bin/perl
 # One rank of the reference runtime: a mesh whose answer proves that every rank lives, sees its cables and has the
-# same model. It runs on the perl that macOS ships (5.34) with core modules only.
+# same model.
 #
 #   rank --rank R --size N --listen ADDR:PORT --peers ADDR:PORT,... --model FOLDER --endpoint PORT --generation G
 #        [--deadline SECONDS] [--transport tcp|rdma]
@@ -11,17 +10,8 @@
 # cable is gone or the deadline passes the answer is 503. /health says ok all the same, as real runtimes do.
 # USR1 makes it hang: it goes on taking connections and answers none. TERM ends it.
 #
-# On a machine without cables MESHWRIGHT_LINK_TABLE names a file of lines `10.77.0.1:51000 127.0.0.1:23211`: what can be
-# reached now, and where. It is read again for every request. With --transport rdma a rank opens its device first, as the
-# verbs library would: a file `verbs` beside that table, or /.sim/verbs, says which call fails there (`alloc_pd 12`), and
-# what does not come through is an error of its queue pair. With tcp a file `tcp-panics` there says that the Mac panics.
-use strict;
-use warnings;
-use Digest::SHA qw(sha256_hex);
-use IO::Select;
-use IO::Socket::INET;
-use JSON::PP ();
-use Time::HiRes ();
+# With --transport rdma a rank opens its device first, as the verbs library would, and what does not come through is an
+# error of its queue pair. With tcp a file `tcp-panics` beside the link table says that the Mac panics.
 
 my %option = (deadline => 5, transport => 'tcp');
 while (@ARGV) {
@@ -42,10 +32,7 @@ $option{transport} =~ /^(?:tcp|rdma)$/ or fail(64, "there is no transport $optio
 my $is_rdma = $option{transport} eq 'rdma';
 -d $option{model} or fail(66, "there is no model folder $option{model}");
 
-my $json = JSON::PP->new->utf8->canonical;
-my ($is_hung, @held, %digest_of) = (0);
-$| = 1;
-$SIG{PIPE} = 'IGNORE';
+my ($is_hung, @held) = (0);
 $SIG{CHLD} = 'IGNORE';
 $SIG{USR1} = sub { $is_hung = 1 };
 $SIG{TERM} = $SIG{INT} = sub {
@@ -55,7 +42,6 @@ $SIG{TERM} = $SIG{INT} = sub {
     exit 0;
 };
 
-open_device() if $is_rdma;
 hold_devices() if $is_rdma;
 my $link = listener($option{listen});
 my $endpoint = $rank == 0 ? listener("127.0.0.1:$option{endpoint}") : undef;
@@ -69,7 +55,7 @@ while (1) {
             shift @held if @held > 100;
             next;
         }
-        my $model = eval { model_digest() };
+        my $model = eval { digest_below($option{model}) };
         defined(my $child = fork) or next;
         next if $child;
         $SIG{$_} = 'DEFAULT' for qw(TERM INT);
@@ -89,29 +75,16 @@ sub fail {
     exit $code;
 }
 
-# Fails as programs do that get no protection domain.
-sub open_device {
-    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
-    open my $verbs, '<', ($folder // '') . 'verbs' or return;
-    while (my $line = <$verbs>) {
-        fail(1, "[jaccl] Couldn't allocate protection domain (errno $1)") if $line =~ /^alloc_pd ([0-9]+)$/;
-    }
-}
-
-# Has a protection domain and a queue pair of each device that leads to a neighbour, and says so beside the link table;
-# /.sim/rdma-kernel of the simulator reads it. A process that KILL ends leaves the file there.
-my $client_file;
+# Has a protection domain and a queue pair of each device that leads to a neighbour; fails as programs do that get none.
 sub hold_devices {
-    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+    my $errno = failing('alloc_pd');
+    fail(1, "[jaccl] Couldn't allocate protection domain (errno $errno)") if defined $errno;
     return if $size == 1;
-    open my $cables, '<', ($folder // '') . 'rdma-cables' or return;
+    my $known = cables();
     my ($own) = $option{listen} =~ /^([0-9.]+):/;
     my ($next) = $peers[($rank + 1) % $size] =~ /^([0-9.]+):/;
-    my @devices = map { (split ' ')[0] } grep { my $at = (split ' ')[1]; $at eq $own || same_cable($at, $next) } <$cables>;
-    open my $file, '>', "${folder}rdma-clients/$$" or return;
-    $client_file = "${folder}rdma-clients/$$";
-    print {$file} program_name(), map { "$_ 1 1\n" } @devices;
-    close $file;
+    my @devices = grep { my $at = $known->{$_}{address}; $at eq $own || same_cable($at, $next) } keys %$known;
+    say_devices(map { $_ => 1 } @devices);
 }
 
 # The two addresses of a cable are those of a /30.
@@ -120,38 +93,16 @@ sub same_cable {
     return $blocks[0] eq $blocks[1];
 }
 
-sub program_name {
-    open my $name, '<', "/proc/$$/comm" or return ($^X =~ m{([^/]*)\z})[0] . "\n";
-    return scalar <$name>;
-}
-
-END { unlink $client_file if defined $client_file && $client_file =~ m{/$$\z} }
-
 # Tells a simulated Mac that does not bear it that ranks send TCP over its cables: it panics.
 sub send_tcp {
-    return if $is_rdma || $size == 1;
-    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
-    return unless defined $folder && -e "${folder}tcp-panics";
+    return if $is_rdma || $size == 1 || !-e "${beside}tcp-panics";
     defined(my $child = fork) or return;
     if (!$child) {
         @ARGV = ('/', 'note', 'tcp-load');
-        do "${folder}ask";
+        do "${beside}ask";
         exit 0;
     }
     waitpid $child, 0;
-}
-
-# Where an address is to be found on this machine: itself, or what the table says. Undefined when it is out of reach.
-sub place_of {
-    my ($address) = @_;
-    my $path = $ENV{MESHWRIGHT_LINK_TABLE};
-    return $address unless defined $path;
-    open my $table, '<', $path or return undef;
-    while (my $line = <$table>) {
-        my ($known, $place) = split ' ', $line;
-        return $place if defined $place && $known eq $address;
-    }
-    return undef;
 }
 
 sub listener {
@@ -159,32 +110,6 @@ sub listener {
     my $place = place_of($address) // fail(1, "$address: Can't assign requested address");
     return IO::Socket::INET->new(LocalAddr => $place, Proto => 'tcp', Listen => 64, ReuseAddr => 1)
         // fail(1, "$address: $!");
-}
-
-# Every file below a folder, relative, sorted; what meshwright itself keeps there is not part of the model.
-sub files_below {
-    my ($folder, $prefix) = @_;
-    opendir my $entries, $folder or die "$folder: $!\n";
-    my @found;
-    for my $name (sort grep { !/^(\.\.?|\.meshwright.*)$/ } readdir $entries) {
-        push @found, -d "$folder/$name" ? files_below("$folder/$name", "$prefix$name/") : "$prefix$name";
-    }
-    return @found;
-}
-
-# One digest over all model files of this rank. A file that has not changed since is not read again.
-sub model_digest {
-    my @lines;
-    for my $path (files_below($option{model}, '')) {
-        my @status = Time::HiRes::stat("$option{model}/$path") or die "$path: $!\n";
-        my $stamp = join ' ', @status[1, 7, 9, 10];
-        if (!$digest_of{$path} || $digest_of{$path}[0] ne $stamp) {
-            my $digest = Digest::SHA->new(256)->addfile("$option{model}/$path", 'b')->hexdigest;
-            $digest_of{$path} = [$stamp, $digest];
-        }
-        push @lines, "$path $digest_of{$path}[1]\n";
-    }
-    return sha256_hex(join '', @lines);
 }
 
 sub mixed {
@@ -244,14 +169,7 @@ sub reason {
 sub answer_client {
     my ($client, $model) = @_;
     $client->autoflush(1);
-    my ($method, $path) = split ' ', <$client> // return;
-    return unless defined $path;
-    my $length = 0;
-    while (defined(my $line = <$client>)) {
-        last if $line =~ /^\r?\n$/;
-        $length = $1 if $line =~ /^content-length:\s*([0-9]{1,8})\s*$/i;
-    }
-    read($client, my $body, $length);
+    my ($method, $path, $body) = read_request($client) or return;
     my $route = "$method $path";
     return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
     return say_json($client, 200, models()) if $route eq 'GET /v1/models';
@@ -264,8 +182,7 @@ sub answer_chat {
     my $asked = eval { $json->decode($body) };
     my $messages = ref $asked eq 'HASH' ? $asked->{messages} : undef;
     return say_json($client, 400, problem('messages are missing')) if ref $messages ne 'ARRAY' || !@$messages;
-    my $tokens = $asked->{max_tokens} // 8;
-    $tokens = 8 if $tokens !~ /^[0-9]+$/ || $tokens > 8;
+    my $tokens = tokens_of($asked);
     my $text = eval { travelled(sha256_hex($json->encode($messages)), 0, $model) };
     if (!defined $text) {
         my $why = reason();
@@ -276,47 +193,16 @@ sub answer_chat {
     print "answered with $tokens tokens\n";
     my $question = ref $messages->[-1] eq 'HASH' ? $messages->[-1]{content} // '' : '';
     return say_json($client, 200, thoughtful($text, $tokens)) if $question =~ /^Think/;
-    return say_stream($client, substr($text, 0, 8 * $tokens), $tokens) if $asked->{stream};
-    say_json($client, 200, completion(substr($text, 0, 8 * $tokens), $tokens));
+    my @answer = (model_name(), substr($text, 0, 8 * $tokens), $tokens);
+    $asked->{stream} ? say_stream($client, @answer) : say_json($client, 200, completion(@answer));
 }
 
 # Whoever is told to think does so in every way there is; one token is none too many for that.
 sub thoughtful {
     my ($text, $tokens) = @_;
-    my $answer = completion($tokens < 8 ? '' : "<think>It is asked for.</think>$text", $tokens);
+    my $answer = completion(model_name(), $tokens < 8 ? '' : "<think>It is asked for.</think>$text", $tokens);
     $answer->{choices}[0]{message}{reasoning_content} = 'A question.';
     return $answer;
-}
-
-sub completion {
-    my ($text, $tokens) = @_;
-    my $choice = {
-        index => 0,
-        message => { role => 'assistant', content => $text },
-        finish_reason => $tokens < 8 ? 'length' : 'stop',
-    };
-    return {
-        id => "chatcmpl-$$",
-        object => 'chat.completion',
-        created => time,
-        model => model_name(),
-        choices => [$choice],
-        usage => { prompt_tokens => 1, completion_tokens => $tokens, total_tokens => 1 + $tokens },
-    };
-}
-
-# The answer as events, a token each and a moment apart, with the count at the end.
-sub say_stream {
-    my ($client, $text, $tokens) = @_;
-    print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-    my %event = (id => "chatcmpl-$$", object => 'chat.completion.chunk', created => time, model => model_name());
-    for my $token ($text =~ /(.{1,8})/g) {
-        Time::HiRes::sleep(0.002);
-        my $choice = { index => 0, delta => { content => $token } };
-        print {$client} 'data: ', $json->encode({ %event, choices => [$choice] }), "\n\n";
-    }
-    my $usage = { prompt_tokens => 1, completion_tokens => $tokens, total_tokens => 1 + $tokens };
-    print {$client} 'data: ', $json->encode({ %event, choices => [], usage => $usage }), "\n\n", "data: [DONE]\n\n";
 }
 
 # The last part of the folder that is no digest.
@@ -332,12 +218,4 @@ sub models {
 sub problem {
     my ($text) = @_;
     return { error => { message => $text, type => 'reference_runtime' } };
-}
-
-sub say_json {
-    my ($client, $status, $value) = @_;
-    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found', 503 => 'Service Unavailable');
-    my $body = $json->encode($value) . "\n";
-    print {$client} "HTTP/1.1 $status $words{$status}\r\nContent-Type: application/json\r\n",
-        'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;
 }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeTinyGguf } from '../../../../src/sim/doubles/tiny-gguf.ts';
 
 let folder = '';
@@ -13,7 +14,7 @@ const started: ChildProcess[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mw-llama-double-'));
   for (const name of ['llama-server', 'ggml-rpc-server']) {
-    await copyFile(new URL('../../../../src/sim/doubles/llamacpp/llama.pl', import.meta.url), join(folder, name));
+    await writeFile(join(folder, name), doubleText('llamacpp/llama.pl'));
   }
   await writeTinyGguf(join(folder, 'tiny.gguf'));
 });

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeReferenceArchive, writeTinyModel } from '../../../../src/sim/doubles/reference.ts';
 import { tarGz } from '../../../../src/sim/doubles/tar-gz.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const source = readFileSync(new URL('../../../../src/sim/doubles/ranks/rank.pl', import.meta.url), 'utf8');
+const source = doubleText('ranks/rank.pl');
 
 describe('the archive of the reference runtime', () => {
   it('has the same bytes every time, and says which', async () => {

@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeTinyModel } from '../../../../src/sim/doubles/reference.ts';
 import { createPortClaims, type PortClaims } from '../../../../src/sim/hosts/link-table.ts';
 
-const program = fileURLToPath(new URL('../../../../src/sim/doubles/ranks/rank.pl', import.meta.url));
 const endpoint = '127.0.0.1:8080';
 
 let folder = '';
+let program = '';
 let claims: PortClaims;
 let ranks: readonly ChildProcess[] = [];
 /** Address → place, by rank: what each one can reach. */
@@ -18,6 +18,8 @@ let tables: Map<string, string>[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mw-ranks-'));
+  program = join(folder, 'rank');
+  await writeFile(program, doubleText('ranks/rank.pl'));
   claims = createPortClaims();
 });
 afterEach(async () => {
