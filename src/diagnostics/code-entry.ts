@@ -4,7 +4,8 @@ export type Severity = 'error' | 'warning' | 'notice';
 
 /** What the registry knows of a code; `docs/errors.md` is generated from it. */
 export interface CodeEntry {
-  readonly severity: Severity;
+  /** `error` unless given. */
+  readonly severity?: Severity;
   /** Constant, without user data, so that readers recognise the kind. */
   readonly summary: string;
   /** Why it happens, for `docs/errors.md`. */
@@ -18,11 +19,14 @@ export interface CodeEntry {
 /** A code with its entry: a diagnostic is made from it, without knowing any other code. */
 export interface Code extends CodeEntry {
   readonly code: string;
+  readonly severity: Severity;
 }
 
 /** Entries with their codes. */
 export type CodesOf<T extends Readonly<Record<string, CodeEntry>>> = { readonly [K in keyof T]: T[K] & Code };
 
-/** Gives each entry the code under which it stands. */
+/** Gives each entry the code under which it stands, and a severity. */
 export const defineCodes = <T extends Readonly<Record<string, CodeEntry>>>(entries: T): CodesOf<T> =>
-  Object.fromEntries(Object.entries(entries).map(([code, entry]) => [code, { code, ...entry }])) as CodesOf<T>;
+  Object.fromEntries(
+    Object.entries(entries).map(([code, entry]) => [code, { code, severity: 'error', ...entry }]),
+  ) as CodesOf<T>;

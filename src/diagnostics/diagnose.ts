@@ -1,5 +1,5 @@
 import type { Prose } from '../model/text/prose.ts';
-import type { Code } from './code-entry.ts';
+import { type Code, defineCodes } from './code-entry.ts';
 import { applyCodes } from './codes/codes-apply.ts';
 import { cliCodes } from './codes/codes-cli.ts';
 import { fileCodes } from './codes/codes-file.ts';
@@ -24,13 +24,13 @@ type DiagnosticFields = { readonly detail: Prose } & Partial<
 
 /** Builds a diagnostic from its code, so that summary and default hint stand in one place only. */
 export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields): Diagnostic {
-  const entry: Code = typeof code === 'string' ? { code, ...codes[code] } : code;
+  const entry: Code = typeof code === 'string' ? codes[code] : code;
   const { severity, summary, hint, hands } = entry;
   return { code: entry.code, severity, summary, hint, related: [], ...(hands && { hands }), ...fields };
 }
 
 /** Every code there is, `area/slug`; never reused, each documented and provoked by a test. */
-export const codes = {
+export const codes = defineCodes({
   ...fileCodes,
   ...sshCodes,
   ...accessCodes,
@@ -47,7 +47,7 @@ export const codes = {
   ...cliCodes,
   ...rollbackCodes,
   ...simCodes,
-};
+});
 
 /** A code of the registry. */
 export type DiagnosticCode = keyof typeof codes;

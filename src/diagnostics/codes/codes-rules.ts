@@ -3,31 +3,26 @@ import type { CodeEntry } from '../code-entry.ts';
 /** Codes about the meaning of a cluster file whose form is right. */
 export const ruleCodes = {
   'topology/unknown-node': {
-    severity: 'error',
     summary: 'This node is not in the file.',
     cause: 'A link or a receptacle to avoid names a node that stands nowhere under `nodes`.',
     hint: 'Correct the name, or add the node under `nodes`.',
   },
   'topology/receptacle-used-twice': {
-    severity: 'error',
     summary: 'Two links use the same receptacle.',
     cause: 'One receptacle holds one cable.',
     hint: 'Give one of the two links another receptacle.',
   },
   'topology/no-such-receptacle': {
-    severity: 'error',
     summary: 'This Mac has no such receptacle.',
     cause: 'The model that the file declares has fewer Thunderbolt receptacles. macOS numbers them from 1.',
     hint: 'Use a receptacle that the Mac has, or correct `hardware.model`.',
   },
   'topology/link-to-itself': {
-    severity: 'error',
     summary: 'A link joins a node with itself.',
     cause: 'Both ends of the cable are at the same node; macOS would see its own bus.',
     hint: 'Correct one end of the link.',
   },
   'topology/duplicate-link': {
-    severity: 'error',
     summary: 'The same link stands twice.',
     cause: 'Both lines name the same two receptacles; the order of the ends has no meaning.',
     hint: 'Remove one of the two lines.',
@@ -54,37 +49,31 @@ export const ruleCodes = {
     hint: 'Compare with `sysctl hw.model` on the Mac. If the model is right, nothing needs to be done; a newer meshwright may know it.',
   },
   'topology/duplicate-node': {
-    severity: 'error',
     summary: 'Two nodes have the same name.',
     cause: 'Names that differ only in upper and lower case count as the same: they end up in names of files and hosts.',
     hint: 'Rename one of the two.',
   },
   'topology/duplicate-address': {
-    severity: 'error',
     summary: 'Two nodes have the same address.',
     cause: 'Both would be reached at the same host and port, so one Mac would be set up as two nodes.',
     hint: 'Correct the host of one of the two.',
   },
   'topology/bad-address': {
-    severity: 'error',
     summary: 'This is not a usable address.',
     cause: 'It looks like an IP address and is none, or a short or octal form that programs read differently.',
     hint: 'Write an IPv4 address as four plain numbers from 0 to 255, or IPv6 in its usual form.',
   },
   'topology/pool-not-a-network': {
-    severity: 'error',
     summary: 'The pool is not an IPv4 network for links.',
     cause: 'A pool is written as its first address and a prefix length, and lies in a range that hosts can use.',
     hint: 'Write it like 10.77.0.0/24.',
   },
   'topology/pool-too-small': {
-    severity: 'error',
     summary: 'The pool has too few addresses for the links.',
     cause: 'Every link gets a /30 network of its own, four addresses.',
     hint: 'Use a larger pool.',
   },
   'topology/pool-has-host': {
-    severity: 'error',
     summary: 'A node is reached at an address inside the pool of the links.',
     cause:
       'Each cable gets a network of the pool. A Mac would then send what is meant for that node over a cable, and could not be reached any more.',
@@ -98,46 +87,39 @@ export const ruleCodes = {
     hint: 'Use a private network, such as 10.77.0.0/24.',
   },
   'node/wired-limit-too-large': {
-    severity: 'error',
     summary: 'The GPU would be allowed more memory than a Mac can spare.',
     cause:
       'macOS needs about 8 GiB of the memory beside the GPU; a Mac whose GPU takes them swaps, hangs or panics. The limit holds for every node.',
     hint: 'Write `auto`, which fits every Mac, or a size that the smallest Mac can spare.',
   },
   'node/login-under-filevault': {
-    severity: 'error',
     summary: 'Automatic login is required where FileVault must be on.',
     cause: 'FileVault waits for a password before macOS starts, so macOS does not offer automatic login beside it.',
     hint: 'Choose one: system.fileVault: disabled, or no system.automaticLogin.',
   },
   'node/same-account': {
-    severity: 'error',
     summary: 'Ranks and gateway would share an account.',
     cause:
       'An attacker who breaks a rank could then read the requests and keys of clients. Ranks and gateway each need their own account.',
     hint: 'Name two accounts, such as _meshrank and _meshgate.',
   },
   'node/account-logs-in': {
-    severity: 'error',
     summary: 'A rank or the gateway would run as an account that can become root.',
     cause:
       'The ssh user becomes root without a password, so an attacker who breaks a rank or the gateway would be root on that Mac.',
     hint: 'Name _meshrank, _meshgate or an account that cannot become root. Write login if you accept the risk.',
   },
   'version/not-text': {
-    severity: 'error',
     summary: 'A version is written as a number.',
     cause: 'To YAML, 26.10 without quotes is the number 26.1, which is another macOS.',
     hint: 'Put the version in quotes.',
   },
   'version/bad-range': {
-    severity: 'error',
     summary: 'This is not a range of versions.',
     cause: 'A range is comparisons such as >=26.4 <28, which must all hold; || separates alternatives.',
     hint: 'Write it like ">=26.4 <28".',
   },
   'version/outside-accept': {
-    severity: 'error',
     summary: 'The wanted version is not an accepted one.',
     cause: '`macos.version` lies outside `macos.accept`, so a node with the wanted version would be wrong.',
     hint: 'Widen `accept`, or correct `version`.',

@@ -5,13 +5,11 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about an observation as a whole. */
 export const factCodes = {
   'fact/too-much-output': {
-    severity: 'error',
     summary: 'The node sent more than any observation can hold.',
     cause: 'A tool on the node, or something in its place, printed without end; the rest was not read.',
     hint: 'Log in and run `system_profiler SPThunderboltDataType -json | wc -c` and the other probes by hand.',
   },
   'fact/no-frames': {
-    severity: 'error',
     summary: 'The node answered, but not with an observation.',
     cause: 'The login shell or a forced command did not run the observation script, or ended it at once.',
     hint: 'Try `ssh` to the node with the command `/bin/sh -c "echo hello"`: it must print hello and nothing else.',

@@ -5,21 +5,18 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes of what keeps a plan from doing all that the file asks for. */
 export const planCodes = {
   'plan/not-converged': {
-    severity: 'error',
     summary: 'Something that must come first is not as the file says.',
     cause:
       'A verb that starts a placement touches nothing else; the node lacks something that the placement needs, such as its runtime.',
     hint: prose`${aside(meshwright('apply'))}`,
   },
   'reboot/session-unknown': {
-    severity: 'error',
     summary: 'Nobody can say in which boot session this Mac is.',
     cause:
       'A restart is sent at most once per boot session, known by `kern.bootsessionuuid`. While that is unknown, a second try could restart the Mac twice.',
     hint: prose`See why it is unknown: ${meshwright('facts')}`,
   },
   'model/no-room': {
-    severity: 'error',
     summary: 'A model does not fit on the disk of a node.',
     cause: 'Its files and a tenth more are needed; the data volume has less free, what is staged already included.',
     hint: 'Make room on the data volume.',
@@ -46,7 +43,6 @@ export const planCodes = {
     hint: 'Do it at the Mac, where it is not wanted any more.',
   },
   'network/carries-connection': {
-    severity: 'error',
     summary: 'A change would touch the interface over which the node is reached.',
     cause:
       'The address by which meshwright reaches the node belongs to a Thunderbolt receptacle or to the Thunderbolt Bridge: changing it would cut the connection with nobody there to bring it back.',

@@ -5,7 +5,6 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about how a rank ended, and about the proof that a started mesh serves as it did before. */
 export const proofCodes = {
   'mesh/needs-reboot': {
-    severity: 'error',
     summary: 'A Mac needs a restart before any rank is started there.',
     cause:
       'When a rank has ended, the memory that it had wired goes back to macOS: `vm_stat` shows about as much wired as before any rank ran. Where much more stays wired, or where not even KILL ends a process, the kernel holds it, and only a restart of the Mac helps. The stop that found it marks the node until its next boot session, and no rank is started there meanwhile.',
@@ -40,7 +39,6 @@ export const proofCodes = {
     hint: prose`Bring the Mac back, or stop the others: ${meshwright('stop', its.name)}`,
   },
   'mesh/first-failing-rank': {
-    severity: 'error',
     summary: 'This rank of a placement failed first.',
     cause:
       'A start came to nothing, and before its ranks were stopped their logs and exits were read. A rank that says itself what is wrong counts before one that only ended, and that before one that only complains of the others.',
@@ -53,21 +51,18 @@ export const proofCodes = {
     hint: prose`See what the ranks said: ${meshwright('logs')}`,
   },
   'mesh/peer-named': {
-    severity: 'error',
     summary: 'A rank complains of the way to another Mac.',
     cause:
       'A start failed. No rank ended or said anything that this version knows, but the log of one names the address of another Mac on a cable of the file, in a line that tells of a failure.',
     hint: prose`See what is known of that cable, and what to do next: ${meshwright('doctor')}`,
   },
   'mesh/another-answer': {
-    severity: 'error',
     summary: 'A placement answers the same question otherwise than before.',
     cause:
       'Where a runtime is deterministic, the same question with temperature 0 has the same answer after every start of the same file on the same macOS. Another one means that some rank computes something else: a tensor of a cache that was damaged, a model file that was changed, a part of the model at the wrong place.',
     hint: prose`Start it anew, which looks at every cached tensor again: ${meshwright('restart', its.placement)}. If the answer stays another one, do not trust it, and look at the files of the model: ${meshwright('doctor')}. If it is right after all, take the placement away (state: stopped, apply) and remove the file \`golden\` from its folder on the leader.`,
   },
   'mesh/too-slow': {
-    severity: 'error',
     summary: 'A placement is slower than the file expects, or than it was.',
     cause:
       'Its speed was measured with the golden question, once everything was loaded, and is below `expect.tokensPerSecond`, or, without that, below a fifth of what an earlier start of the same file on the same macOS gave. A mesh that came back on the wrong network, over a slow cable or with a Mac that does something else beside it serves, and slowly.',

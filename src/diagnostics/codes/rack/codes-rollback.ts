@@ -11,21 +11,18 @@ export const rollbackCodes = {
     hint: prose`Take the newer one again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
   },
   'runtime/version-gone': {
-    severity: 'error',
     summary: 'A node does not have the version to which a runtime was taken back.',
     cause:
       'Nodes keep one older version of a runtime. One that was added later never had it, and one whose files were changed cannot be mended: the archive that it came from is not known any more.',
     hint: prose`Take the newer one again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}. Or bring the older archive back in the file.`,
   },
   'rollback/no-version': {
-    severity: 'error',
     summary: 'There is no version to go back to.',
     cause:
       'A version counts when it lies whole on every node on which the runtime is used, and is not the one in use. Nodes keep one older version each.',
     hint: 'Bring the older archive back in the file, then apply.',
   },
   'rollback/not-taken-back': {
-    severity: 'error',
     summary: 'This runtime was not taken back.',
     cause: '--undo ends what rollback began; the lock has nothing of that kind for this runtime, or has it no longer.',
     hint: prose`See which version is in use: ${meshwright('facts', '--fact', 'trees')}`,
