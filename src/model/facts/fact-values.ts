@@ -60,13 +60,6 @@ export interface ThunderboltReceptacle {
   readonly devices: readonly ThunderboltDevice[];
 }
 
-/** One block of `networksetup -listallhardwareports`. */
-export interface HardwarePort {
-  readonly port: string;
-  readonly device: string;
-  readonly mac?: string;
-}
-
 /** An IPv4 address of an interface; `prefixLength` 0 to 32. */
 export interface Ipv4Address {
   readonly address: string;

@@ -4,15 +4,6 @@
  */
 export type StartOutcome = 'served' | 'hung' | 'failed';
 
-/** The last start of a member over RDMA. */
-export interface RdmaStart {
-  readonly placement: string;
-  /** The boot session in which it was. */
-  readonly startedIn: string;
-  /** The last line of its log since then that speaks of the verbs library. */
-  readonly complaint?: string;
-}
-
 /** Why a node needs a restart before any rank may be started there, as the stop of one has found. */
 export interface RebootMark {
   /** The placement whose rank was stopped. */
@@ -24,26 +15,12 @@ export interface RebootMark {
   readonly baselineBytes?: number;
 }
 
-/** Starts of ranks over RDMA on one node, over all placements, those included that are gone. */
-export interface RdmaStarts {
-  /** The boot session that they are counted in; empty before the first one. */
-  readonly startedIn: string;
-  readonly starts: number;
-  /** Of the members that are there. */
-  readonly last: readonly RdmaStart[];
-}
-
 /**
  * One job of ours that is kept on the node under its key. Fields: `name`, `state` (`running`, `ended`, `gone`: without
  * process and without exit), `exit`, `boot`, `done` and `total` (bytes), `failure` (a slug and its text).
  */
 export interface NodeJob {
   readonly key: string;
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-/** The lease that a run holds on the node, or held when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
-export interface NodeLease {
   readonly fields: Readonly<Record<string, string>>;
 }
 

@@ -1,9 +1,3 @@
-/** One line of `ibv_devices`. */
-export interface RdmaDevice {
-  readonly name: string;
-  readonly guid: string;
-}
-
 /** One entry of a port's GID table. */
 export interface Gid {
   readonly index: number;
@@ -20,12 +14,6 @@ export interface RdmaPort {
   /** Limits as this macOS reports them (26.x said 11, later 3): read, never hard-coded. */
   readonly maxQueuePairs?: number;
   readonly maxProtectionDomains?: number;
-}
-
-/** How many objects the RDMA driver has in the kernel over all devices, inactive ones included. */
-export interface RdmaObjects {
-  readonly domains: number;
-  readonly queuePairs: number;
 }
 
 /** One object of a device. `busy` counts what still waits for it; an inactive object that is busy is stuck. */

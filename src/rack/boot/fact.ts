@@ -1,5 +1,4 @@
 import type { PanicReport } from '../../model/facts/daemons.ts';
-import type { BootSession, DiskSpace } from '../../model/facts/mac.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { diskText, utcText } from '../../model/text/units.ts';
 import { isUuid, wholeNumber } from '../../node/answers/grammar.ts';
@@ -78,6 +77,12 @@ export const panicReportsFact = defineFact({
 /** Device (blanks allowed), blocks, used, available, capacity, then on macOS three columns of inodes, mount point. */
 const row = /^\S.{0,999}? {1,99}(\d+) +\d+ +(\d+) +\d+%(?: +\d+ +\d+ +\d+%)? +(\/.*)$/;
 
+/** Room on the data volume. */
+export interface DiskSpace {
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+}
+
 /**
  * Room on the data volume, from
  *
@@ -106,6 +111,12 @@ export const diskSpaceFact = defineFact({
   },
   text: ({ freeBytes, totalBytes }) => `${diskText(freeBytes)} of ${diskText(totalBytes)} free`,
 });
+
+/** Which boot this is. The UUID decides; the time moves when the clock is set. */
+export interface BootSession {
+  readonly uuid: string;
+  readonly bootedAtEpochSeconds: number;
+}
 
 /**
  * Which boot this is, from

@@ -1,4 +1,3 @@
-import type { ReceptaclePlace } from '../../model/facts/mac.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
@@ -15,6 +14,14 @@ interface Connector {
 interface Controller {
   readonly handle: string;
   readonly receptacle: number;
+}
+
+/** The place of a receptacle on the case that the Mac itself reports. */
+export interface ReceptaclePlace {
+  /** The number that macOS prints. */
+  readonly receptacle: number;
+  /** In the words of the device tree: `back-right-middle`. */
+  readonly location: string;
 }
 
 /**

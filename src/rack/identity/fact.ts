@@ -1,4 +1,4 @@
-import type { Hardware, Identity } from '../../model/facts/mac.ts';
+import type { Identity } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { memoryText } from '../../model/text/units.ts';
@@ -7,6 +7,13 @@ import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { asList, asObject, garbled, readJson, readLines, textOf } from '../../node/answers/read-answer.ts';
 import { hardwareProfile, platformDevice, sysctl } from '../../node/probes/system.ts';
 import { defineFact } from '../fact.ts';
+
+/** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
+export interface Hardware {
+  readonly model: string;
+  readonly chip: string;
+  readonly memoryBytes: number;
+}
 
 /** What kind of Mac it is, from `hw.model`, `machdep.cpu.brand_string` and `hw.memsize`. */
 export const hardwareFact = defineFact({

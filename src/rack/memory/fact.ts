@@ -1,4 +1,3 @@
-import type { WiredLimit } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import { memoryText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
@@ -25,6 +24,11 @@ export function gpuBytesOf(line: string): number | undefined {
   const [, whole] = /^meshwright: the GPU may use (\d{1,14}) bytes$/.exec(line) ?? [];
   const bytes = millions === undefined ? Number(whole) : Math.round(Number(millions) * 1e6);
   return bytes >= fewestBytes && bytes <= mostBytes ? bytes : undefined;
+}
+
+/** `iogpu.wired_limit_mb`; 0 is macOS's own default of about three quarters of the memory. Lost at every reboot. */
+export interface WiredLimit {
+  readonly megabytes: number;
 }
 
 /** How much memory the GPU may wire, from `iogpu.wired_limit_mb: 0`. */

@@ -1,4 +1,4 @@
-import type { HardwarePort, NetworkService } from '../../model/facts/fact-values.ts';
+import type { NetworkService } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isBsdName, isMac, isName } from '../../node/answers/grammar.ts';
@@ -67,6 +67,13 @@ function serviceOf(block: string): (NetworkService & { readonly mark: string }) 
   const service = { name, port, isEnabled: mark !== '*', mark };
   if (device === '') return service;
   return isBsdName(device) ? { ...service, device } : undefined;
+}
+
+/** One block of `networksetup -listallhardwareports`. */
+export interface HardwarePort {
+  readonly port: string;
+  readonly device: string;
+  readonly mac?: string;
 }
 
 /**

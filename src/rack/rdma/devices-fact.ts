@@ -1,4 +1,4 @@
-import type { Gid, RdmaDevice, RdmaPort } from '../../model/facts/rdma.ts';
+import type { Gid, RdmaPort } from '../../model/facts/rdma.ts';
 import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
@@ -97,6 +97,12 @@ function gidsOf(block: string): readonly Gid[] | undefined {
     gids.push({ index, gid, ...given({ ipv4 }) });
   }
   return gids.length === [...block.matchAll(/\sGID\[/g)].length ? gids : undefined;
+}
+
+/** One line of `ibv_devices`. */
+export interface RdmaDevice {
+  readonly name: string;
+  readonly guid: string;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { rankPlacement } from '../../model/facts/daemons.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
-import type { RdmaHolders, RdmaObject, RdmaObjects, RdmaProcess } from '../../model/facts/rdma.ts';
+import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../model/facts/rdma.ts';
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
@@ -74,6 +74,12 @@ function mayRankRun(facts: Facts): boolean {
     services.kind === 'unknown' ||
     services.value.some((service) => rankPlacement(service) !== undefined && service.state === 'running')
   );
+}
+
+/** How many objects the RDMA driver has in the kernel over all devices, inactive ones included. */
+export interface RdmaObjects {
+  readonly domains: number;
+  readonly queuePairs: number;
 }
 
 /**

@@ -1,8 +1,12 @@
-import type { NodeLease } from '../../model/facts/node-records.ts';
 import { type Known, known } from '../../model/known.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/ours.ts';
 import { defineFact } from '../fact.ts';
+
+/** The lease that a run holds on the node, or held when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
+export interface NodeLease {
+  readonly fields: Readonly<Record<string, string>>;
+}
 
 /** The lease that a run holds on the node, or held when it died; without fields when it died while taking it. */
 export const leasesFact = defineFact({

@@ -2,7 +2,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
-import type { PhotosAgent, SpotlightVolume } from '../../model/facts/mac.ts';
 import { type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -57,6 +56,12 @@ const spotlightStates: Readonly<Record<string, OnOff>> = {
   'Indexing and searching disabled.': 'off',
   [noServer]: 'off',
 };
+
+/** One volume, by its path, and whether Spotlight indexes it; `other` is a state in words that are not known. */
+export interface SpotlightVolume {
+  readonly volume: string;
+  readonly state: 'on' | 'off' | 'other';
+}
 
 /**
  * Whether Spotlight indexes each volume, from
@@ -235,6 +240,12 @@ case $(${pathWord(tool.defaults)} read ${pathWord(place.timeMachine)} ${autoBack
 const photosAgents = ['com.apple.mediaanalysisd', 'com.apple.photoanalysisd'] as const;
 
 const overrideStates: Readonly<Record<string, OnOff>> = { disabled: 'off', true: 'off', enabled: 'on', false: 'on' };
+
+/** One agent that looks through photos, and whether launchd starts it in a session of the ssh user at the screen. */
+export interface PhotosAgent {
+  readonly agent: string;
+  readonly state: 'on' | 'off';
+}
 
 /**
  * Whether launchd starts the agents that look through photos, in a session of the ssh user at the screen; on where

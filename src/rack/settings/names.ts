@@ -1,5 +1,4 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { MacNames } from '../../model/facts/mac.ts';
 import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { type AddressPart, nodeSubject } from '../../model/subject.ts';
@@ -37,6 +36,14 @@ const keys = [
   readonly tool: string;
   readonly words: string;
 }[];
+
+/** The names of a Mac as its network preferences keep them; one that was never set is absent. */
+export interface MacNames {
+  readonly computerName?: string;
+  /** The one of Bonjour, without `.local`. */
+  readonly localHostName?: string;
+  readonly hostName?: string;
+}
 
 /**
  * The names of the Mac, from the key `System` of the network preferences:

@@ -1,7 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { PowerSettings } from '../../model/facts/mac.ts';
 import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Answer } from '../../model/probe.ts';
@@ -26,6 +25,13 @@ declare module '../resource-kind.ts' {
   interface ResourceKinds {
     readonly power: true;
   }
+}
+
+/** Power settings on mains. Minutes; 0 is never. `unsupported` when the Mac cannot do it at all. */
+export interface PowerSettings {
+  readonly sleepMinutes: number;
+  readonly diskSleepMinutes: number;
+  readonly restartAfterPowerLoss: boolean | 'unsupported';
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { RdmaStart, RdmaStarts, RebootMark } from '../../../model/facts/node-records.ts';
+import type { RebootMark } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
@@ -49,6 +49,24 @@ function markOf(fields: Readonly<Record<string, string>>): RebootMark | undefine
   const baselineBytes = wholeNumber(fields['baseline']);
   if (why !== 'memory' || wiredBytes === undefined || baselineBytes === undefined) return undefined;
   return { placement, why, wiredBytes, baselineBytes };
+}
+
+/** The last start of a member over RDMA. */
+export interface RdmaStart {
+  readonly placement: string;
+  /** The boot session in which it was. */
+  readonly startedIn: string;
+  /** The last line of its log since then that speaks of the verbs library. */
+  readonly complaint?: string;
+}
+
+/** Starts of ranks over RDMA on one node, over all placements, those included that are gone. */
+export interface RdmaStarts {
+  /** The boot session that they are counted in; empty before the first one. */
+  readonly startedIn: string;
+  readonly starts: number;
+  /** Of the members that are there. */
+  readonly last: readonly RdmaStart[];
 }
 
 /** How often ranks over RDMA were started on this node, and what the last start of each member has complained about. */
