@@ -24,12 +24,11 @@ export function parseCommandLine(
 ): CommandLine {
   let invocation: Invocation | undefined;
   let help = '';
-  const err = (text: string): void => {
-    help += text;
-  };
-  const program = buildProgram(verbs, { ...output, err }, (found) => {
-    invocation = found;
-  });
+  const program = buildProgram(
+    verbs,
+    { ...output, err: (text) => void (help += text) },
+    (found) => void (invocation = found),
+  );
   // `help facts` is what a newcomer types; nothing else is called help.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
   try {
@@ -38,7 +37,7 @@ export function parseCommandLine(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: 'helped' };
     if (error.code === 'commander.help') return { kind: 'no-verb', help };
-    throw usageError(...explained(error, { verbs, target: helpTarget(verbs, words) }));
+    throw usageError(...explained(error, verbs, helpTarget(verbs, words)));
   }
   if (!invocation) return { kind: 'no-verb', help };
   const typed = Object.keys(invocation.global).filter((name) => program.getOptionValueSource(name) === 'cli');
@@ -50,10 +49,7 @@ export function parseCommandLine(
 }
 
 /** Commander's reason in our words, and what to do. */
-function explained(
-  error: CommanderError,
-  { verbs, target }: { readonly verbs: readonly Verb[]; readonly target: string },
-): readonly [string, Prose] {
+function explained(error: CommanderError, verbs: readonly Verb[], target: string): readonly [string, Prose] {
   const see = `See: meshwright ${target}--help`;
   const text = error.message
     .replace(/^error: /, '')
@@ -159,10 +155,7 @@ interface ProgramOutput {
 }
 
 /** A global option, and what a verb must do for it to mean something; without `use` every verb heeds it. */
-interface GlobalOption {
-  readonly use?: GlobalUse;
-  readonly option: Option;
-}
+type GlobalOption = readonly [use: GlobalUse | undefined, option: Option];
 
 function readDuration(text: string): number {
   const durationMs = parseDuration(text);
@@ -192,44 +185,22 @@ function readList(text: string): readonly string[] {
 
 const collect = (text: string, earlier: readonly string[] | undefined): readonly string[] => [...(earlier ?? []), text];
 
-function globalOptions(): readonly GlobalOption[] {
-  return [
-    {
-      use: 'file',
-      option: new Option(
-        '-f, --file <path>',
-        'the cluster file (else MESHWRIGHT_FILE, else cluster.yaml here or above)',
-      ),
-    },
-    { use: 'nodes', option: new Option('--nodes <names>', 'only these nodes, with commas').argParser(readList) },
-    {
-      use: 'nodes',
-      option: new Option('-l, --label <key=value>', 'only nodes with this label; repeat for more').argParser(collect),
-    },
-    { use: 'json', option: new Option('--json', 'one JSON document instead of text') },
-    { use: 'reach', option: new Option('--sim', 'the simulated nodes instead of the real ones') },
-    { use: 'consent', option: new Option('--yes', 'do not ask') },
-    {
-      use: 'parallel',
-      // All of them: a node that hangs must not hold a place that a living one waits for.
-      option: new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(maxNodes, 'all'),
-    },
-    {
-      use: 'reach',
-      option: new Option('--deadline <time>', 'how long one answer may take')
-        .argParser(readDuration)
-        .default(30_000, '30s'),
-    },
-    { option: new Option('--no-color', 'no colour (also NO_COLOR)') },
-    { use: 'reach', option: new Option('--record <file>', 'append every command that is sent to a node') },
-    { use: 'reach', option: new Option('--log <file>', 'append what is done and seen, as lines of JSON') },
-    {
-      use: 'reach',
-      option: new Option('--log-level <level>', 'debug, info, warn or error (default: info)').argParser(readLevel),
-    },
-    { use: 'reach', option: new Option('-v, --verbose', 'say what is sent to which node') },
-  ];
-}
+const globalOptions = (): readonly GlobalOption[] => [
+  ['file', new Option('-f, --file <path>', 'the cluster file (else MESHWRIGHT_FILE, else cluster.yaml here or above)')],
+  ['nodes', new Option('--nodes <names>', 'only these nodes, with commas').argParser(readList)],
+  ['nodes', new Option('-l, --label <key=value>', 'only nodes with this label; repeat for more').argParser(collect)],
+  ['json', new Option('--json', 'one JSON document instead of text')],
+  ['reach', new Option('--sim', 'the simulated nodes instead of the real ones')],
+  ['consent', new Option('--yes', 'do not ask')],
+  // All of them: a node that hangs must not hold a place that a living one waits for.
+  ['parallel', new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(maxNodes, 'all')],
+  ['reach', new Option('--deadline <time>', 'how long one answer may take').argParser(readDuration).default(30_000, '30s')],
+  [undefined, new Option('--no-color', 'no colour (also NO_COLOR)')],
+  ['reach', new Option('--record <file>', 'append every command that is sent to a node')],
+  ['reach', new Option('--log <file>', 'append what is done and seen, as lines of JSON')],
+  ['reach', new Option('--log-level <level>', 'debug, info, warn or error (default: info)').argParser(readLevel)],
+  ['reach', new Option('-v, --verbose', 'say what is sent to which node')],
+];
 
 /** What scripts add to every line: true of a verb that reaches nothing, so never refused. */
 const harmless: ReadonlySet<string> = new Set(['sim', 'yes', 'verbose']);
@@ -237,9 +208,9 @@ const harmless: ReadonlySet<string> = new Set(['sim', 'yes', 'verbose']);
 /** The global options that were typed and mean nothing to the verb, as they are typed. */
 function unusableOptions(verb: Verb, typed: readonly string[]): readonly string[] {
   return globalOptions()
-    .filter(({ use }) => use !== undefined && !verb.uses.includes(use))
-    .filter(({ option }) => typed.includes(option.attributeName()) && !harmless.has(option.attributeName()))
-    .map(({ option }) => option.long ?? option.flags);
+    .filter(([use]) => use !== undefined && !verb.uses?.includes(use))
+    .filter(([, option]) => typed.includes(option.attributeName()) && !harmless.has(option.attributeName()))
+    .map(([, option]) => option.long ?? option.flags);
 }
 
 /** The whole command line as commander knows it; `onVerb` receives what was typed. */
@@ -262,14 +233,14 @@ function buildProgram(
     .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
     .exitOverride()
     .showSuggestionAfterError(true);
-  for (const { option } of globalOptions()) program.addOption(option);
+  for (const [, option] of globalOptions()) program.addOption(option);
   for (const verb of verbs) addVerb(program, verbOf, verb, onVerb);
   return program;
 }
 
 /** Help that fits the page and names, at a verb, only the global options that the verb heeds. */
 function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
-  const uses = new Map(globalOptions().map(({ option, use }) => [option.attributeName(), use]));
+  const uses = new Map(globalOptions().map(([use, option]) => [option.attributeName(), use]));
   const plain = new Help();
   plain.showGlobalOptions = true;
   return {
@@ -282,7 +253,7 @@ function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<
       if (verb === undefined) return [];
       return plain.visibleGlobalOptions(command).filter((option) => {
         const use = uses.get(option.attributeName());
-        return option.long !== '--version' && (use === undefined || verb.uses.includes(use));
+        return option.long !== '--version' && (use === undefined || verb.uses?.includes(use));
       });
     },
   };
@@ -301,9 +272,9 @@ function addVerb(
   command.summary(verb.summary).description(sentence(verb.summary));
   if (second === undefined) command.helpGroup(verb.group);
   command.copyInheritedSettings(program).helpOption('-h, --help', 'this text');
-  if (verb.words !== '') command.arguments(verb.words);
-  command.usage(['[options]', verb.words, verb.tail ?? ''].filter((part) => part !== '').join(' '));
-  for (const option of verb.options) command.option(option.flags, option.text);
+  if (verb.words !== undefined) command.arguments(verb.words);
+  command.usage(['[options]', verb.words, verb.tail].filter((part) => part !== undefined).join(' '));
+  for (const option of verb.options ?? []) command.option(option.flags, option.text);
   if (verb.more !== undefined) command.addHelpText('after', `\n${verb.more}`);
   command.action(() => {
     onVerb({ verb, words: command.args, own: command.opts(), global: program.opts() });

@@ -13,11 +13,8 @@ export const passwordOptions: readonly VerbOption[] = [
   { flags: '--password-file <path>', text: 'the file that holds it, which only you may read' },
 ];
 
-/** What a verb over nodes of the file uses. */
-export const overNodes: readonly GlobalUse[] = ['file', 'nodes', 'reach', 'json'];
-
 /** What a verb uses that asks many nodes at once. */
-export const atOnce: readonly GlobalUse[] = [...overNodes, 'parallel'];
+export const atOnce: readonly GlobalUse[] = ['file', 'nodes', 'reach', 'json', 'parallel'];
 
 /** What a verb uses that changes nodes. */
 export const withConsent: readonly GlobalUse[] = [...atOnce, 'consent'];
@@ -27,15 +24,6 @@ export const overPlacements: readonly GlobalUse[] = ['file', 'reach', 'json', 'p
 
 /** Takes every node of the file where else words name them. */
 export const everyNode: VerbOption = { flags: '--all', text: 'every node of the file' };
-
-/** Takes every placement of the file where else words name them. */
-export const everyPlacement: VerbOption = { flags: '--all', text: 'every placement of the file' };
-
-/** Lets a start go past a spent launch budget. */
-export const allowRdmaStart: VerbOption = {
-  flags: '--allow <effect>',
-  text: 'rdma-start: start past a spent launch budget',
-};
 
 /** Lets a run wait for the leases of another. */
 export const leaseWait: VerbOption = {
@@ -59,14 +47,7 @@ export function readCountOption(run: Run, name: string): number | undefined {
   return Number(text);
 }
 
-/** The verb's own option with an amount of time, in milliseconds. `flag` as it is typed. @throws FleetError `cli/usage` */
-export function readTimeOption(run: Run, name: string, flag: string): number | undefined {
-  const text = textOption(run, name);
-  if (text === undefined) return undefined;
-  const ms = parseDuration(text);
-  if (ms === undefined) throw usageError(`"${text}" is no time for ${flag}.`, 'Say up to a day in ms, s, m or h.');
-  return ms;
-}
+
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const longestMs = 24 * 3_600_000;
 
@@ -115,23 +96,27 @@ interface VerbOption {
 }
 
 /** One line of the registry: all that `--help` needs; the module itself is loaded only when the verb is used. */
-export interface Verb {
+export interface ListedVerb {
   /** One word, or two for a verb of a family (`sim up`). */
   readonly name: string;
-  readonly group: string;
   /** A phrase without capital and full stop. */
   readonly summary: string;
   /** Words that the verb takes, in the notation of the help: `[node...]`. */
-  readonly words: string;
+  readonly words?: string;
   /** What stands behind `--`, for the one verb that takes it. */
   readonly tail?: string;
-  readonly uses: readonly GlobalUse[];
-  readonly options: readonly VerbOption[];
+  readonly uses?: readonly GlobalUse[];
+  readonly options?: readonly VerbOption[];
   /** Examples and rules, shown below the options of `VERB --help`. */
   readonly more?: string;
   /** Not shown in the help: for meshwright's own use. */
   readonly isHidden?: boolean;
   readonly load: () => Promise<VerbBody>;
+}
+
+/** The same under the heading of the help where it stands. */
+export interface Verb extends ListedVerb {
+  readonly group: string;
 }
 
 /** What may stand on every command line. */

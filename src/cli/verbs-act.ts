@@ -1,26 +1,30 @@
 import {
-  allowRdmaStart,
   atOnce,
   everyNode,
-  everyPlacement,
   leaseWait,
   overPlacements,
   passwordOptions,
-  type Verb,
+  type ListedVerb,
   withConsent,
 } from './verb.ts';
 
-const group = 'Act:';
+/** Takes every placement of the file where else words name them. */
+const everyPlacement = { flags: '--all', text: 'every placement of the file' };
+
+/** Lets a start go past a spent launch budget. */
+const allowRdmaStart = {
+  flags: '--allow <effect>',
+  text: 'rdma-start: start past a spent launch budget',
+};
 
 /** How a run that changes nodes comes out. */
 const exits = `Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: the work list says
 what comes first. 5: nothing was changed. 75: another run holds a node.`;
 
 /** Verbs that act on what is there, in the order of the help. */
-export const actVerbs: readonly Verb[] = [
+export const actVerbs: readonly ListedVerb[] = [
   {
     name: 'ask',
-    group,
     summary: 'ask a placement something, and print the answer',
     words: '[placement] [text...]',
     uses: ['file', 'reach', 'json'],
@@ -38,7 +42,6 @@ Examples:
   },
   {
     name: 'start',
-    group,
     summary: 'start placements',
     words: '[placement...]',
     uses: overPlacements,
@@ -61,7 +64,6 @@ Examples:
   },
   {
     name: 'stop',
-    group,
     summary: 'stop placements, ranks in order',
     words: '[placement...]',
     uses: overPlacements,
@@ -72,7 +74,6 @@ ${exits}`,
   },
   {
     name: 'drain',
-    group,
     summary: 'close doors, and wait for those who are inside',
     words: '[placement...]',
     uses: overPlacements,
@@ -94,7 +95,6 @@ Examples:
   },
   {
     name: 'restart',
-    group,
     summary: 'without a reboot: stop placements, start them again',
     words: '[placement...]',
     uses: overPlacements,
@@ -109,7 +109,6 @@ Examples:
   },
   {
     name: 'reboot',
-    group,
     summary: 'restart Macs, and bring back what served there',
     words: '[node...]',
     uses: withConsent,
@@ -126,7 +125,6 @@ Examples:
   },
   {
     name: 'shutdown',
-    group,
     summary: 'switch Macs off, and say how they come back',
     words: '[node...]',
     uses: withConsent,
@@ -138,7 +136,6 @@ ${exits}`,
   },
   {
     name: 'hold',
-    group,
     summary: 'have nodes left alone, until they are released',
     words: '[node...]',
     uses: withConsent,
@@ -163,7 +160,6 @@ Examples:
   },
   {
     name: 'release',
-    group,
     summary: 'let held nodes be changed again',
     words: '[node...]',
     uses: withConsent,
@@ -177,7 +173,6 @@ Examples:
   },
   {
     name: 'unlock',
-    group,
     summary: 'give Macs that wait at FileVault their password',
     words: '[node...]',
     uses: withConsent,
@@ -202,7 +197,6 @@ Examples:
   },
   {
     name: 'launch',
-    group,
     summary: 'run a program of your own on the mesh, one rank per Mac',
     words: '[placement]',
     tail: '-- COMMAND [word...]',
@@ -227,7 +221,6 @@ Examples:
   },
   {
     name: 'exec',
-    group,
     summary: 'run one command on nodes, as the ssh user',
     words: '[node...]',
     tail: '-- COMMAND [word...]',

@@ -1,12 +1,9 @@
-import { atOnce, everyNode, leaseWait, overPlacements, type Verb, withConsent } from './verb.ts';
-
-const group = 'Change:';
+import { atOnce, everyNode, leaseWait, overPlacements, type ListedVerb, withConsent } from './verb.ts';
 
 /** Verbs that bring nodes to what the file wants, in the order of the help. */
-export const changeVerbs: readonly Verb[] = [
+export const changeVerbs: readonly ListedVerb[] = [
   {
     name: 'plan',
-    group,
     summary: 'what apply would do, and what keeps it from more',
     words: '[node...]',
     uses: atOnce,
@@ -28,7 +25,6 @@ Examples:
   },
   {
     name: 'apply',
-    group,
     summary: 'bring nodes to what the file wants',
     words: '[node...|planfile]',
     uses: withConsent,
@@ -56,7 +52,6 @@ Examples:
   },
   {
     name: 'rollback',
-    group,
     summary: 'take a runtime back to the version before',
     words: '[runtime]',
     uses: overPlacements,
@@ -78,7 +73,6 @@ Examples:
   },
   {
     name: 'uninstall',
-    group,
     summary: 'take everything of meshwright off nodes again',
     words: '[node...]',
     uses: withConsent,
@@ -102,11 +96,9 @@ Examples:
   },
   {
     name: 'forget',
-    group,
     summary: 'take a dead node out of the lock; reaches no node',
     words: '[node...]',
     uses: ['file', 'reach', 'json', 'consent'],
-    options: [],
     more: `For a Mac that left the cluster file and will not come back. What was put on
 it stays on it.
 Exit 0: forgotten. 5: the answer was no.

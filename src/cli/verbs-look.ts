@@ -1,16 +1,12 @@
-import { atOnce, type Verb } from './verb.ts';
-
-const group = 'Look:';
+import { atOnce, type ListedVerb } from './verb.ts';
 
 /** Verbs that only look, in the order of the help. */
-export const lookVerbs: readonly Verb[] = [
+export const lookVerbs: readonly ListedVerb[] = [
   {
     name: 'status',
-    group,
     summary: 'placements and Macs in a table, and what is wrong',
     words: '[node...]',
     uses: atOnce,
-    options: [],
     more: `A placement serves when it gave a token while it was looked at. One that does
 not, and should, is wrong on every node of it; one of which only some nodes are
 looked at is not judged.
@@ -20,32 +16,27 @@ the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
   },
   {
     name: 'doctor',
-    group,
     summary: 'what is broken: one cause, one action, the evidence',
     words: '[node...]',
     uses: atOnce,
-    options: [],
     more: `In the order of repair: one visit to each Mac for RDMA, no cable before
 the bridges are gone. What follows from a cause stands below it.
 Exit 0: no error. 3: what is left is work for hands at the rack. 4: some nodes
 are wrong or were not observed. 1: all of them.`,
-    load: async () => (await import('./look/doctor.ts')).doctor,
+    load: async () => (await import('./look/status.ts')).doctor,
   },
   {
     name: 'drift',
-    group,
     summary: 'whether nodes are as the file says, briefly',
     words: '[node...]',
     uses: atOnce,
-    options: [],
     more: `For a job that runs every night.
 Exit 0: all as the file says. 2: changes are pending. 3: only hands are missing.
 4: some nodes could not be judged. 1: none could.`,
-    load: async () => (await import('./plan/drift.ts')).drift,
+    load: async () => (await import('./plan/plan.ts')).drift,
   },
   {
     name: 'facts',
-    group,
     summary: 'every fact of every node, known or unknown',
     words: '[node...]',
     uses: atOnce,
@@ -63,7 +54,6 @@ Examples:
   },
   {
     name: 'logs',
-    group,
     summary: 'what ranks have printed last',
     words: '[placement|node...]',
     uses: ['file', 'reach', 'json', 'parallel'],
@@ -86,9 +76,7 @@ Examples:
   },
   {
     name: 'cables',
-    group,
     summary: 'cables declared and seen, and what to move',
-    words: '',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
       { flags: '--watch', text: 'guide the hands live, until every link is as declared' },
@@ -112,9 +100,7 @@ Examples:
   },
   {
     name: 'graph',
-    group,
     summary: 'the rack as SVG or DOT, with what is wrong in it',
-    words: '',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
       { flags: '--format <format>', text: 'svg, or dot for graphviz; else as the file is named, else svg' },
@@ -137,7 +123,6 @@ Examples:
   },
   {
     name: 'bench',
-    group,
     summary: 'how fast a placement answers, alone and under load',
     words: '[placement]',
     uses: ['file', 'reach', 'json'],
@@ -165,7 +150,6 @@ Examples:
   },
   {
     name: 'history',
-    group,
     summary: 'what was done to the nodes, when and by whom',
     words: '[node...|run...]',
     uses: atOnce,

@@ -1,12 +1,9 @@
-import { atOnce, everyNode, leaseWait, type Verb, withConsent } from './verb.ts';
-
-const group = 'Own:';
+import { atOnce, everyNode, leaseWait, type ListedVerb, withConsent } from './verb.ts';
 
 /** Verbs about meshwright itself and what it simulates, in the order of the help. */
-export const ownVerbs: readonly Verb[] = [
+export const ownVerbs: readonly ListedVerb[] = [
   {
     name: 'run',
-    group,
     summary: 'run a playbook of your own',
     words: '[file] [node...]',
     uses: withConsent,
@@ -28,9 +25,7 @@ Examples:
   },
   {
     name: 'sim up',
-    group,
     summary: 'start a simulated fleet made from the cluster file',
-    words: '',
     uses: ['file', 'json'],
     options: [
       { flags: '--fresh', text: 'new Macs, whatever was done to the earlier ones' },
@@ -44,25 +39,18 @@ Then add --sim to any verb: meshwright facts --sim`,
   },
   {
     name: 'sim down',
-    group,
     summary: 'stop the simulated fleet; no process of it is left',
-    words: '',
     uses: ['file', 'json'],
-    options: [],
     load: async () => (await import('./sim/sim.ts')).simDown,
   },
   {
     name: 'sim status',
-    group,
     summary: 'what is simulated, its ports and its faults',
-    words: '',
     uses: ['file', 'json'],
-    options: [],
     load: async () => (await import('./sim/sim.ts')).simStatus,
   },
   {
     name: 'sim fault',
-    group,
     summary: 'break something by name, or mend it again',
     words: '[fault] [target...]',
     uses: ['file', 'json'],
@@ -75,15 +63,13 @@ Then add --sim to any verb: meshwright facts --sim`,
   meshwright sim fault rdma-disabled studio-3
   meshwright sim fault cable-swapped studio-4
   meshwright sim fault --clear`,
-    load: async () => (await import('./sim/sim-fault.ts')).simFault,
+    load: async () => (await import('./sim/sim.ts')).simFault,
   },
   {
     name: 'sim hands',
-    group,
     summary: 'do what hands at the rack can: cables, RDMA, unlocking',
     words: '[act] [receptacle...]',
     uses: ['file', 'json'],
-    options: [],
     more: `Without words the simulated hands plug every cable in as the file declares it,
 switch RDMA on where it is off and restart that Mac, and unlock FileVault.
 With words they move single plugs; a plug that is pulled leaves its
@@ -97,20 +83,17 @@ Examples:
   meshwright sim hands plug studio-1:5 studio-2:5 40g
   meshwright sim hands move studio-2:3 studio-2:2
   meshwright sim hands swap studio-4:2 studio-4:3`,
-    load: async () => (await import('./sim/sim-fault.ts')).simHands,
+    load: async () => (await import('./sim/sim.ts')).simHands,
   },
   {
     name: 'sim power-on',
-    group,
     summary: 'press the button of simulated Macs that are off',
     words: '<node...>',
     uses: ['file', 'json'],
-    options: [],
-    load: async () => (await import('./sim/sim-fault.ts')).simPowerOn,
+    load: async () => (await import('./sim/sim.ts')).simPowerOn,
   },
   {
     name: 'sim example',
-    group,
     summary: 'a folder with the example and all it needs to answer',
     words: '<folder>',
     uses: ['json'],
@@ -129,36 +112,27 @@ Then, in there:
   },
   {
     name: 'sim serve',
-    group,
     summary: 'the simulator itself',
     words: '<folder>',
-    uses: [],
     options: [{ flags: '--factory', text: 'new Macs come as they are out of their box' }],
     isHidden: true,
-    load: async () => (await import('./sim/sim-serve.ts')).simServe,
+    load: async () => (await import('./sim/sim.ts')).simServe,
   },
   {
     name: 'demo',
-    group,
     summary: 'watch it all on simulated Macs; needs nothing',
-    words: '',
-    uses: [],
-    options: [],
     load: async () => (await import('./sim/demo.ts')).demo,
   },
   {
     name: 'lease status',
-    group,
     summary: 'who holds which node, and what for',
     words: '[node...]',
     uses: atOnce,
-    options: [],
     more: 'Exit 0: every node was asked. 4: some. 1: none.',
     load: async () => (await import('./look/leases.ts')).leaseStatus,
   },
   {
     name: 'lease release',
-    group,
     summary: 'give back a lease whose run is dead',
     words: '[node...]',
     uses: withConsent,
@@ -170,11 +144,9 @@ Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
   },
   {
     name: 'endpoints',
-    group,
     summary: 'settings for clients, ready to be copied',
     words: '[placement...]',
     uses: ['file', 'json'],
-    options: [],
     more: `From the file alone: no node is asked, and no key is read or shown; it says
 where each comes from. A placement that only its node reaches comes with the
 tunnel that its clients need. For Open WebUI, OpenCode, Xcode and curl.
@@ -185,11 +157,9 @@ Example:
   },
   {
     name: 'secrets',
-    group,
     summary: 'which passwords are named, and who needs one now',
     words: '[node...]',
     uses: atOnce,
-    options: [],
     more: `A password is needed by \`enroll\`, once, and by \`unlock\`, for a Mac that waits at
 FileVault. Sources are tried, and none is ever shown; what is asked at a prompt
 is asked when it is needed. Keys of published endpoints are told as well.
@@ -199,11 +169,9 @@ not reached.`,
   },
   {
     name: 'schema',
-    group,
     summary: 'print a JSON schema, by default of the file',
     words: '[name]',
     uses: ['json'],
-    options: [],
     more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints,
 enroll, exec, facts, fit, forget, graph, history, journal, lease, lock,
 log-line, logs, plan, playbook, report, secrets, sim, status, unlock`,

@@ -1,15 +1,12 @@
-import { everyNode, overNodes, passwordOptions, type Verb } from './verb.ts';
-
-const group = 'Set up:';
+import { everyNode, passwordOptions, type ListedVerb } from './verb.ts';
 
 /** Verbs that prepare, in the order of the help. */
-export const setUpVerbs: readonly Verb[] = [
+export const setUpVerbs: readonly ListedVerb[] = [
   {
     name: 'enroll',
-    group,
     summary: 'pin host keys, install key and sudo rule where they are missing',
     words: '[node...]',
-    uses: [...overNodes, 'consent'],
+    uses: ['file', 'nodes', 'reach', 'json', 'consent'],
     options: [
       everyNode,
       { flags: '--expect <fingerprint>', text: 'pin only this fingerprint (SHA256:...), without asking' },
@@ -40,7 +37,6 @@ Examples:
   },
   {
     name: 'replace',
-    group,
     summary: 'take a new Mac for a node in place of the old one',
     words: '<node>',
     uses: ['file', 'reach', 'consent', 'json'],
@@ -59,22 +55,19 @@ nothing was written down. 1: it did not answer.
 
 Example:
   meshwright replace studio-2`,
-    load: async () => (await import('./enroll/replace.ts')).replace,
+    load: async () => (await import('./enroll/enroll.ts')).replace,
   },
   {
     name: 'validate',
-    group,
     summary: 'judge the cluster file; sends nothing to any node',
     words: '[file]',
     uses: ['file', 'json'],
-    options: [],
     more: `Every problem of the file comes back at once, each with its place, cause and
 hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     load: async () => (await import('./look/validate.ts')).validate,
   },
   {
     name: 'fit',
-    group,
     summary: 'whether a model fits on Macs, and how Macs can be cabled; needs no Mac',
     words: '[model]',
     uses: ['file', 'json'],

@@ -24,8 +24,7 @@ import { exitOfSignal } from '../terminal/signals.ts';
 import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
 import type { Run } from '../verb.ts';
 import { changeNodes } from './change-nodes.ts';
-import type { RunOutcome } from './run-outcome.ts';
-import { showOutcome, withKeptStops } from './show-outcome.ts';
+import { type RunOutcome, showOutcome, withKeptStops } from './run-outcome.ts';
 
 const folder = new URL('../../../playbooks/', import.meta.url);
 

@@ -24,7 +24,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import type { GuardedEffect } from '../plan/consent.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { type Action, actOn, oneTask, shippedPlaybook } from './act-on.ts';
-import { toldToGoOff } from './show-outcome.ts';
+import { toldToGoOff } from './run-outcome.ts';
 
 /** Longer than this nobody waits for one look, however long those inside may take. */
 const longestLookMs = 30_000;

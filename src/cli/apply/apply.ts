@@ -34,8 +34,7 @@ import { timingFor } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
 import { changeNodes } from './change-nodes.ts';
-import type { RunOutcome } from './run-outcome.ts';
-import { showOutcome } from './show-outcome.ts';
+import { type RunOutcome, showOutcome } from './run-outcome.ts';
 
 /** `apply [NODE…|PLANFILE]`: looks, plans, shows, asks, runs exactly that, and looks again; the last look decides. */
 export const apply: VerbBody = async (run) => {

@@ -31,7 +31,7 @@ import { askYes } from '../terminal/ask.ts';
 import { showWait } from '../terminal/progress.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
-import { type Run, readTimeOption } from '../verb.ts';
+import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
 
 /** What is to be run, and how people are heard. */
 interface NodeChange {
@@ -337,7 +337,7 @@ async function prepareRun(
   { fleet, ways, verb, onEvent, onWithdraw, onLeased }: RunSubject,
 ): Promise<PreparedRun> {
   const folder = journalFolder(stateFolder(run.env), journalName(fleet.name, ways.isSimulated));
-  const leaseWaitMs = readTimeOption(run, 'leaseWait', '--lease-wait') ?? 0;
+  const leaseWaitMs = readLeaseWait(run);
   const prepared = {
     ...useLimits(run),
     ways: await ways.toAll(fleet.nodes),
@@ -363,4 +363,12 @@ async function prepareRun(
     },
     close: () => journal?.close(),
   };
+}
+
+/** @throws FleetError `cli/usage` */
+function readLeaseWait(run: Run): number {
+  const text = textOption(run, 'leaseWait');
+  const ms = text === undefined ? 0 : parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw usageError(`"${text}" is no time for --lease-wait.`, 'Say up to a day in ms, s, m or h.');
 }

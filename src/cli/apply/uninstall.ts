@@ -26,8 +26,7 @@ import { showPlan } from '../plan/show-plan.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { changeNodes, type EndedChange } from './change-nodes.ts';
-import type { RunOutcome } from './run-outcome.ts';
-import { showOutcome } from './show-outcome.ts';
+import { type RunOutcome, showOutcome } from './run-outcome.ts';
 
 /** How far it came, and who lets nobody in any more. */
 interface Ended {

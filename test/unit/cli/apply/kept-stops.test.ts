@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookWork } from '../../../../src/apply/playbook-report.ts';
-import { codeForPlan } from '../../../../src/cli/apply/run-outcome.ts';
-import { keptWork, toldToGoOff, withKeptStops } from '../../../../src/cli/apply/show-outcome.ts';
+import { codeForPlan, keptWork, toldToGoOff, withKeptStops } from '../../../../src/cli/apply/run-outcome.ts';
 import type { Plan, Waiting } from '../../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../src/apply/journal/journal.ts';
-import { shutdownOf as shutdownItself } from '../../../../src/cli/look/look-for-findings.ts';
+import { shutdownOf as shutdownItself } from '../../../../src/cli/look/status.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { EffectKind, StepOutcome } from '../../../../src/model/step.ts';
 
