@@ -22,12 +22,12 @@ export function parseCommandLine(
   output: Pick<ProgramOutput, 'out' | 'columns'>,
   argv: readonly string[],
 ): CommandLine {
-  let invocation: Invocation | undefined;
-  let help = '';
+  const found: Invocation[] = [];
+  const help: string[] = [];
   const program = buildProgram(
     verbs,
-    { ...output, err: (text) => void (help += text) },
-    (found) => void (invocation = found),
+    { ...output, err: (text) => void help.push(text) },
+    (one) => void found.push(one),
   );
   // `help facts` is what a newcomer types; nothing else is called help.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
@@ -36,10 +36,11 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: 'helped' };
-    if (error.code === 'commander.help') return { kind: 'no-verb', help };
+    if (error.code === 'commander.help') return { kind: 'no-verb', help: help.join('') };
     throw usageError(...explained(error, verbs, helpTarget(verbs, words)));
   }
-  if (!invocation) return { kind: 'no-verb', help };
+  const [invocation] = found;
+  if (!invocation) return { kind: 'no-verb', help: help.join('') };
   const typed = Object.keys(invocation.global).filter((name) => program.getOptionValueSource(name) === 'cli');
   const [unusable] = unusableOptions(invocation.verb, typed);
   if (unusable !== undefined) {
@@ -194,7 +195,10 @@ const globalOptions = (): readonly GlobalOption[] => [
   ['consent', new Option('--yes', 'do not ask')],
   // All of them: a node that hangs must not hold a place that a living one waits for.
   ['parallel', new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(maxNodes, 'all')],
-  ['reach', new Option('--deadline <time>', 'how long one answer may take').argParser(readDuration).default(30_000, '30s')],
+  [
+    'reach',
+    new Option('--deadline <time>', 'how long one answer may take').argParser(readDuration).default(30_000, '30s'),
+  ],
   [undefined, new Option('--no-color', 'no colour (also NO_COLOR)')],
   ['reach', new Option('--record <file>', 'append every command that is sent to a node')],
   ['reach', new Option('--log <file>', 'append what is done and seen, as lines of JSON')],
@@ -208,7 +212,7 @@ const harmless: ReadonlySet<string> = new Set(['sim', 'yes', 'verbose']);
 /** The global options that were typed and mean nothing to the verb, as they are typed. */
 function unusableOptions(verb: Verb, typed: readonly string[]): readonly string[] {
   return globalOptions()
-    .filter(([use]) => use !== undefined && !verb.uses?.includes(use))
+    .filter(([use]) => use !== undefined && !verb.uses.includes(use))
     .filter(([, option]) => typed.includes(option.attributeName()) && !harmless.has(option.attributeName()))
     .map(([, option]) => option.long ?? option.flags);
 }
@@ -253,7 +257,7 @@ function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<
       if (verb === undefined) return [];
       return plain.visibleGlobalOptions(command).filter((option) => {
         const use = uses.get(option.attributeName());
-        return option.long !== '--version' && (use === undefined || verb.uses?.includes(use));
+        return option.long !== '--version' && (use === undefined || verb.uses.includes(use));
       });
     },
   };
@@ -274,7 +278,7 @@ function addVerb(
   command.copyInheritedSettings(program).helpOption('-h, --help', 'this text');
   if (verb.words !== undefined) command.arguments(verb.words);
   command.usage(['[options]', verb.words, verb.tail].filter((part) => part !== undefined).join(' '));
-  for (const option of verb.options ?? []) command.option(option.flags, option.text);
+  for (const option of verb.options) command.option(option.flags, option.text);
   if (verb.more !== undefined) command.addHelpText('after', `\n${verb.more}`);
   command.action(() => {
     onVerb({ verb, words: command.args, own: command.opts(), global: program.opts() });

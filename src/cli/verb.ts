@@ -47,7 +47,6 @@ export function readCountOption(run: Run, name: string): number | undefined {
   return Number(text);
 }
 
-
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const longestMs = 24 * 3_600_000;
 
@@ -114,9 +113,11 @@ export interface ListedVerb {
   readonly load: () => Promise<VerbBody>;
 }
 
-/** The same under the heading of the help where it stands. */
+/** The same under the heading of the help where it stands, whole. */
 export interface Verb extends ListedVerb {
   readonly group: string;
+  readonly uses: readonly GlobalUse[];
+  readonly options: readonly VerbOption[];
 }
 
 /** What may stand on every command line. */

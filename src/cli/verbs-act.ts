@@ -1,12 +1,4 @@
-import {
-  atOnce,
-  everyNode,
-  leaseWait,
-  overPlacements,
-  passwordOptions,
-  type ListedVerb,
-  withConsent,
-} from './verb.ts';
+import { atOnce, everyNode, type ListedVerb, leaseWait, overPlacements, passwordOptions, withConsent } from './verb.ts';
 
 /** Takes every placement of the file where else words name them. */
 const everyPlacement = { flags: '--all', text: 'every placement of the file' };

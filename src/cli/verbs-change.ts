@@ -1,4 +1,4 @@
-import { atOnce, everyNode, leaseWait, overPlacements, type ListedVerb, withConsent } from './verb.ts';
+import { atOnce, everyNode, type ListedVerb, leaseWait, overPlacements, withConsent } from './verb.ts';
 
 /** Verbs that bring nodes to what the file wants, in the order of the help. */
 export const changeVerbs: readonly ListedVerb[] = [

@@ -1,4 +1,4 @@
-import { atOnce, everyNode, leaseWait, type ListedVerb, withConsent } from './verb.ts';
+import { atOnce, everyNode, type ListedVerb, leaseWait, withConsent } from './verb.ts';
 
 /** Verbs about meshwright itself and what it simulates, in the order of the help. */
 export const ownVerbs: readonly ListedVerb[] = [

@@ -1,4 +1,4 @@
-import { everyNode, passwordOptions, type ListedVerb } from './verb.ts';
+import { everyNode, type ListedVerb, passwordOptions } from './verb.ts';
 
 /** Verbs that prepare, in the order of the help. */
 export const setUpVerbs: readonly ListedVerb[] = [

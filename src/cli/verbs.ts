@@ -15,5 +15,5 @@ const groups: Readonly<Record<string, readonly ListedVerb[]>> = {
 
 /** Every verb, in the order of `--help`. */
 export const verbs: readonly Verb[] = Object.entries(groups).flatMap(([group, listed]) =>
-  listed.map((verb) => ({ ...verb, group })),
+  listed.map((verb) => ({ uses: [], options: [], ...verb, group })),
 );

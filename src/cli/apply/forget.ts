@@ -1,11 +1,9 @@
 import { listText } from '../../desired/did-you-mean.ts';
 import { withoutNode } from '../../desired/settle/settle.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
-import { changeLock, type LockPlace, simLockName, simLockPath } from '../cluster/lock-file.ts';
-import { openCluster, readLock } from '../cluster/open-cluster.ts';
+import { changeLock, lockPlaceOf } from '../cluster/lock-file.ts';
+import { type LockPlace, openCluster, readLock } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
-import { simFolder } from '../files/places.ts';
-import { shownPath } from '../files/read-file.ts';
 import { askYes } from '../terminal/ask.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
@@ -13,11 +11,8 @@ import { type Run, usageError, type VerbBody } from '../verb.ts';
 /** `forget NODE…`: takes nodes that left the file out of the lock; reaches none of them. */
 export const forget: VerbBody = async (run) => {
   const opened = openCluster(run);
-  const place: LockPlace = run.options.sim
-    ? { path: simLockPath(simFolder(run.env, opened.path)), shown: simLockName }
-    : { path: opened.lockPath, shown: shownPath(run.folder, opened.lockPath) };
-  const lock = readLock(place.path, place.shown);
-  const names = forgettable(run, lock, opened.fleet.nodes);
+  const place = lockPlaceOf(run, opened);
+  const names = forgettable(run, readLock(place), opened.fleet.nodes);
   const question = `Nothing is removed from ${listText(names)} itself. Take ${names.length === 1 ? 'it' : 'them'} out of ${place.shown}?`;
   if (!(await askYes(run, question))) return exitCode.nothingChanged;
   await changeLock(place, (now) => names.reduce(withoutNode, now));

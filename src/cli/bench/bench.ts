@@ -16,7 +16,7 @@ import { openWays, type Ways } from '../cluster/ways.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
 import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, readCountOption, textOption, usageError, type VerbBody } from '../verb.ts';
@@ -114,16 +114,18 @@ async function measure(run: Run, measured: Measured): Promise<ExitCode> {
     request: driverOf(runtime).tokenRequest(placement, runtime, model),
     deadlineMs: run.options.deadline,
   };
-  const progress = showProgress(run.console, 'asking', ['warm-up', ...wish.requests.map(atOnce)]);
-  const { levels, isCounted, diagnostics } = await runLevels({
-    ...wish,
-    target,
-    sessions,
-    nonce: randomBytes(4).toString('hex'),
-    signal: run.signal,
-    onWarm: () => progress.done('warm-up'),
-    onLevel: (requests) => progress.done(atOnce(requests)),
-  }).finally(() => progress.stop());
+  const parts = ['warm-up', ...wish.requests.map(atOnce)].map((name) => ({ name }));
+  const { levels, isCounted, diagnostics } = await withProgress(run.console, ['asking', parts], (done) =>
+    runLevels({
+      ...wish,
+      target,
+      sessions,
+      nonce: randomBytes(4).toString('hex'),
+      signal: run.signal,
+      onWarm: () => done('warm-up'),
+      onLevel: (requests) => done(atOnce(requests)),
+    }),
+  );
   const interrupted = exitOfSignal(run.signal);
   const told = [
     ...beyondParallel(wish, { placement, driver: runtime.driver }),

@@ -3,47 +3,35 @@ import { renderLock, withPin } from '../../config/lock-text.ts';
 import { withOtherMac, withoutWithdrawal } from '../../desired/settle/settle.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
-import type { ClusterLock, HostKey, HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
+import type { ClusterLock, HostKey } from '../../model/cluster-lock.ts';
 import type { Digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import type { RunFile } from '../../sim/hosts/control/run-folder.ts';
+import { simFolder } from '../files/places.ts';
+import { shownPath } from '../files/read-file.ts';
 import { holdFile, replaceFile } from '../files/write-file.ts';
 import type { Run } from '../verb.ts';
-import { openLock, readLock } from './open-cluster.ts';
+import { type LockPlace, type OpenedCluster, readLock } from './open-cluster.ts';
 
-/** Where pins of a simulated fleet lie: beside its run file, never in the cluster's own lock. */
-export const simLockPath = (folder: string): string => join(folder, 'cluster.lock');
+/** Where pins of a simulated fleet lie: beside its run file, never in the cluster's own lock. Its path says nothing to a person. */
+export const simLockPlace = (folder: string): LockPlace => ({
+  path: join(folder, 'cluster.lock'),
+  shown: 'the simulated cluster.lock',
+});
 
-/** How that lock is called: its path says nothing to a person. */
-export const simLockName = 'the simulated cluster.lock';
+/** The lock of a run: the committed one, or with `--sim` the one beside the run file. */
+export const lockPlaceOf = (run: Run, { path, lockPath }: Pick<OpenedCluster, 'path' | 'lockPath'>): LockPlace =>
+  run.options.sim ? simLockPlace(simFolder(run.env, path)) : { path: lockPath, shown: shownPath(run.folder, lockPath) };
 
-function pinOf(port: number, key: string): readonly [string, readonly PinnedKey[]] {
-  const [type = '', base64 = ''] = key.split(' ');
-  return [`[127.0.0.1]:${port}`, [{ type, base64, line: 1 }]];
-}
-
-/** Pins of a simulated fleet: the keys that its run file names, and over them what `enroll --sim` has pinned. */
-export function openSimLock(run: Run, folder: string, runFile: RunFile): HostKeyLock {
-  const path = simLockPath(folder);
-  const pinned = openLock(run, path, simLockName);
-  const nodes = Object.values(runFile.nodes);
-  const own = nodes.map((node) => pinOf(node.port, node.hostKey));
-  const preboot = nodes.flatMap(({ port, prebootKey }) => (prebootKey === undefined ? [] : [pinOf(port, prebootKey)]));
-  return {
-    file: pinned.file,
-    hostKeys: { ...Object.fromEntries(own), ...pinned.hostKeys },
-    prebootKeys: { ...Object.fromEntries(preboot), ...pinned.prebootKeys },
-  };
+/** The keeper of that lock. */
+export function openKeeper(run: Run, opened: OpenedCluster): LockKeeper {
+  const place = lockPlaceOf(run, opened);
+  return createLockKeeper({ ...place, lock: run.options.sim ? readLock(place) : opened.lock });
 }
 
 /** The lock file of a run: what it pins now, and the writing of it. */
-export interface LockKeeper {
-  /** Its absolute path. */
-  readonly path: string;
-  /** How it is called in text. */
-  readonly shown: string;
+export interface LockKeeper extends LockPlace {
   /** Keys that are pinned for a name. */
   readonly pins: (name: string) => readonly HostKey[];
   /** The same for the sshd that waits at FileVault. */
@@ -71,18 +59,13 @@ const pinsIn = (lock: ClusterLock, name: string): readonly HostKey[] =>
   Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
 
 /** A keeper of one lock file. Each pin is written at once: an interrupted run keeps what it was told. */
-export function createLockKeeper(at: {
-  readonly path: string;
-  readonly shown: string;
-  readonly lock: ClusterLock;
-}): LockKeeper {
+export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock }): LockKeeper {
   const { path, shown } = at;
   let { lock } = at;
   const write = async (change: (now: ClusterLock) => ClusterLock): Promise<void> => {
-    lock = await holdFile(path, () => {
-      const next = change(readLock(path, shown));
-      replaceFile(path, renderLock(next));
-      return next;
+    await changeLock(at, (now) => {
+      lock = change(now);
+      return lock;
     });
   };
   const pinInto = (now: ClusterLock, name: string, key: HostKey, isReplacing: boolean): ClusterLock => {
@@ -93,18 +76,14 @@ export function createLockKeeper(at: {
     }
     const others = Object.entries(now.hostKeys).filter(([other]) => other !== name);
     const base = isReplacing ? withoutPreboot({ ...now, hostKeys: Object.fromEntries(others) }, name) : now;
-    const next = withPin(base, name, key);
-    replaceFile(path, renderLock(next));
-    return next;
+    return withPin(base, name, key);
   };
   return {
     path,
     shown,
     pins: (name) => pinsIn(lock, name),
     prebootPins: (name) => lock.prebootKeys?.[name] ?? [],
-    pin: async (name, key, isReplacing) => {
-      lock = await holdFile(path, () => pinInto(readLock(path, shown), name, key, isReplacing));
-    },
+    pin: (name, key, isReplacing) => write((now) => pinInto(now, name, key, isReplacing)),
     identities: () => lock.identities ?? {},
     recordMac: (node, identity) => write((now) => withOtherMac(now, node, identity)),
     pinPreboot: (name, key, isReplacing) =>
@@ -135,13 +114,6 @@ const pinsChanged = (name: string, shown: string): FleetError =>
     }),
   ]);
 
-/** A lock file by its place. */
-export interface LockPlace {
-  readonly path: string;
-  /** How it is called in text. */
-  readonly shown: string;
-}
-
 /**
  * Writes what was resolved into a lock file, when that changes its text. Pins are those that the file has at that
  * moment; nodes that others have added meanwhile stay, and so does which Mac each of them is.
@@ -150,19 +122,14 @@ export interface LockPlace {
  * @throws FleetError `cli/cannot-write`, or when the file has become unreadable
  */
 export function keepLock(
-  { path, shown }: LockPlace,
+  place: LockPlace,
   { withdrawing: _asRead, ...resolved }: ClusterLock,
   reached: readonly string[] = [],
 ): Promise<boolean> {
-  const told = (now: ClusterLock): Pick<ClusterLock, 'withdrawing'> => {
-    const { withdrawing } = withoutWithdrawal(now, reached);
-    return withdrawing === undefined ? {} : { withdrawing };
-  };
-  return changeLock({ path, shown }, (now) => ({
+  return changeLock(place, (now) => ({
     ...resolved,
-    ...told(now),
     hostKeys: now.hostKeys,
-    ...given({ prebootKeys: now.prebootKeys }),
+    ...given({ prebootKeys: now.prebootKeys, withdrawing: withoutWithdrawal(now, reached).withdrawing }),
     nodes: [...new Set([...now.nodes, ...resolved.nodes])].sort(),
     ...(now.identities === undefined && resolved.identities === undefined
       ? {}
@@ -171,12 +138,11 @@ export function keepLock(
 }
 
 /** Changes a lock file while nobody else does; a change without effect writes nothing. */
-export function changeLock({ path, shown }: LockPlace, change: (now: ClusterLock) => ClusterLock): Promise<boolean> {
-  return holdFile(path, () => {
-    const now = readLock(path, shown);
+export const changeLock = (place: LockPlace, change: (now: ClusterLock) => ClusterLock): Promise<boolean> =>
+  holdFile(place.path, () => {
+    const now = readLock(place);
     const text = renderLock(change(now));
     if (text === renderLock(now)) return false;
-    replaceFile(path, text);
+    replaceFile(place.path, text);
     return true;
   });
-}

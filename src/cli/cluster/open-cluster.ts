@@ -111,11 +111,19 @@ function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[
   );
 }
 
+/** A lock file by its place. */
+export interface LockPlace {
+  /** Absolute. */
+  readonly path: string;
+  /** How it is called in text. */
+  readonly shown: string;
+}
+
 /**
  * The lock file, or an empty one when there is none yet; shown when others may change it.
  * @throws FleetError when it is damaged, or open to others and `CI=true`.
  */
-export function openLock(run: Run, path: string, shown: string): ClusterLock {
+export function openLock(run: Run, { path, shown }: LockPlace): ClusterLock {
   const file = readIfThere(path, shown);
   if (file !== undefined) refuseOpenToOthers(run, shown, file);
   return parsedLock(file, shown);
@@ -130,7 +138,7 @@ export function refuseOpenToOthers(run: Run, shown: string, file: ReadFile): voi
 }
 
 /** The same without a look at who may change it, for a file that has been opened before. @throws FleetError */
-export const readLock = (path: string, shown: string): ClusterLock => parsedLock(readIfThere(path, shown), shown);
+export const readLock = ({ path, shown }: LockPlace): ClusterLock => parsedLock(readIfThere(path, shown), shown);
 
 function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
   if (file === undefined) return emptyLock(shown);

@@ -11,16 +11,14 @@ import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
-import { simFolder } from '../files/places.ts';
-import { shownPath } from '../files/read-file.ts';
 import { planAllowances } from '../plan/consent.ts';
 import { readKeys } from '../sources/read-keys.ts';
 import { readShapes } from '../sources/read-shapes.ts';
 import { missingPrograms, readSources } from '../sources/read-sources.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
-import { type LockPlace, simLockName, simLockPath } from './lock-file.ts';
-import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
+import { lockPlaceOf } from './lock-file.ts';
+import { type LockPlace, type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
 import { openWays } from './ways.ts';
 
 /**
@@ -132,13 +130,9 @@ interface Base extends Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
 
 function baseOf(run: Run, opened: OpenedCluster): Base {
   const doubles = doublesIn(run, opened.path, opened.fleet);
-  if (!run.options.sim) {
-    const lockPlace = { path: opened.lockPath, shown: shownPath(run.folder, opened.lockPath) };
-    return { opened, lock: opened.lock, lockPlace, doubles };
-  }
-  const lockPlace = { path: simLockPath(simFolder(run.env, opened.path)), shown: simLockName };
-  const simulated = readLock(lockPlace.path, lockPlace.shown);
-  return { opened, lock: rehearsedLock(withoutDoubled(opened.lock, doubles), simulated), lockPlace, doubles };
+  const lockPlace = lockPlaceOf(run, opened);
+  const lock = run.options.sim ? rehearsedLock(withoutDoubled(opened.lock, doubles), readLock(lockPlace)) : opened.lock;
+  return { opened, lock, lockPlace, doubles };
 }
 
 const isEmpty = (section: object): boolean => Object.keys(section).length === 0;
@@ -156,18 +150,16 @@ export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): C
     links,
     formerNetworks: Object.fromEntries(Object.entries(former).filter(([network]) => !taken.has(network))),
     runtimes: { ...simulated.runtimes, ...committed.runtimes },
-    ...(committed.runtimeFiles === undefined
-      ? {}
-      : { runtimeFiles: { ...simulated.runtimeFiles, ...committed.runtimeFiles } }),
-    ...(simulated.takenBack === undefined && committed.takenBack === undefined
-      ? {}
-      : { takenBack: { ...committed.takenBack, ...simulated.takenBack } }),
-    ...(simulated.runtimeKeys === undefined && committed.runtimeKeys === undefined
-      ? {}
-      : { runtimeKeys: { ...committed.runtimeKeys, ...simulated.runtimeKeys } }),
     models: { ...simulated.models, ...committed.models },
-    ...(simulated.shapes === undefined && committed.shapes === undefined
-      ? {}
-      : { shapes: { ...simulated.shapes, ...committed.shapes } }),
+    ...given({
+      runtimeFiles: merged(simulated.runtimeFiles, committed.runtimeFiles),
+      takenBack: merged(committed.takenBack, simulated.takenBack),
+      runtimeKeys: merged(committed.runtimeKeys, simulated.runtimeKeys),
+      shapes: merged(simulated.shapes, committed.shapes),
+    }),
   };
 }
+
+/** Both with the second one winning; undefined where there is neither. */
+const merged = <T extends object>(first: T | undefined, second: T | undefined): T | undefined =>
+  first === undefined && second === undefined ? undefined : ({ ...first, ...second } as T);

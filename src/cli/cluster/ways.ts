@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { NodeWay, Way } from '../../apply/reach/with-remote.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
-import type { HostKeyLock } from '../../model/cluster-lock.ts';
+import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -14,8 +14,8 @@ import { isSameProcess } from '../../sim/hosts/processes.ts';
 import { simFolder } from '../files/places.ts';
 import { requireReadable } from '../sim/sim-control.ts';
 import type { Run } from '../verb.ts';
-import { openSimLock } from './lock-file.ts';
-import type { OpenedCluster } from './open-cluster.ts';
+import { simLockPlace } from './lock-file.ts';
+import { type OpenedCluster, openLock } from './open-cluster.ts';
 
 /** A node's address and who it must be. */
 export interface Settled {
@@ -86,7 +86,7 @@ function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
   let opened: Promise<{ runFile: RunFile; lock: HostKeyLock }> | undefined;
   const open = async (): Promise<{ runFile: RunFile; lock: HostKeyLock }> => {
     const runFile = await liveRunFile(folder);
-    return { runFile, lock: openSimLock(run, folder, runFile) };
+    return { runFile, lock: simulatedPins(runFile, openLock(run, simLockPlace(folder))) };
   };
   return async (node) => {
     opened ??= open();
@@ -95,6 +95,22 @@ function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
     if (!one) throw changedSince(node.name);
     const target = simulatedTarget(node.name, one, runFile);
     return { target, trust: trustFor(target, { knownHosts: [], lock }) };
+  };
+}
+
+/** Pins of a simulated fleet: the keys that its run file names, and over them what `enroll --sim` has pinned. */
+function simulatedPins({ nodes }: RunFile, { file, hostKeys, prebootKeys }: HostKeyLock): HostKeyLock {
+  const pin = (port: number, key: string): readonly [string, readonly PinnedKey[]] => {
+    const [type = '', base64 = ''] = key.split(' ');
+    return [`[127.0.0.1]:${port}`, [{ type, base64, line: 1 }]];
+  };
+  const all = Object.values(nodes);
+  const own = all.map(({ port, hostKey }) => pin(port, hostKey));
+  const preboot = all.flatMap(({ port, prebootKey }) => (prebootKey === undefined ? [] : [pin(port, prebootKey)]));
+  return {
+    file,
+    hostKeys: { ...Object.fromEntries(own), ...hostKeys },
+    prebootKeys: { ...Object.fromEntries(preboot), ...prebootKeys },
   };
 }
 

@@ -7,7 +7,8 @@ import {
   installAccess,
 } from '../../apply/enroll-node.ts';
 import { type LogIn, sharedLogin, type Way } from '../../apply/reach/with-remote.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -19,10 +20,10 @@ import type { AccessAnswer } from '../../rack/access/install-access.ts';
 import { trustFor } from '../../remote/keys/host-key-trust.ts';
 import { authorizedKeysLines, type FirstKey, firstKey } from '../../remote/keys/identities.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
-import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
 import { findClusterFile } from '../files/places.ts';
 import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
-import { askYes } from '../terminal/ask.ts';
+import { askIfPossible } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
@@ -43,12 +44,14 @@ export interface Access extends AccessCheck {
   readonly isLocked: boolean;
 }
 
-/** Where it is looked; `isAgreed` when somebody has said yes to what is put there already. */
+/** Where it is looked. */
 interface AccessWanted {
   readonly node: DesiredNode;
   readonly way: TrustedWay;
+  /** Whether somebody has said yes to what is written below already. */
   readonly isAgreed?: boolean;
-  readonly judge?: MissingAccess['judge'];
+  /** What speaks against putting anything on this Mac, asked with the login that installs it: nothing, or the reasons. */
+  readonly judge?: (logIn: LogIn | undefined) => Promise<readonly Diagnostic[]>;
 }
 
 /** Looks whether key and sudo work, has what is missing installed, and looks again: the last look decides. */
@@ -63,7 +66,7 @@ export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Acce
   const outcome = await installMissing(run, { ...wanted, access: first });
   if (outcome?.kind !== 'tried') return lockedOrNot({ ...first, ...outcome });
   const { key, rule } = outcome.answer;
-  const installed = { ...(key && { key }), ...(rule && { rule }) };
+  const installed = given({ key, rule });
   const isInPlace = key !== undefined || rule !== undefined;
   // What was wrong with the password is said alone: that the lines are missing follows from it.
   const last = isInPlace ? await look() : { ...first, diagnostics: [] };
@@ -87,14 +90,8 @@ async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnos
 }
 
 /** A node that was reached and where something is missing. */
-interface MissingAccess {
-  readonly node: DesiredNode;
-  readonly way: Extract<Way, { kind: 'way' }>;
+interface MissingAccess extends AccessWanted {
   readonly access: AccessCheck;
-  /** Whether somebody has said yes to what is written below already. */
-  readonly isAgreed?: boolean;
-  /** What speaks against putting anything on this Mac, asked with the login that installs it: nothing, or the reasons. */
-  readonly judge?: ((logIn: LogIn | undefined) => Promise<readonly Diagnostic[]>) | undefined;
 }
 
 /** What came of installing it: nothing was tried, with what to say about that, or what the node said. */
@@ -119,14 +116,11 @@ async function installMissing(run: Run, missing: MissingAccess): Promise<Install
     typedPasswordSource(run) ?? node.password ?? (run.console.canAsk ? { kind: 'prompt' } : undefined);
   if (source === undefined) return { kind: 'not-tried', diagnostics: access.diagnostics.map(withOptions) };
   const key = access.login === 'refused' ? await firstKey(way.target) : undefined;
-  try {
-    if (missing.isAgreed !== true && !(await askYes(run, question(missing, key)))) return undefined;
-  } catch (error) {
-    if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
-    return { kind: 'not-tried', diagnostics: [...access.diagnostics, needsYes(missing, error.diagnostics[0])] };
-  }
+  const isSure = missing.isAgreed === true || (await askIfPossible(run, question(missing, key)));
+  if (isSure === undefined) return { kind: 'not-tried', diagnostics: [...access.diagnostics, needsYes(missing)] };
+  if (!isSure) return undefined;
   const found = await password(run, missing, source);
-  if ('diagnostic' in found) return { kind: 'not-tried', diagnostics: [...access.diagnostics, found.diagnostic] };
+  if (found.kind === 'missing') return { kind: 'not-tried', diagnostics: [...access.diagnostics, found.diagnostic] };
   return judgeAndInstall(run, missing, { password: found.secret, key });
 }
 
@@ -151,20 +145,11 @@ async function judgeAndInstall(
   }
 }
 
-async function password(
-  run: Run,
-  { node, way: { target } }: MissingAccess,
-  source: SecretSource,
-): Promise<{ readonly secret: Secret } | { readonly diagnostic: Diagnostic }> {
+function password(run: Run, { node, way: { target } }: MissingAccess, source: SecretSource): Promise<ResolvedSecret> {
   const file = findClusterFile(run.options.file, run.env, run.folder);
-  return resolveSecret(
-    source,
-    secretContext(run, {
-      subject: nodeSubject(node.name),
-      folder: file === undefined ? run.folder : dirname(file),
-      question: `Password of ${target.user} on ${target.label}`,
-    }),
-  );
+  const folder = file === undefined ? run.folder : dirname(file);
+  const question = `Password of ${target.user} on ${target.label}`;
+  return resolveSecret(source, secretContext(run, { subject: nodeSubject(node.name), folder, question }));
 }
 
 /** Everything that will be written, before it is. */
@@ -183,12 +168,12 @@ function question({ way: { target }, access }: MissingAccess, key: FirstKey | un
   ].join('\n');
 }
 
-const needsYes = ({ way }: MissingAccess, problem: Diagnostic): Diagnostic => ({
-  ...problem,
-  subject: nodeSubject(way.target.label),
-  detail: `Putting key and sudo rule on ${way.target.label} needs a yes.`,
-  hint: 'Say it beforehand: the same words, and --yes.',
-});
+const needsYes = ({ way }: MissingAccess): Diagnostic =>
+  diagnose('cli/needs-yes', {
+    subject: nodeSubject(way.target.label),
+    detail: `Putting key and sudo rule on ${way.target.label} needs a yes.`,
+    hint: 'Say it beforehand: the same words, and --yes.',
+  });
 
 const withOptions = (problem: Diagnostic): Diagnostic => ({
   ...problem,

@@ -22,9 +22,9 @@ import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
 import type { LockKeeper } from '../cluster/lock-file.ts';
 import type { Ways } from '../cluster/ways.ts';
-import { askYes } from '../terminal/ask.ts';
+import { askIfPossible } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';
-import type { Run } from '../verb.ts';
+import { type Run, textOption } from '../verb.ts';
 import { type Access, settleAccess, type TrustedWay, trustedWay } from './enroll-access.ts';
 
 /** How enrolling one node ended. */
@@ -55,23 +55,59 @@ export interface EnrollOne {
   readonly nodes: readonly DesiredNode[];
 }
 
-/** Shows the host key of one node, pins it if that is wanted, and sees that key and sudo work. */
-export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
-  const limits = useLimits(run);
-  const base = { label: one.subject.name, address: one.subject.host, user: one.subject.user ?? '', isLocked: false };
+/** A node that has shown its host key, and what is told of it by that. */
+export interface Answering {
+  readonly target: Target;
+  readonly address: string;
+  readonly shown: ShownKey;
+  readonly seen: Pick<Enrolled, 'label' | 'address' | 'user' | 'isLocked' | 'type' | 'fingerprint'>;
+}
+
+/** Has a node show its host key and goes on with that; who is not reached is unseen. */
+export async function withHostKey(
+  run: Run,
+  { subject, ways }: EnrollOne,
+  goOn: (answering: Answering) => Promise<Enrolled>,
+): Promise<Enrolled> {
+  const base = { label: subject.name, address: subject.host, user: subject.user ?? '', isLocked: false };
   try {
-    const settled = await one.ways.settle(one.subject);
+    const settled = await ways.settle(subject);
     const { target } = settled;
     const address = lookupName(target.host, target.port);
-    const shown = await lookAtHostKey({ kind: 'way', ...settled }, limits);
+    const shown = await lookAtHostKey({ kind: 'way', ...settled }, useLimits(run));
     const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
-    const decision = await decide(run, one, shown, target).catch(unlessNobodyThere(shown, target));
-    if (decision.kind === 'no') return { ...seen, pin: decision.pin, diagnostics: decision.diagnostics };
-    const wanted = { address, key: shown.key, pin: decision.pin };
+    return await goOn({ target, address, shown, seen });
+  } catch (error) {
+    if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
+    const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
+    return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
+  }
+}
+
+/** What speaks against a key before anybody is asked: it is not the expected one, or one that nobody may trust. */
+export function keyProblem(run: Run, { target, shown }: Pick<Answering, 'target' | 'shown'>): Diagnostic | undefined {
+  const { verdict } = shown;
+  const subject = nodeSubject(target.label);
+  const expected = textOption(run, 'expect');
+  if (expected !== undefined && expected !== shown.fingerprint) {
+    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    return diagnose('enroll/fingerprint-differs', { detail, subject });
+  }
+  const isBad = verdict.kind === 'revoked' || verdict.kind === 'unreadable';
+  return isBad ? { ...diagnoseHostKey(target, verdict), subject } : undefined;
+}
+
+/** Shows the host key of one node, pins it if that is wanted, and sees that key and sudo work. */
+export const enrollOne = (run: Run, one: EnrollOne): Promise<Enrolled> =>
+  withHostKey(run, one, async (answering) => {
+    const { target, shown, seen } = answering;
+    const decision = await decide(run, one, answering);
+    if (typeof decision === 'object') return { ...seen, ...decision };
+    const tryPin = (): Promise<Diagnostic | undefined> => pin(run, one, { ...answering, decision });
     // Another key may be that of another Mac, which is judged first; only then does it take the place of the known one.
-    const isReplacing = decision.pin === 'replaced';
-    const notPinned = isReplacing ? undefined : await pin(run, one, wanted);
-    if (notPinned !== undefined) return { ...seen, pin: 'refused', diagnostics: [notPinned] };
+    const isReplacing = decision === 'replaced';
+    const notPinned = isReplacing ? undefined : await tryPin();
+    if (notPinned !== undefined) return { ...seen, ...refusal(notPinned) };
     const way = trustedWay(target, shown.key, one.keeper.shown);
     const { access, mac } = await settleMac(run, one, way);
     // A known Mac that now says nothing may be another one: its known key stays.
@@ -79,18 +115,13 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
     if (isReplacing && (mac?.word === 'wrong' || isUnseen || run.signal.aborted)) {
       return { ...seen, pin: 'refused', ...access, ...withMac(access, isUnseen ? stillUnseen(one, access, mac) : mac) };
     }
-    const notReplaced = isReplacing ? await pin(run, one, wanted) : undefined;
+    const notReplaced = isReplacing ? await tryPin() : undefined;
     if (notReplaced !== undefined) {
-      return { ...seen, ...access, pin: 'refused', diagnostics: [...access.diagnostics, notReplaced] };
+      return { ...seen, ...access, ...refusal(...access.diagnostics, notReplaced) };
     }
     if (mac?.identity !== undefined) await one.keeper.recordMac(one.subject.name, mac.identity);
-    return { ...seen, pin: decision.pin, ...access, ...withMac(access, mac) };
-  } catch (error) {
-    if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
-    const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
-    return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
-  }
-}
+    return { ...seen, pin: decision, ...access, ...withMac(access, mac) };
+  });
 
 /** Which Mac a node of the file is: the word for it, what speaks against it, and what is to be written down. */
 interface JudgedMac {
@@ -160,18 +191,18 @@ const otherMac = (name: string, lock: string): Diagnostic =>
     hint: withCommands('If this Mac takes its place', [meshwright('replace', name)]),
   });
 
-interface WantedPin {
-  readonly address: string;
-  readonly key: HostKey;
-  readonly pin: 'kept' | 'added' | 'replaced';
-}
+type Pin = 'kept' | 'added' | 'replaced';
 
 /** Writes the pin if one is wanted; says why it was not written. After Ctrl-C nothing is written any more. */
-async function pin(run: Run, one: EnrollOne, wanted: WantedPin): Promise<Diagnostic | undefined> {
-  if (wanted.pin === 'kept') return undefined;
+async function pin(
+  run: Run,
+  one: EnrollOne,
+  { address, shown, decision }: Answering & { readonly decision: Pin },
+): Promise<Diagnostic | undefined> {
+  if (decision === 'kept') return undefined;
   if (run.signal.aborted) return interruption(one.subject.name);
   try {
-    await one.keeper.pin(wanted.address, wanted.key, wanted.pin === 'replaced');
+    await one.keeper.pin(address, shown.key, decision === 'replaced');
     return undefined;
   } catch (error) {
     if (error instanceof FleetError && error.diagnostics[0].code === 'enroll/pins-changed') return error.diagnostics[0];
@@ -179,34 +210,29 @@ async function pin(run: Run, one: EnrollOne, wanted: WantedPin): Promise<Diagnos
   }
 }
 
-type Decision =
-  | { readonly kind: 'yes'; readonly pin: 'kept' | 'added' | 'replaced' }
-  | { readonly kind: 'no'; readonly pin: 'declined' | 'refused'; readonly diagnostics: readonly Diagnostic[] };
+/** Why a key is not trusted. */
+export type Refusal = Pick<Enrolled, 'pin' | 'diagnostics'>;
 
-async function decide(run: Run, one: EnrollOne, shown: ShownKey, target: Target): Promise<Decision> {
+export const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'refused', diagnostics });
+
+async function decide(run: Run, one: EnrollOne, answering: Answering): Promise<Pin | Refusal> {
+  const { target, address, shown } = answering;
   const { verdict } = shown;
-  const expected = run.own['expect'];
-  if (typeof expected === 'string' && expected !== shown.fingerprint) {
-    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
-    return refusal(diagnose('enroll/fingerprint-differs', { detail, subject: nodeSubject(target.label) }));
-  }
-  const subject = nodeSubject(target.label);
-  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
-    return refusal({ ...diagnoseHostKey(target, verdict), subject });
-  }
+  const isExpected = textOption(run, 'expect') !== undefined;
+  const problem = keyProblem(run, answering);
+  if (problem !== undefined) return refusal(problem);
   const isReplacing = verdict.kind === 'changed';
-  if (isReplacing && run.own['replace'] !== true) return refusal({ ...diagnoseHostKey(target, verdict), subject });
-  const address = lookupName(target.host, target.port);
-  if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return { kind: 'yes', pin: 'kept' };
-  if (verdict.kind === 'accepted' && one.ways.isSimulated) return { kind: 'yes', pin: 'kept' };
-  if (isReplacing && run.options.yes === true && typeof expected !== 'string')
-    return refusal(needsExpect(shown, target));
-  const isSure = typeof expected === 'string' || (await askYes(run, question(shown, target)));
-  if (!isSure) return { kind: 'no', pin: 'declined', diagnostics: [] };
-  return { kind: 'yes', pin: isReplacing ? 'replaced' : 'added' };
+  if (isReplacing && run.own['replace'] !== true) {
+    return refusal({ ...diagnoseHostKey(target, verdict), subject: nodeSubject(target.label) });
+  }
+  if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return 'kept';
+  if (verdict.kind === 'accepted' && one.ways.isSimulated) return 'kept';
+  if (isReplacing && run.options.yes === true && !isExpected) return refusal(needsExpect(shown, target));
+  const isSure = isExpected || (await askIfPossible(run, question(shown, target)));
+  if (isSure === undefined) return refusal(nobodyThere(shown, target));
+  if (!isSure) return { pin: 'declined', diagnostics: [] };
+  return isReplacing ? 'replaced' : 'added';
 }
-
-const refusal = (problem: Diagnostic): Decision => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
 
 /** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
 const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagnostic =>
@@ -219,20 +245,14 @@ const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagno
   });
 
 /** Without a terminal nobody says yes; the way out is to say which key is the right one. */
-const unlessNobodyThere =
-  (shown: ShownKey, target: Target) =>
-  (error: unknown): Decision => {
-    if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
-    const { fingerprint: seen } = shown;
-    const replace = shown.verdict.kind === 'changed' ? ['--replace'] : [];
-    return refusal(
-      diagnose('cli/needs-yes', {
-        subject: nodeSubject(target.label),
-        detail: prose`The host key of ${named(target.label)} is not pinned, and pinning it needs a yes.`,
-        hint: prose`Compare the fingerprint on the Mac itself, then say which one is right:\n  ${meshwright('enroll', target.label, '--expect', seen, ...replace)}${replace.length === 0 ? '\nor say --yes to trust what answers now.' : ''}`,
-      }),
-    );
-  };
+function nobodyThere({ fingerprint: seen, verdict }: ShownKey, { label }: Target): Diagnostic {
+  const replace = verdict.kind === 'changed' ? ['--replace'] : [];
+  return diagnose('cli/needs-yes', {
+    subject: nodeSubject(label),
+    detail: prose`The host key of ${named(label)} is not pinned, and pinning it needs a yes.`,
+    hint: prose`Compare the fingerprint on the Mac itself, then say which one is right:\n  ${meshwright('enroll', label, '--expect', seen, ...replace)}${replace.length === 0 ? '\nor say --yes to trust what answers now.' : ''}`,
+  });
+}
 
 /** What a person types on a Mac to see the fingerprint of this key of it. */
 export const compareCommand = ({ type }: HostKey): string =>

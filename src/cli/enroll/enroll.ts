@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { lookAtHostKey, type ShownKey } from '../../apply/enroll-node.ts';
+import type { ShownKey } from '../../apply/enroll-node.ts';
 import { interruption, type LogIn } from '../../apply/reach/with-remote.ts';
 import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -16,30 +16,32 @@ import { meshwright } from '../../model/text/command.ts';
 import { mapProse, named, type Part, prose } from '../../model/text/prose.ts';
 import { sudoRule } from '../../node/sudo-answer.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
-import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
-import { isHost, isTcpPort, isUser, lookupName, type Target } from '../../remote/remote.ts';
+import { isHost, isTcpPort, isUser, type Target } from '../../remote/remote.ts';
 import { hang } from '../../report/page.ts';
-import { createLockKeeper, type LockKeeper, simLockName, simLockPath } from '../cluster/lock-file.ts';
-import { type OpenedCluster, openCluster, openLock, readLock, targetedNodes } from '../cluster/open-cluster.ts';
+import { createLockKeeper, type LockKeeper, openKeeper } from '../cluster/lock-file.ts';
+import { type OpenedCluster, openCluster, openLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
+import { openWays } from '../cluster/ways.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
-import { findClusterFile, simFolder } from '../files/places.ts';
-import { shownPath } from '../files/read-file.ts';
-import { askYes } from '../terminal/ask.ts';
+import { findClusterFile } from '../files/places.ts';
+import { askIfPossible } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
-import { useLimits } from '../use-limits.ts';
-import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
+import { type Run, shownWord, textOption, usageError, type VerbBody } from '../verb.ts';
 import { settleAccess, trustedWay } from './enroll-access.ts';
 import {
+  type Answering,
   compareCommand,
   type Enrolled,
   type EnrollOne,
   enrollOne,
+  keyProblem,
   lookAtMac,
+  type Refusal,
+  refusal,
   type SeenMac,
   unseenMac,
+  withHostKey,
 } from './enroll-one.ts';
 
 /** `replace NODE`: the Mac that answers for a node takes the place of the one that was it. */
@@ -74,65 +76,27 @@ interface ReplaceOne extends EnrollOne {
   readonly links: ClusterLock['links'];
 }
 
-/** A node that has shown its host key. */
-interface Answering {
-  readonly target: Target;
-  readonly address: string;
-  readonly shown: ShownKey;
-}
-
-type Base = Pick<Enrolled, 'label' | 'address' | 'user' | 'isLocked' | 'type' | 'fingerprint'>;
-
 /**
  * Takes the Mac that answers for a node in place of the one that was it: with a yes it is asked which
  * Mac it is; only when it can be this node, key and rule of sudo are put on it, and its host key and its identity are
  * written down.
  */
-async function replaceMac(run: Run, one: ReplaceOne): Promise<Enrolled> {
-  const { subject, ways } = one;
-  const base: Base = { label: subject.name, address: subject.host, user: subject.user ?? '', isLocked: false };
-  try {
-    const settled = await ways.settle(subject);
-    const { target } = settled;
-    const shown = await lookAtHostKey({ kind: 'way', ...settled }, useLimits(run));
-    const address = lookupName(target.host, target.port);
-    const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
-    const refused = await refusalOf(run, one, { target, address, shown });
-    if (refused !== undefined) return { ...seen, ...refused };
-    return await takeOver(run, one, { seen, answering: { target, address, shown } });
-  } catch (error) {
-    if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
-    const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
-    return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
-  }
-}
-
-type Refusal = Pick<Enrolled, 'pin' | 'diagnostics'>;
-
-const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'refused', diagnostics });
+const replaceMac = (run: Run, one: ReplaceOne): Promise<Enrolled> =>
+  withHostKey(run, one, async (answering) => {
+    const refused = await refusalOf(run, one, answering);
+    return refused === undefined ? takeOver(run, one, answering) : { ...answering.seen, ...refused };
+  });
 
 /** Why nothing is done: the key is not the expected one, cannot be read, or the answer was no. */
 async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promise<Refusal | undefined> {
   const { target, shown } = answering;
-  const subject = nodeSubject(target.label);
-  const expected = run.own['expect'];
-  if (typeof expected === 'string' && expected !== shown.fingerprint) {
-    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
-    return refusal(diagnose('enroll/fingerprint-differs', { detail, subject }));
-  }
-  const { verdict } = shown;
-  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
-    return refusal({ ...diagnoseHostKey(target, verdict), subject });
-  }
-  if (verdict.kind === 'changed' && run.options.yes === true && typeof expected !== 'string') {
-    return refusal(needsYes(target, shown));
-  }
-  try {
-    return (await askYes(run, question(one, answering))) ? undefined : { pin: 'declined', diagnostics: [] };
-  } catch (error) {
-    if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
-    return refusal(needsYes(target, shown));
-  }
+  const problem = keyProblem(run, answering);
+  if (problem !== undefined) return refusal(problem);
+  const isUnnamed = shown.verdict.kind === 'changed' && textOption(run, 'expect') === undefined;
+  if (isUnnamed && run.options.yes === true) return refusal(needsYes(target, shown));
+  const isSure = await askIfPossible(run, question(one, answering));
+  if (isSure === undefined) return refusal(needsYes(target, shown));
+  return isSure ? undefined : { pin: 'declined', diagnostics: [] };
 }
 
 /** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
@@ -169,13 +133,9 @@ function question({ subject: node, keeper, links }: ReplaceOne, { target, addres
   ].join('\n');
 }
 
-async function takeOver(
-  run: Run,
-  one: ReplaceOne,
-  { seen, answering }: { readonly seen: Base; readonly answering: Answering },
-): Promise<Enrolled> {
+async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promise<Enrolled> {
   const { subject: node, keeper, nodes } = one;
-  const { target, address, shown } = answering;
+  const { target, address, shown, seen } = answering;
   const way = trustedWay(target, shown.key, keeper.shown);
   const about = { node, way, nodes, identities: keeper.identities() };
   let before: SeenMac | undefined;
@@ -325,7 +285,7 @@ interface Shown {
 }
 
 /** Shows what became of one node, as text. */
-export function showEnrolled(run: Run, result: Enrolled, { keeper, isSimulated }: Shown): void {
+function showEnrolled(run: Run, result: Enrolled, { keeper, isSimulated }: Shown): void {
   const { out } = run.console;
   out(`${result.label}   ${result.address}${isSimulated ? '   simulated' : ''}\n`);
   const key = result.fingerprint === undefined ? '' : `${result.type} ${result.fingerprint}\n             `;
@@ -363,7 +323,7 @@ function installedLines({ installed, user }: Enrolled): readonly string[] {
 }
 
 /** The document of `--json`. */
-export function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated }: Shown): EnrollDocument {
+function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated }: Shown): EnrollDocument {
   const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled) => ({
     ...fields,
     diagnostics: diagnosticsJson({ isSimulated }, diagnostics),
@@ -377,19 +337,15 @@ export function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated
 }
 
 /** Who is to be enrolled, how they are reached, and where their pins go. */
-interface EnrollSubjects {
+interface EnrollSubjects extends Omit<EnrollOne, 'subject'> {
   readonly subjects: readonly DesiredNode[];
-  /** Every node of the file; empty without one. */
-  readonly nodes: readonly DesiredNode[];
-  readonly ways: Ways;
-  readonly keeper: LockKeeper;
 }
 
 /**
  * Nodes of the file by name, and addresses: before there is a file, or of a Mac that is not in it yet.
  * @throws FleetError `enroll/no-such-node` or `cli/usage`
  */
-export function enrollSubjects(run: Run): EnrollSubjects {
+function enrollSubjects(run: Run): EnrollSubjects {
   const hasFile = findClusterFile(run.options.file, run.env, run.folder) !== undefined;
   return hasFile ? fromFile(run, openCluster(run)) : fromAddresses(run);
 }
@@ -400,16 +356,12 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
   const addresses = words.filter((word) => !isNode(word) && /[.:]/.test(word));
   const names = words.filter((word) => !addresses.includes(word));
   const nodes = names.length > 0 || addresses.length === 0 ? targetedNodes(run, cluster.fleet, names) : [];
-  const folder = simFolder(run.env, cluster.path);
-  const path = run.options.sim ? simLockPath(folder) : cluster.lockPath;
-  const shown = run.options.sim ? simLockName : shownPath(run.folder, path);
-  const lock = run.options.sim ? readLock(path, shown) : cluster.lock;
   if (addresses.length === 0) refuseAddressOptions(run);
   return {
     subjects: [...nodes, ...addresses.map((word) => addressSubject(run, word))],
     nodes: cluster.fleet.nodes,
     ways: openWays(run, cluster),
-    keeper: createLockKeeper({ path, shown, lock }),
+    keeper: openKeeper(run, cluster),
   };
 }
 
@@ -431,13 +383,13 @@ function fromAddresses(run: Run): EnrollSubjects {
   }
   if (run.words.length === 0)
     throw usageError('No node is named.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
-  const path = join(run.folder, 'cluster.lock');
-  const lock: ClusterLock = openLock(run, path, 'cluster.lock');
+  const place = { path: join(run.folder, 'cluster.lock'), shown: 'cluster.lock' };
+  const lock = openLock(run, place);
   return {
     subjects: run.words.map((word) => addressSubject(run, word)),
     nodes: [],
     ways: openWays(run, { path: join(run.folder, 'cluster.yaml'), lock }),
-    keeper: createLockKeeper({ path, shown: 'cluster.lock', lock }),
+    keeper: createLockKeeper({ ...place, lock }),
   };
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { type FleetWatch, watchFleet } from '../../apply/reach/watch-fleet.ts';
 import { pause } from '../../apply/run-timing.ts';
@@ -19,11 +18,11 @@ import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { isLive, type LiveBlock, liveBlock, pageFor, showJson } from '../terminal/console.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
-import { timingFor, useLimits } from '../use-limits.ts';
+import { timingFor } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { observeNodes, shownOnly } from './observe-fleet.ts';
+import { observeLimits, observeNodes, shownOnly } from './observe-fleet.ts';
 
 /** `cables`: every cable that is declared or seen, and what hands have to do about them; live with its options. */
 export const cables: VerbBody = async (run) => {
@@ -246,10 +245,8 @@ async function watchCables(run: Run, watch: CableWatch): Promise<Sight | undefin
   setMaxListeners(0, signal);
   const { gatePollMs, retryMs } = timingFor(run);
   const fleet = watchFleet(await ways.toAll(cluster.fleet.nodes), {
-    ...useLimits(run),
+    ...observeLimits(run),
     signal,
-    parallel: run.options.parallel,
-    newToken: () => randomBytes(16).toString('hex'),
     facts: cableFacts,
     often: ['thunderbolt'],
     retryMs,
@@ -281,9 +278,10 @@ interface Looking {
 
 async function lookOnce(run: Run, { cluster }: CableWatch, { fleet, before }: Looking): Promise<Sight> {
   const names = cluster.fleet.nodes.map(({ name }) => name);
-  const progress = before === undefined ? showProgress(run.console, 'observing', names) : undefined;
   const isWhole = before === undefined || before.isChanged || isWaiting(before.work);
-  const observation = await fleet.look(isWhole ? 'whole' : 'often').finally(() => progress?.stop());
+  const look = (): Promise<FleetObservation> => fleet.look(isWhole ? 'whole' : 'often');
+  const isFirst = before === undefined;
+  const observation = await (isFirst ? withProgress(run.console, ['observing', cluster.fleet.nodes], look) : look());
   const lost = names.filter((name) => (observation.failures[name] ?? []).length > 0);
   const work = cableWork(cluster.fleet, observation);
   const isChanged = before === undefined || plugText({ work, lost }) !== plugText(before);

@@ -25,7 +25,7 @@ import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
@@ -97,19 +97,17 @@ export const leaseRelease: VerbBody = async (run) => {
   );
   if (held.length > 0 && !(await askYes(run, questionFor(held)))) return exitCode.nothingChanged;
   const all = await ways.toAll(nodes);
-  const progress = showProgress(
-    run.console,
-    'watching',
-    held.map(({ node }) => node),
+  const watched = held.map(({ node }) => ({ name: node }));
+  const freed = await withProgress(run.console, ['watching', watched], (done) =>
+    Promise.all(
+      holds.map(async ({ node, hold }) => {
+        const way = all.find((one) => one.node === node);
+        const one = await freeOne(run, { node, hold, wanted, way, failures: observation.failures[node] ?? [] });
+        done(node);
+        return one;
+      }),
+    ),
   );
-  const freed = await Promise.all(
-    holds.map(async ({ node, hold }) => {
-      const way = all.find((one) => one.node === node);
-      const one = await freeOne(run, { node, hold, wanted, way, failures: observation.failures[node] ?? [] });
-      progress.done(node);
-      return one;
-    }),
-  ).finally(() => progress.stop());
   show(run, freed, ways.isSimulated);
   return codeForNodes(freed.map(({ isFree }): NodeVerdict => (isFree ? 'fine' : 'wrong')));
 };

@@ -9,7 +9,7 @@ import { diagnoseExit } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';
 import type { NodeVerdict } from '../exit-codes.ts';
 import { verdictOf } from '../exit-codes.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
@@ -17,20 +17,15 @@ import type { Run } from '../verb.ts';
 const maxBytes = 4_194_304;
 
 /** Runs one short command on nodes that only reads there, with progress on the error stream when it takes long. */
-export async function askNodes(
+export function askNodes(
   run: Run,
   { nodes, ways }: { readonly nodes: readonly DesiredNode[]; readonly ways: Ways },
   command: CommandFor,
 ): Promise<readonly CommandOutcome[]> {
-  const names = nodes.map(({ name }) => name);
-  const progress = showProgress(run.console, 'asking', names);
-  const options = {
-    ...useLimits(run),
-    parallel: run.options.parallel,
-    maxBytes,
-    onOutcome: ({ node }: CommandOutcome) => progress.done(node),
-  };
-  return runCommand(await ways.toAll(nodes), command, options).finally(() => progress.stop());
+  const options = { ...useLimits(run), parallel: run.options.parallel, maxBytes };
+  return withProgress(run.console, ['asking', nodes], async (done) =>
+    runCommand(await ways.toAll(nodes), command, { ...options, onOutcome: ({ node }) => done(node) }),
+  );
 }
 
 type Ended = Extract<CommandOutcome, { readonly kind: 'ended' }>;
@@ -70,26 +65,20 @@ export const shownOnly = ({ options: { deadline } }: Run): Pick<ObserveExtent, '
   deadline > usualDeadlineMs ? {} : { firstByteMs: silentMs };
 
 /** Observes the given nodes, with progress on the error stream when it takes long. */
-export async function observeNodes(
+export function observeNodes(
   run: Run,
   nodes: readonly DesiredNode[],
   ways: Ways,
   extent: ObserveExtent = {},
 ): Promise<FleetObservation> {
-  const progress = showProgress(
-    run.console,
-    'observing',
-    nodes.map((node) => node.name),
+  return withProgress(run.console, ['observing', nodes], async (onNode) =>
+    observeFleet(await ways.toAll(nodes), { ...observeLimits(run), ...extent, onNode }),
   );
-  try {
-    return await observeFleet(await ways.toAll(nodes), {
-      ...useLimits(run),
-      parallel: run.options.parallel,
-      ...extent,
-      newToken: () => randomBytes(16).toString('hex'),
-      onNode: (node) => progress.done(node),
-    });
-  } finally {
-    progress.stop();
-  }
 }
+
+/** What every observation of this run has. */
+export const observeLimits = (run: Run) => ({
+  ...useLimits(run),
+  parallel: run.options.parallel,
+  newToken: () => randomBytes(16).toString('hex'),
+});

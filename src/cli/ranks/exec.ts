@@ -16,7 +16,7 @@ import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict, verdictOf as verdictOfFailures } from '../exit-codes.ts';
 import { type Console, diagnosticsJson, outputWritten, showDiagnostics, showJsonText } from '../terminal/console.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 
@@ -27,18 +27,11 @@ export const exec: VerbBody = async (run) => {
   const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet));
   const ways = openWays(run, cluster);
   const requests = await ways.toAll(nodes);
-  const progress = showProgress(
-    run.console,
-    'running',
-    nodes.map((node) => node.name),
-  );
   const maxBytes = maxBytesPerNode(nodes.length);
-  const outcomes = await runCommand(requests, command, {
-    ...useLimits(run),
-    parallel: run.options.parallel,
-    maxBytes,
-    onOutcome: (outcome) => progress.done(outcome.node),
-  }).finally(() => progress.stop());
+  const options = { ...useLimits(run), parallel: run.options.parallel, maxBytes };
+  const outcomes = await withProgress(run.console, ['running', nodes], (done) =>
+    runCommand(requests, command, { ...options, onOutcome: ({ node }) => done(node) }),
+  );
   const show = run.options.json ? showOutcomesJson : showOutcomes;
   await show(run.console, outcomes, { isSimulated: ways.isSimulated, maxBytes });
   return codeForNodes(outcomes.map(verdictOf));

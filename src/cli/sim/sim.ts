@@ -12,7 +12,7 @@ import { requirePrograms } from '../../sim/hosts/base-tools/all-base-tools.ts';
 import { forgetState, type RunFile, readRun, readSavedState } from '../../sim/hosts/control/run-folder.ts';
 import { startSupervisor, stopSupervisor, superviseUntilStopped } from '../../sim/hosts/control/supervisor.ts';
 import { modelledFleet } from '../../sim/hosts/modelled-fleet.ts';
-import { simLockPath } from '../cluster/lock-file.ts';
+import { simLockPlace } from '../cluster/lock-file.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
@@ -169,7 +169,7 @@ export const simUp: VerbBody = async (run) => {
   if (isFactory || run.own['fresh'] === true) {
     await stopSupervisor(folder);
     await forgetState(folder);
-    await rm(simLockPath(folder), { force: true });
+    await rm(simLockPlace(folder).path, { force: true });
     cluster = rehearsedCluster(run);
   }
   const before = await readRun(folder);

@@ -22,7 +22,7 @@ import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { Remote } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { type ByteSource, folderSource, type ReadBytes, urlSource } from './byte-source.ts';
@@ -50,22 +50,15 @@ export async function readShapes(
   // Without a prototype: `constructor` is a good name for a model.
   const read: Record<string, ShapeFact> = Object.create(null);
   if (wanted.length === 0) return read;
-  const progress = showProgress(
-    run.console,
-    'reading headers',
-    wanted.map(({ name }) => name),
-  );
-  try {
-    await Promise.all(
+  await withProgress(run.console, ['reading headers', wanted], (done) =>
+    Promise.all(
       wanted.map(async (model) => {
         read[model.name] = await (model.source.kind === 'node' ? onNodes(model) : shapeOf(run, model));
-        progress.done(model.name);
+        done(model.name);
       }),
-    );
-    return read;
-  } finally {
-    progress.stop();
-  }
+    ),
+  );
+  return read;
 }
 
 /** The nodes that read the files of a model, those of them that are meant, in the order of the first placement that has it. */

@@ -24,7 +24,7 @@ import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject, namedSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import type { JudgedFiles } from '../cluster/open-cluster.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import type { Run } from '../verb.ts';
 
 /** For an archive of 400 MB, which takes a few seconds; what takes longer is left to the nodes, which look before a stop. */
@@ -116,29 +116,23 @@ export async function seeSources(
   run: Run,
   { archives, folders }: { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] },
 ): Promise<SourceFacts> {
-  const seen = async ({ name, path }: SourcePlace): Promise<readonly [string, ArchiveFact] | undefined> => {
-    const failure = await missing(path);
-    if (failure !== undefined) return [name, failure];
-    return isArchive(path) ? undefined : [name, await readArchive(path, run.signal)];
+  const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, SourceFailure])[]> => {
+    if (
+      await stat(path).then(
+        () => true,
+        () => false,
+      )
+    )
+      return [];
+    return [[name, { kind: 'missing', detail: `${path} is not there.` }]];
   };
-  const gone = async ({ name, path }: SourcePlace): Promise<readonly [string, FolderFact] | undefined> => {
-    const failure = await missing(path);
-    return failure === undefined ? undefined : [name, failure];
+  const seen = async (place: SourcePlace): Promise<readonly (readonly [string, ArchiveFact])[]> => {
+    const failed = await gone(place);
+    if (failed.length > 0 || isArchive(place.path)) return failed;
+    return [[place.name, await readArchive(place.path, run.signal)]];
   };
   const [files, others] = await Promise.all([Promise.all(archives.map(seen)), Promise.all(folders.map(gone))]);
-  return {
-    archives: Object.fromEntries(files.flatMap((one) => (one === undefined ? [] : [one]))),
-    folders: Object.fromEntries(others.flatMap((one) => (one === undefined ? [] : [one]))),
-  };
-}
-
-async function missing(path: string): Promise<SourceFailure | undefined> {
-  try {
-    await stat(path);
-    return undefined;
-  } catch {
-    return { kind: 'missing', detail: `${path} is not there.` };
-  }
+  return { archives: Object.fromEntries(files.flat()), folders: Object.fromEntries(others.flat()) };
 }
 
 /** A warning at its key for each missing source that the lock does not know; nodes may have what it knows. */
@@ -178,27 +172,23 @@ export async function readSources(
   run: Run,
   { archives, folders }: { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] },
 ): Promise<SourceFacts> {
-  const names = [...archives, ...folders].map(({ name }) => name);
-  const progress = showProgress(run.console, 'hashing', names);
   // Without a prototype: `constructor` is a good name for a model.
   const read: { archives: Record<string, ArchiveFact>; folders: Record<string, FolderFact> } = {
     archives: Object.create(null),
     folders: Object.create(null),
   };
-  try {
+  return withProgress(run.console, ['hashing', [...archives, ...folders]], async (done) => {
     // One after another: they share a disk.
     for (const { name, path } of archives) {
       read.archives[name] = await readArchive(path, run.signal);
-      progress.done(name);
+      done(name);
     }
     for (const { name, path } of folders) {
       read.folders[name] = await readFolder(path, run.signal);
-      progress.done(name);
+      done(name);
     }
     return read;
-  } finally {
-    progress.stop();
-  }
+  });
 }
 
 /** Lists of packages are shorter. */

@@ -13,6 +13,10 @@ export async function askYes(run: Run, question: string): Promise<boolean> {
   return askPerson(run, question);
 }
 
+/** The same; undefined when nobody can be asked. */
+export const askIfPossible = (run: Run, question: string): Promise<boolean | undefined> =>
+  run.options.yes || run.console.canAsk ? askYes(run, question) : Promise.resolve(undefined);
+
 /** Asks it on the terminal, whatever `--yes` says; the caller knows that somebody can be asked. */
 export async function askPerson(run: Run, question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });

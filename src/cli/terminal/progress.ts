@@ -2,27 +2,30 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { durationText } from '../../model/text/units.ts';
 import type { Console } from './console.ts';
 
-/** Says what a run waits for once it takes longer than two seconds; silent before that. */
-interface Progress {
-  /** One of the awaited things is done. */
-  readonly done: (name: string) => void;
-  readonly stop: () => void;
-}
-
 const firstWordAfterMs = 2_000;
 
 /**
- * Shows on a terminal one line that is rewritten every second, elsewhere one line every ten seconds, always on the
- * error stream. `what` is a present participle: `observing`.
+ * Does some work, and says what it waits for once it takes longer than two seconds, on the error stream: on a terminal one
+ * line that is rewritten every second, elsewhere one line every ten seconds. `what` is a present participle: `observing`;
+ * `work` says of each of the awaited things that it is done.
  */
-export function showProgress(console: Console, what: string, names: readonly string[]): Progress {
-  const waiting = new Set(names);
+export async function withProgress<T>(
+  console: Console,
+  [what, awaited]: readonly [what: string, awaited: readonly { readonly name: string }[]],
+  work: (done: (name: string) => void) => Promise<T>,
+): Promise<T> {
+  const waiting = new Set(awaited.map(({ name }) => name));
   const startedAtMs = performance.now();
   let isShown = false;
   const say = (): void => {
     if (waiting.size === 0) return;
     const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
-    const line = progressLine(what, { total: names.length, waiting: [...waiting], seconds, columns: console.columns });
+    const line = progressLine(what, {
+      total: awaited.length,
+      waiting: [...waiting],
+      seconds,
+      columns: console.columns,
+    });
     console.err(console.canRewrite ? `\r\u001b[K${line}` : `${line}\n`);
     isShown = true;
   };
@@ -33,14 +36,13 @@ export function showProgress(console: Console, what: string, names: readonly str
     every.unref();
   }, firstWordAfterMs);
   first.unref();
-  return {
-    done: (name) => void waiting.delete(name),
-    stop: () => {
-      clearTimeout(first);
-      clearInterval(every);
-      if (isShown && console.canRewrite) console.err('\r\u001b[K');
-    },
-  };
+  try {
+    return await work((name) => void waiting.delete(name));
+  } finally {
+    clearTimeout(first);
+    clearInterval(every);
+    if (isShown && console.canRewrite) console.err('\r\u001b[K');
+  }
 }
 
 /** Says what a wait is for and how long it may still take. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { observeFleet } from '../../apply/reach/observe.ts';
 import type { NodeWay } from '../../apply/reach/with-remote.ts';
@@ -21,10 +20,11 @@ import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { observeLimits } from '../look/observe-fleet.ts';
 import { type KeySourceRow, keySourceRows } from '../sources/read-keys.ts';
 import { secretContext } from '../sources/secrets.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
@@ -55,30 +55,25 @@ export const secrets: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
   const sources = await lookAtSources(run, cluster.path, nodes);
-  const keys = await keySourceRows(run, cluster.fleet, {
-    folder: dirname(cluster.path),
-    nodes: nodes.map(({ name }) => name),
-  });
+  const names = nodes.map(({ name }) => name);
+  const keys = await keySourceRows(run, cluster.fleet, { folder: dirname(cluster.path), nodes: names });
   const ways = await openWays(run, cluster).toAll(nodes);
-  const observation = await look(run, nodes, ways);
+  const observation = await withProgress(run.console, ['looking', nodes], (onNode) =>
+    observeFleet(ways, { ...observeLimits(run), facts: ['sudo', 'filevault'], onNode }),
+  );
   const locked = await lockedOf(run, ways, observation);
   const rows = nodes.map((node) => rowOf(node, observation, locked));
   const unseen = rows.filter(({ need }) => need === 'unknown').map(({ name }) => name);
-  const unreached = unreachedOf(
-    unseen.filter((name) => observation.failures[name] !== undefined),
-    observation,
-  );
-  const said = [
+  const lost = unseen.filter((name) => observation.failures[name] !== undefined);
+  const diagnostics = [
     ...sources.flatMap((source) => missingText(source, rows)),
     ...unseen.flatMap((name) => observation.failures[name] ?? []),
   ];
-  const diagnostics = said;
-  if (run.options.json)
-    showJson(
-      run.console,
-      documentOf(run, { cluster: cluster.fleet.name, sources, keys, rows, unreached, diagnostics }),
-    );
-  else {
+  const unreached = unreachedOf(lost, observation);
+  if (run.options.json) {
+    const { name } = cluster.fleet;
+    showJson(run.console, documentOf(run, { cluster: name, sources, keys, rows, unreached, diagnostics }));
+  } else {
     run.console.out(pageOf({ sources, keys, rows }, run.options.sim === true));
     if (diagnostics.length > 0) run.console.err('\n');
     showDiagnostics(run.console, gatherAlike(diagnostics));
@@ -117,21 +112,6 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
     );
   }
   return found;
-}
-
-async function look(run: Run, nodes: readonly DesiredNode[], ways: readonly NodeWay[]): Promise<FleetObservation> {
-  const progress = showProgress(
-    run.console,
-    'looking',
-    nodes.map(({ name }) => name),
-  );
-  return observeFleet(ways, {
-    ...useLimits(run),
-    parallel: run.options.parallel,
-    newToken: () => randomBytes(16).toString('hex'),
-    facts: ['sudo', 'filevault'],
-    onNode: (name) => progress.done(name),
-  }).finally(() => progress.stop());
 }
 
 /** The nodes that wait at FileVault, those too whose key there nobody has pinned yet. */

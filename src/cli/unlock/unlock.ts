@@ -13,24 +13,22 @@ import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
-import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
-import { createLockKeeper, type LockKeeper, simLockName, simLockPath } from '../cluster/lock-file.ts';
+import { type LockKeeper, openKeeper } from '../cluster/lock-file.ts';
 import { type OpenedCluster, openCluster, readLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
+import { keyProblem } from '../enroll/enroll-one.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
-import { simFolder } from '../files/places.ts';
-import { shownPath } from '../files/read-file.ts';
 import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
-import { askYes } from '../terminal/ask.ts';
+import { askIfPossible } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
-import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { type KeptAttempts, openUnlockAttempts } from './unlock-by-itself.ts';
 
 /** Whether the key that a locked Mac shows may be given a password. */
@@ -54,21 +52,14 @@ export async function settlePrebootKey(
 ): Promise<PrebootPin> {
   const { target } = way;
   const { verdict } = shown;
-  const subject = nodeSubject(target.label);
-  const expected = run.own['expect'];
-  if (typeof expected === 'string' && expected !== shown.fingerprint) {
-    const detail = prose`${named(target.host)} shows ${shown.fingerprint}, and ${expected} was expected.`;
-    return refused(diagnose('enroll/fingerprint-differs', { detail, subject }));
-  }
+  const problem = keyProblem(run, { target, shown });
+  if (problem !== undefined) return refused(problem);
   if (verdict.kind === 'preboot') return { kind: 'trusted', pin: 'kept' };
   const address = lookupName(target.host, target.port);
   if (verdict.kind === 'accepted') return { kind: 'trusted', pin: await pinNormal(keeper, address, shown.key) };
-  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
-    return refused({ ...diagnoseHostKey(target, verdict), subject });
-  }
   const [known] = keeper.prebootPins(address);
   if (known !== undefined && run.own['replace'] !== true) return refused(changed(target, shown, known));
-  const isSure = typeof expected === 'string' || (await mayPin(run, question(shown, target)));
+  const isSure = textOption(run, 'expect') !== undefined || (await askIfPossible(run, question(shown, target)));
   if (isSure === undefined) return refused(nobodyThere(shown, target));
   if (!isSure) return { kind: 'no', pin: 'declined', diagnostics: [] };
   await keeper.pinPreboot(address, shown.key, known !== undefined);
@@ -80,16 +71,6 @@ async function pinNormal(keeper: LockKeeper, address: string, key: HostKey): Pro
   if (keeper.prebootPins(address).some(({ base64 }) => base64 === key.base64)) return 'kept';
   await keeper.pinPreboot(address, key, false);
   return 'added';
-}
-
-/** Undefined when nobody can be asked. */
-async function mayPin(run: Run, text: string): Promise<boolean | undefined> {
-  try {
-    return await askYes(run, text);
-  } catch (error) {
-    if (error instanceof FleetError && error.diagnostics[0].code === 'cli/needs-yes') return undefined;
-    throw error;
-  }
 }
 
 function changed(target: Target, shown: ShownKey, known: HostKey): Diagnostic {
@@ -207,7 +188,7 @@ export const unlock: VerbBody = async (run) => {
   const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
   const locked = await findLocked(run, { cluster, nodes, attempts }, set);
   if (locked.length > 0) attempts.open();
-  const keeper = keeperOf(run, cluster);
+  const keeper = openKeeper(run, cluster);
   const trusted = await settleKeys(run, { locked, keeper }, set);
   await givePasswords(run, { cluster, attempts, trusted: await knowingPins(run, { cluster, keeper, trusted }) }, set);
   const ordered = nodes.flatMap(({ name }) => results.get(name) ?? []);
@@ -230,11 +211,6 @@ async function findLocked(
   const locked = new Map<string, Locked>();
   const ways = await openWays(run, cluster).toAll(nodes);
   const limits = useLimits(run);
-  const progress = showProgress(
-    run.console,
-    'looking',
-    nodes.map(({ name }) => name),
-  );
   const look = async (node: DesiredNode, way: Way): Promise<void> => {
     const base = { name: node.name, lacksSecret: false };
     const asked = { ...limits, parallel: 1, newToken, facts: ['boot-session'] as const };
@@ -248,11 +224,13 @@ async function findLocked(
     if (shown !== undefined && way.kind === 'way') locked.set(node.name, { node, way, shown });
     else set({ ...base, state: 'unknown', diagnostics: failed });
   };
-  await forEachLimited(ways, run.options.parallel, async ({ node: name, way }) => {
-    const node = nodes.find((one) => one.name === name);
-    if (node !== undefined) await look(node, way);
-    progress.done(name);
-  }).finally(() => progress.stop());
+  await withProgress(run.console, ['looking', nodes], (done) =>
+    forEachLimited(ways, run.options.parallel, async ({ node: name, way }) => {
+      const node = nodes.find((one) => one.name === name);
+      if (node !== undefined) await look(node, way);
+      done(name);
+    }),
+  );
   return nodes.flatMap(({ name }) => locked.get(name) ?? []);
 }
 
@@ -262,12 +240,6 @@ function onlyFailed(error: unknown): undefined {
 }
 
 const newToken = (): string => randomBytes(16).toString('hex');
-
-function keeperOf(run: Run, cluster: OpenedCluster): LockKeeper {
-  const path = run.options.sim ? simLockPath(simFolder(run.env, cluster.path)) : cluster.lockPath;
-  const shown = run.options.sim ? simLockName : shownPath(run.folder, path);
-  return createLockKeeper({ path, shown, lock: run.options.sim ? readLock(path, shown) : cluster.lock });
-}
 
 /** One after another, since a person may be asked; after Ctrl-C nobody is. */
 async function settleKeys(
@@ -296,7 +268,7 @@ async function knowingPins(
   { cluster, keeper, trusted }: Pick<Given, 'cluster' | 'trusted'> & { readonly keeper: LockKeeper },
 ): Promise<readonly Trusted[]> {
   if (trusted.every(({ pin }) => pin === 'kept')) return trusted;
-  const ways = openWays(run, { path: cluster.path, lock: readLock(keeper.path, keeper.shown) });
+  const ways = openWays(run, { path: cluster.path, lock: readLock(keeper) });
   const again = async (one: Trusted): Promise<Trusted> => {
     const settled = await ways.settle(one.node).catch(onlyFailed);
     return settled === undefined ? one : { ...one, way: { kind: 'way', ...settled } };
@@ -333,19 +305,17 @@ async function givePasswords(
     newToken,
     onProgress: (node: string, text: string) => run.console.err(`${node}: ${text}\n`),
   };
-  const progress = showProgress(
-    run.console,
-    'unlocking',
-    given.map(({ node }) => node.name),
+  const nodes = given.map(({ node }) => node);
+  await withProgress(run.console, ['unlocking', nodes], (done) =>
+    forEachLimited(given, run.options.parallel, async ({ node, way, shown, pin, secret }) => {
+      const trust = trustIn(way.target, shown.key);
+      const result = await unlockNode({ node: node.name, way, trust, password: secret }, limits);
+      const base = { name: node.name, pin, fingerprint: shown.fingerprint, lacksSecret: false };
+      if (result.kind === 'failed') set({ ...base, state: 'locked', diagnostics: [result.diagnostic] });
+      else set({ ...base, state: result.kind, diagnostics: [] });
+      done(node.name);
+    }),
   );
-  await forEachLimited(given, run.options.parallel, async ({ node, way, shown, pin, secret }) => {
-    const trust = trustIn(way.target, shown.key);
-    const result = await unlockNode({ node: node.name, way, trust, password: secret }, limits);
-    const base = { name: node.name, pin, fingerprint: shown.fingerprint, lacksSecret: false };
-    if (result.kind === 'failed') set({ ...base, state: 'locked', diagnostics: [result.diagnostic] });
-    else set({ ...base, state: result.kind, diagnostics: [] });
-    progress.done(node.name);
-  }).finally(() => progress.stop());
 }
 
 /** With these the Mac waits at FileVault until somebody comes or the password is another one. */

@@ -25,7 +25,7 @@ describe('keeping what was resolved', () => {
     writeFileSync(place.path, renderLock(before));
     const resolved: ClusterLock = { ...emptyLock('x'), nodes: ['studio-1'], links: { [link]: network('10.77.0.0') } };
     expect(await keepLock(place, resolved)).toBe(true);
-    const now = readLock(place.path, place.shown);
+    const now = readLock(place);
     expect(now.nodes).toEqual(['studio-1', 'studio-9']);
     expect(now.links).toEqual(resolved.links);
     expect(Object.keys(now.hostKeys)).toEqual(['studio-1.lan']);
@@ -35,9 +35,9 @@ describe('keeping what was resolved', () => {
     const place = { path: join(root, 'withdrawing.lock'), shown: 'withdrawing.lock' };
     writeFileSync(place.path, renderLock({ ...emptyLock('x'), withdrawing: ['studio-1', 'studio-2'] }));
     await keepLock(place, emptyLock('x'));
-    expect(readLock(place.path, place.shown).withdrawing).toEqual(['studio-1', 'studio-2']);
+    expect(readLock(place).withdrawing).toEqual(['studio-1', 'studio-2']);
     await keepLock(place, emptyLock('x'), ['studio-1']);
-    expect(readLock(place.path, place.shown).withdrawing).toEqual(['studio-2']);
+    expect(readLock(place).withdrawing).toEqual(['studio-2']);
   });
 
   it('writes nothing when nothing is new', async () => {
