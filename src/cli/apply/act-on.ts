@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { PlaybookReport, PlaybookWork } from '../../apply/playbook-report.ts';
+import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import type { StepReport } from '../../apply/run-report.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/goal.ts';
@@ -7,7 +7,7 @@ import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
-import type { Playbook } from '../../engine/playbooks/playbook.ts';
+import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -20,11 +20,10 @@ import type { ExitCode } from '../exit-codes.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
 import { createConsent, type GuardedEffect } from '../plan/consent.ts';
 import { showPlan } from '../plan/show-plan.ts';
-import { exitOfSignal } from '../terminal/signals.ts';
 import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
 import type { Run } from '../verb.ts';
-import { changeNodes } from './change-nodes.ts';
-import { type RunOutcome, showOutcome, withKeptStops } from './run-outcome.ts';
+import { changeNodes, type RunHooks } from './change-nodes.ts';
+import { outcomeOf, showOutcome, withKeptStops } from './run-outcome.ts';
 
 const folder = new URL('../../../playbooks/', import.meta.url);
 
@@ -48,14 +47,14 @@ export function shippedPlaybook(name: ShippedPlaybook): Playbook {
   return playbook;
 }
 
-/** A verb that is one task for its targets. */
-export const oneTask = (name: 'start' | 'stop'): Playbook => ({
+/** A verb that is these tasks for its targets. */
+export const playbookOf = (name: string, ...tasks: readonly Task[]): Playbook => ({
   name,
-  plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks: [{ kind: name }] }],
+  plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks }],
 });
 
 /** What a verb does to its targets, and how it is judged. */
-export interface Action {
+export interface Action extends RunHooks {
   readonly verb: string;
   readonly playbook: Playbook;
   /** The file of `run`, as it is called in text. */
@@ -71,12 +70,6 @@ export interface Action {
   readonly judgedAt?: (observation: FleetObservation) => readonly NodeName[];
   /** What the last look is compared with; absent where the steps themselves say how it went. */
   readonly goal?: Goal;
-  /** Called each time the leases of a plan are held, before its first step. */
-  readonly onLeased?: () => Promise<void>;
-  /** Called when a task has ended and before the next one begins, under the leases of the run, until one is `lost`. */
-  readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
-  /** What is said of a task that has no plan of its own, where that is another thing than its words. */
-  readonly tells?: (work: PlaybookWork) => string | undefined;
   /** What the first plan leads to besides its own changes, a sentence each. */
   readonly leadsTo?: readonly Prose[];
   /** What the last look has found where nothing is left to do: `chat is stopped`. */
@@ -96,7 +89,6 @@ export async function actOn(
   const { verb, playbook, scope, named, file } = action;
   const { lockPlace } = cluster;
   const lock = { shown: lockPlace.shown, additions: [] };
-  const { isSimulated } = ways;
   const unlocked = await unlockedByItself(run, playbook, {
     fleet: { nodes: scope.desired.nodes.filter(({ name }) => scope.targets.includes(name)) },
     ways,
@@ -105,45 +97,28 @@ export async function actOn(
   const show = (plan: Plan): void => {
     // Where something waits, what follows may not come.
     const sure = plan.waiting.length === 0 ? next : [];
-    showPlan(run, withUnlocks(plan, unlocked), { isSimulated, lock, budgets: undefined, next: sure });
+    showPlan(run, withUnlocks(plan, unlocked), { lock, next: sure });
     next = [];
-  };
-  const apart = (): void => {
-    if (!run.options.json) run.console.out('\n');
   };
   const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });
   // Their users wrote it; of a verb of ours the help tells.
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
   const { onLeased, afterTask, tells } = action;
-  const agreed = {
-    ...given({ onLeased, afterTask, tells }),
-  };
-  const isForeseen = file !== undefined;
-  const change = { verb, playbook, scope, ways, consent, show, apart, question, isForeseen, ...agreed };
-  const { report, refusal } = await changeNodes(run, change);
+  const about = { verb, playbook, scope, ways, consent, show, question, isForeseen: file !== undefined };
+  const change = await changeNodes(run, { ...about, ...given({ onLeased, afterTask, tells }) });
+  const { report } = change;
   const judged = (report.observation && action.judgedAt?.(report.observation)) ?? action.judged;
   const last =
     report.observation === undefined
       ? undefined
       : lookedPlan({ ...action, judged }, { ...report, observation: report.observation });
-  const interruptedBy = exitOfSignal(run.signal);
-  const outcome: RunOutcome = {
-    targets: judged,
-    report,
-    refusal,
-    ...(last === undefined
-      ? {}
-      : { last: { goal: action.goal?.kind ?? 'converge', ...last, fleet: scope.desired, targets: judged } }),
-    ...given({ interruptedBy }),
-  };
-  return showOutcome(run, outcome, {
+  const goal = action.goal?.kind ?? 'converge';
+  return showOutcome(run, outcomeOf(change, { goal, fleet: scope.desired, targets: judged }, last), {
     cluster: scope.desired.name,
     verb,
-    ...given({ playbook: file }),
-    isSimulated,
     lock: { path: lockPlace.path, written: false, additions: [] },
-    ...given({ checked: action.checked }),
+    ...given({ playbook: file, checked: action.checked }),
     closing: [
       ...(action.closing?.(report) ?? []),
       ...(report.observation === undefined ? closedDoorLines(report) : (action.lastWords?.(report.observation) ?? [])),

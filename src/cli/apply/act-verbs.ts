@@ -16,14 +16,13 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { doorNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
-import { targetedNodes } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
-import { amongApplied, namedPlacements, namedTargets } from '../cluster/targets.ts';
+import { amongApplied, namedNodes, namedPlacements } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GuardedEffect } from '../plan/consent.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { type Action, actOn, oneTask, shippedPlaybook } from './act-on.ts';
+import { type Action, actOn, playbookOf, shippedPlaybook } from './act-on.ts';
 import { toldToGoOff } from './run-outcome.ts';
 
 /** Longer than this nobody waits for one look, however long those inside may take. */
@@ -109,7 +108,7 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
   const ways = openWays(run, cluster.opened);
   const action = {
     verb,
-    playbook: verb === 'restart' ? shippedPlaybook(verb) : oneTask(verb),
+    playbook: verb === 'restart' ? shippedPlaybook(verb) : playbookOf(verb, { kind: verb }),
     scope: { desired: fleet, targets, placements, ...given({ layout }) },
     named: effects,
     ...(verb === 'stop' ? {} : { allowable: ['rdma-start' as const] }),
@@ -168,7 +167,7 @@ export const shutdown: VerbBody = (run) => actOnMacs(run, 'shutdown');
 async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCode> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
-  const targets = targetedNodes(run, fleet, namedTargets(run, fleet)).map(({ name }) => name);
+  const targets = namedNodes(run, fleet).map(({ name }) => name);
   const touched = fleet.placements.filter(
     (one) => one.state === 'serving' && everyNode(one).some((node) => targets.includes(node)),
   );

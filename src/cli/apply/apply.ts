@@ -2,7 +2,6 @@ import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { isInside, parseIpv4Network } from '../../desired/addresses.ts';
 import { withIdentities, withNodes, withoutFormerNetworks } from '../../desired/settle/settle.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
@@ -26,15 +25,13 @@ import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
-import { narrowed } from '../plan/plan.ts';
-import { planDocument, readApplyWords, requireSame } from '../plan/plan-document.ts';
+import { narrowed, planDocument, readApplyWords, requireSame } from '../plan/plan-document.ts';
 import { showPlan } from '../plan/show-plan.ts';
-import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
-import { changeNodes } from './change-nodes.ts';
-import { type RunOutcome, showOutcome } from './run-outcome.ts';
+import { changeNodes, type EndedChange } from './change-nodes.ts';
+import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 
 /** `apply [NODE…|PLANFILE]`: looks, plans, shows, asks, runs exactly that, and looks again; the last look decides. */
 export const apply: VerbBody = async (run) => {
@@ -54,13 +51,12 @@ export const apply: VerbBody = async (run) => {
   const chosen = saved === undefined ? narrowed(run, targets) : narrowedBy(saved.targets);
   if (saved !== undefined) requireSame(saved, planDocument(looked.plan, { isSimulated, additions, ...chosen }));
   const { plan, budgets } = looked;
-  showPlan(run, plan, { isSimulated, lock: { shown: lockPlace.shown, additions }, budgets, next: [] });
+  showPlan(run, plan, { lock: { shown: lockPlace.shown, additions }, budgets });
   const first = await applyRound(run, context, looked);
   const last = run.own['waitForHands'] === true ? await waitForHands(run, context, first) : first;
-  const interruptedBy = exitOfSignal(run.signal);
-  const outcome = { ...outcomeOf(last, context), ...given({ interruptedBy }) };
   const lock = { path: lockPlace.path, written: last.isLockWritten, additions };
-  return showOutcome(run, outcome, { cluster: fleet.name, verb: 'apply', isSimulated, lock });
+  const outcome = outcomeOf(last, { goal: 'converge', fleet, targets }, last.last);
+  return showOutcome(run, outcome, { cluster: fleet.name, verb: 'apply', lock });
 };
 
 const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?: readonly string[] } =>
@@ -75,21 +71,11 @@ interface ApplyContext {
 }
 
 /** One plan from its first look to its last. */
-interface Round {
-  readonly report: PlaybookReport;
-  readonly refusal: readonly Diagnostic[];
+interface Round extends EndedChange {
   /** As the last look has it; the first one where nothing was run, absent where nobody could look again. */
   readonly last?: LookedPlan;
   readonly isLockWritten: boolean;
 }
-
-const nothingRun = (targets: readonly NodeName[]): PlaybookReport => ({
-  works: [],
-  nodes: targets,
-  isStopped: false,
-  isDeclined: false,
-  isInterrupted: false,
-});
 
 /** Asks, writes the lock, runs exactly the plan that was shown, and plans again from what is seen then. */
 async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): Promise<Round> {
@@ -115,13 +101,7 @@ async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): 
     ways,
     consent,
     // The first plan was shown and agreed to: this is one that others have overtaken, or that a settled change left.
-    show: (next) => {
-      const about = { lock: { shown: cluster.lockPlace.shown, additions: [] }, budgets: undefined, next: [] };
-      showPlan(run, next, { isSimulated: ways.isSimulated, ...about });
-    },
-    apart: () => {
-      if (!run.options.json) run.console.out('\n');
-    },
+    show: (next) => showPlan(run, next, { lock: { shown: cluster.lockPlace.shown, additions: [] } }),
     question: (next) => question(next, context),
     first: looked,
   });
@@ -206,8 +186,7 @@ async function waitForHands(run: Run, context: ApplyContext, first: Round): Prom
     if (run.signal.aborted) break;
     const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
     const isNew = actionsOf(looked.plan) !== told;
-    if (isNew || hasMachineSteps(looked.plan))
-      showPlan(run, looked.plan, { isSimulated: ways.isSimulated, lock, budgets: looked.budgets, next: [] });
+    if (isNew || hasMachineSteps(looked.plan)) showPlan(run, looked.plan, { lock, budgets: looked.budgets });
     round = joinRounds(round, await applyRound(run, context, looked));
   }
   return round;
@@ -221,14 +200,6 @@ function joinRounds(before: Round, after: Round): Round {
     isLockWritten: before.isLockWritten || after.isLockWritten,
   };
 }
-
-/** What came of all rounds together. */
-const outcomeOf = ({ report, refusal, last }: Round, { cluster, targets }: ApplyContext): RunOutcome => ({
-  targets,
-  report,
-  refusal,
-  ...(last === undefined ? {} : { last: { goal: 'converge' as const, ...last, fleet: cluster.fleet, targets } }),
-});
 
 /**
  * The former networks of which no node of the fleet has an address any more, live or kept, as `10.77.0.4/30`. Only a

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type Journal, journalFolder, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
 import type { PlaybookReport, PlaybookWork, ShownPlan } from '../../apply/playbook-report.ts';
@@ -10,7 +9,6 @@ import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { StepId } from '../../model/step.ts';
@@ -25,32 +23,33 @@ import {
 } from '../../report/run/apply-text.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { journalName, stateFolder } from '../files/places.ts';
-import { observeNodes } from '../look/observe-fleet.ts';
+import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { askYes } from '../terminal/ask.ts';
 import { showWait } from '../terminal/progress.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
-import { timingFor, useLimits } from '../use-limits.ts';
+import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
 
-/** What is to be run, and how people are heard. */
-interface NodeChange {
-  readonly verb: string;
-  readonly playbook: Playbook;
-  readonly scope: PlayScope;
-  readonly ways: Ways;
-  readonly consent: Consent;
-  readonly onWithdraw?: RunSubject['onWithdraw'];
+/** What a verb does beside the steps of its run. */
+export interface RunHooks {
   /** Called each time the leases of a plan are held, before its first step. */
   readonly onLeased?: () => Promise<void>;
   /** Called when a task has ended and before the next one begins, under the leases of the run, until one is `lost`. */
   readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
   /** What is said of a task that has no plan of its own, where that is another thing than its words. */
   readonly tells?: (work: PlaybookWork) => string | undefined;
+}
+
+/** What is to be run, and how people are heard. */
+interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
+  readonly verb: string;
+  readonly playbook: Playbook;
+  readonly scope: PlayScope;
+  readonly ways: Ways;
+  readonly consent: Consent;
   /** Shows a plan before anybody is asked about it. */
   readonly show: (plan: Plan) => void;
-  /** Sets what follows apart from what was said before. */
-  readonly apart: () => void;
   readonly question: (plan: Plan) => string;
   /** Whether consent is asked for all plans before the first change; each plan is asked about by itself all the same. */
   readonly isForeseen?: boolean;
@@ -69,11 +68,10 @@ export interface EndedChange {
  * @throws FleetError when the first plan may not be run, or the journal cannot be written: then nothing was changed
  */
 export async function changeNodes(run: Run, change: NodeChange): Promise<EndedChange> {
-  const { playbook, scope, ways, verb, first, onWithdraw, onLeased } = change;
-  const told = { ...given({ onWithdraw, onLeased }) };
+  const { playbook, scope, ways, consent, first } = change;
   const view = createRunView(run);
   const wait = showWait(run.console);
-  const prepared = await prepareRun(run, { fleet: scope.desired, ways, verb, onEvent: view.listen, ...told });
+  const prepared = await prepareRun(run, change, view.listen);
   const state: ChangeState = { hasRun: first !== undefined, off: new Set(), refusal: [] };
   if (first !== undefined) view.begin(first.plan);
   try {
@@ -85,8 +83,17 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
           nodesToSee(scope.desired, nodes).filter(({ name }) => !state.off.has(name)),
           ways,
         ),
-      approve: (plan) => approve(change, { plan, view, state }),
-      ...(change.isForeseen === true ? { foresee: change.consent.foresee } : {}),
+      approve: async (plan) => {
+        await view.end();
+        // What follows is set apart from what was said before.
+        if (state.hasRun && !run.options.json) run.console.out('\n');
+        change.show(plan);
+        if (!(await unlessRefused(state, () => consent.give(plan, change.question(plan))))) return false;
+        state.hasRun = true;
+        view.begin(plan);
+        return true;
+      },
+      ...(change.isForeseen === true ? { foresee: consent.foresee } : {}),
       confirm: async (text) => {
         await view.end();
         return unlessRefused(state, () => askYes(run, text));
@@ -119,25 +126,6 @@ interface ChangeState {
   /** Nodes that were switched off: nobody waits for an answer of theirs. */
   readonly off: Set<NodeName>;
   refusal: readonly Diagnostic[];
-}
-
-interface Approval {
-  readonly plan: Plan;
-  readonly view: RunView;
-  readonly state: ChangeState;
-}
-
-async function approve(
-  { show, apart, consent, question }: NodeChange,
-  { plan, view, state }: Approval,
-): Promise<boolean> {
-  await view.end();
-  if (state.hasRun) apart();
-  show(plan);
-  if (!(await unlessRefused(state, () => consent.give(plan, question(plan))))) return false;
-  state.hasRun = true;
-  view.begin(plan);
-  return true;
 }
 
 /** Once something has been changed, a refusal ends the run and does not undo it. */
@@ -312,52 +300,33 @@ function leaseText({ node, phase, holder }: Extract<RunEvent, { readonly kind: '
   return `${node} ${phaseWords[phase] ?? phase}${who}`;
 }
 
-/** What a run is about and who listens to it. */
-interface RunSubject {
-  /** Settled. */
-  readonly fleet: DesiredFleet;
-  readonly ways: Ways;
-  readonly verb: string;
-  readonly onEvent: RunListener;
-  readonly onWithdraw?: RunOptions['onWithdraw'];
-  readonly onLeased?: RunOptions['onLeased'];
-}
-
-/** A run that may begin. */
-interface PreparedRun {
-  /** Begins the journal and gives what the run needs. @throws FleetError `journal/cannot-write` */
-  readonly begin: () => RunOptions;
-  /** Closes the journal, if there is one. */
-  readonly close: () => void;
-}
-
-/** Finds out everything that running plans needs; writes nothing yet. */
+/** Finds out everything that running plans needs; writes nothing before `begin`, which begins the journal. */
 async function prepareRun(
   run: Run,
-  { fleet, ways, verb, onEvent, onWithdraw, onLeased }: RunSubject,
-): Promise<PreparedRun> {
-  const folder = journalFolder(stateFolder(run.env), journalName(fleet.name, ways.isSimulated));
+  { scope: { desired }, ways, verb, onWithdraw, onLeased }: NodeChange,
+  listen: RunListener,
+) {
+  const folder = journalFolder(stateFolder(run.env), journalName(desired.name, ways.isSimulated));
   const leaseWaitMs = readLeaseWait(run);
   const prepared = {
-    ...useLimits(run),
-    ways: await ways.toAll(fleet.nodes),
-    desired: fleet,
+    ...observeLimits(run),
+    ways: await ways.toAll(desired.nodes),
+    desired,
     verb,
     controller: await thisController(),
-    parallel: run.options.parallel,
-    newToken: () => randomBytes(16).toString('hex'),
     timing: timingFor(run),
     leaseWaitMs,
     onEvent: (event: RunEvent) => {
       run.log?.write(event);
-      onEvent(event);
+      listen(event);
     },
     ...given({ onWithdraw, onLeased }),
-    unlock: unlockWithoutPerson(run, { fleet, ways }),
+    unlock: unlockWithoutPerson(run, { fleet: desired, ways }),
   };
   let journal: Journal | undefined;
   return {
-    begin: () => {
+    /** @throws FleetError `journal/cannot-write` */
+    begin: (): RunOptions => {
       journal ??= openJournal(folder, run.log?.nextRunId() ?? newRunId(new Date()));
       return { ...prepared, journal };
     },

@@ -2,13 +2,12 @@ import { thisController } from '../../apply/lease/controller.ts';
 import { given } from '../../model/given.ts';
 import { dayOf, isDayOver } from '../../model/text/units.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
-import { targetedNodes } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
-import { namedTargets } from '../cluster/targets.ts';
+import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { actOn } from './act-on.ts';
+import { actOn, playbookOf } from './act-on.ts';
 
 const usualReason = 'no reason was given';
 const longestReason = 200;
@@ -48,24 +47,14 @@ function readUntil(run: Run): string | undefined {
 async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']): Promise<ExitCode> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
-  const chosen = targetedNodes(run, fleet, namedTargets(run, fleet));
+  const chosen = namedNodes(run, fleet);
   const nodes = chosen.map(({ name }) => name);
   const wish: HoldWish = { nodes, ...given({ hold: said }) };
   const ways = openWays(run, cluster.opened);
   const inFile = chosen.filter((node) => node.hold !== undefined).map(({ name }) => name);
   const action = {
     verb,
-    playbook: {
-      name: verb,
-      plays: [
-        {
-          nodes: { kind: 'targets' as const },
-          serial: [],
-          maxFailures: 0,
-          tasks: [{ kind: 'hold' as const, wish }],
-        },
-      ],
-    },
+    playbook: playbookOf(verb, { kind: 'hold', wish }),
     scope: { desired: fleet, targets: nodes },
     named: [],
     judged: nodes,

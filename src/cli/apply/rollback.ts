@@ -19,7 +19,7 @@ import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.t
 import { openWays } from '../cluster/ways.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { actOn } from './act-on.ts';
+import { actOn, playbookOf } from './act-on.ts';
 
 /** `rollback RUNTIME`: takes a runtime back to the older version that its nodes have kept, or with --undo forward again. */
 export const rollback: VerbBody = async (run) => {
@@ -31,15 +31,13 @@ export const rollback: VerbBody = async (run) => {
   const ways = openWays(run, cluster.opened);
   const from = runtime.takenBackFrom ?? runtime.digest;
   if (from === undefined) throw new Error(`${runtime.name} is settled`);
-  const observed = async () =>
-    observeNodes(
-      run,
-      cluster.fleet.nodes.filter(({ name }) => nodes.includes(name)),
-      ways,
-    );
-  const back = isUndo ? undone(runtime) : { from, to: olderVersion({ runtime, nodes, to }, await observed()) };
+  const users = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
+  const back = isUndo
+    ? undone(runtime)
+    : { from, to: olderVersion({ runtime, nodes, to }, await observeNodes(run, users, ways)) };
   const fleet = withVersion(cluster, runtime, back ?? { from, to: from });
   if (back !== undefined) refuseOtherDriver(cluster, runtime, back.to);
+  const goal = { kind: 'converge', only: ['runtime', 'placement'] } as const;
   let isKept = false;
   const keep = async (): Promise<void> => {
     if (isKept) return;
@@ -50,21 +48,11 @@ export const rollback: VerbBody = async (run) => {
     run,
     {
       verb: 'rollback',
-      playbook: {
-        name: 'rollback',
-        plays: [
-          {
-            nodes: { kind: 'targets' },
-            serial: [],
-            maxFailures: 0,
-            tasks: [{ kind: 'converge', only: ['runtime', 'placement'] }],
-          },
-        ],
-      },
+      playbook: playbookOf('rollback', goal),
       scope: { desired: fleet, targets: nodes },
       named: ['interrupt'],
       judged: nodes,
-      goal: { kind: 'converge', only: ['runtime', 'placement'] },
+      goal,
       // Written down before the first step: a run that is cut off is finished by the next apply. Not sooner than with
       // the leases: one that is refused has wished for nothing.
       onLeased: keep,

@@ -28,7 +28,9 @@ import {
 } from '../../report/run/apply-text.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { diagnosticsJson, logFindings, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
+import { exitOfSignal } from '../terminal/signals.ts';
 import { mendingText, type Run } from '../verb.ts';
+import type { EndedChange } from './change-nodes.ts';
 
 const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
   [exitCode.done]: 'done',
@@ -41,14 +43,16 @@ const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
 };
 
 /** Shows how a run ended, as text or as one document, and gives its exit code. */
-export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroundings): ExitCode {
+export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundings): ExitCode {
+  const outcome = { ...ended, ...given({ interruptedBy: exitOfSignal(run.signal) }) };
   const code = exitOf(outcome);
   const counts = countsOf(outcome);
   const diagnostics = toldProblems(outcome);
   logFindings(run, diagnostics);
   if (outcome.last !== undefined) run.log?.write({ kind: 'plan', plan: outcome.last.plan });
   if (run.options.json) {
-    showJson(run.console, reportJson(outcome, { ...about, counts, diagnostics }));
+    const { isSimulated } = run.console;
+    showJson(run.console, reportJson(outcome, { ...about, isSimulated, counts, diagnostics }));
     return code;
   }
   const page = pageFor(run.console);
@@ -69,7 +73,7 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
     ...(closing.length === 0 ? [] : [closing]),
   ];
   for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
-  if (about.isSimulated && hasRun && blockers.some(({ isHands }) => isHands))
+  if (page.isSimulated && hasRun && blockers.some(({ isHands }) => isHands))
     run.console.out(proseText(mendingText, page));
   return code;
 }
@@ -118,7 +122,7 @@ function countsOf(outcome: RunOutcome): RunCounts {
 }
 
 /** What the document says besides the outcome. */
-interface ReportSurroundings extends OutcomeSurroundings {
+interface ReportSurroundings extends OutcomeSurroundings, Reader {
   readonly counts: RunCounts;
   /** Problems of the run. */
   readonly diagnostics: readonly Diagnostic[];
@@ -259,13 +263,33 @@ export interface RunOutcome {
   readonly interruptedBy?: ExitCode;
 }
 
+/** What came of a run, judged by the plan of the last look where there was one. */
+export const outcomeOf = (
+  { report, refusal }: EndedChange,
+  about: Pick<JudgedPlan, 'goal' | 'fleet' | 'targets'>,
+  last: Pick<JudgedPlan, 'plan' | 'observation'> | undefined,
+): RunOutcome => ({
+  targets: about.targets,
+  report,
+  refusal,
+  ...(last === undefined ? {} : { last: { ...last, ...about } }),
+});
+
+/** What there is to say of a run that was not begun. */
+export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
+  works: [],
+  nodes,
+  isStopped: false,
+  isDeclined: false,
+  isInterrupted: false,
+});
+
 /** What is told besides how the run itself came out. */
 interface OutcomeSurroundings {
   readonly cluster: string;
   readonly verb: string;
   /** The file of `run`. */
   readonly playbook?: string;
-  readonly isSimulated: boolean;
   readonly lock: { readonly path: string; readonly written: boolean; readonly additions: readonly string[] };
   /** What the last look has found where nothing is left to do: `chat is stopped`. */
   readonly checked?: string;

@@ -7,9 +7,9 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { type OpenedCluster, openCluster, refuseOpenToOthers, targetedNodes } from '../cluster/open-cluster.ts';
+import { type OpenedCluster, openCluster, refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
-import { namedTargets } from '../cluster/targets.ts';
+import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
 import { showDiagnostics } from '../terminal/console.ts';
@@ -73,7 +73,7 @@ function openPlaybook(
 function targetsOf(run: Run, playbook: Playbook, fleet: DesiredFleet): readonly NodeName[] {
   const isNamed = run.words.length > 0 || run.own['all'] === true;
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
-  if (needsTargets(playbook.plays)) return targetedNodes(run, fleet, namedTargets(run, fleet)).map(({ name }) => name);
+  if (needsTargets(playbook.plays)) return namedNodes(run, fleet).map(({ name }) => name);
   if (isNamed || isNarrowed) {
     throw usageError('This playbook names its nodes itself.', 'Leave the nodes out, or write `nodes: targets` in it.');
   }

@@ -4,29 +4,26 @@ import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
 import { fleetWithout, type Goal } from '../../engine/goals/goal.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
-import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
-import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import { fitLines } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { changeLock } from '../cluster/lock-file.ts';
-import { targetedNodes } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
-import { namedTargets } from '../cluster/targets.ts';
+import { namedNodes } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
 import { showPlan } from '../plan/show-plan.ts';
-import { exitOfSignal } from '../terminal/signals.ts';
 import type { Run, VerbBody } from '../verb.ts';
+import { playbookOf } from './act-on.ts';
 import { changeNodes, type EndedChange } from './change-nodes.ts';
-import { type RunOutcome, showOutcome } from './run-outcome.ts';
+import { nothingRun, outcomeOf, type RunOutcome, showOutcome } from './run-outcome.ts';
 
 /** How far it came, and who lets nobody in any more. */
 interface Ended {
@@ -53,30 +50,16 @@ const goneText = (gone: readonly NodeName[]): string =>
 
 function show(
   run: Run,
-  { cluster, ways, goal }: Uninstallation,
+  { cluster, goal }: Uninstallation,
   { plan }: Pick<LookedPlan, 'plan'>,
   wanted: UninstallGoal = goal,
 ): void {
   const isSeen = goal.nodes.every((node) => Object.hasOwn(plan.observed, node));
   const nothing = isSeen ? { nothing: `Nothing of meshwright is left on ${listText(wanted.nodes)}.` } : {};
-  const lock = { shown: cluster.lockPlace.shown, additions: [] };
-  showPlan(run, plan, { isSimulated: ways.isSimulated, lock, budgets: undefined, next: [], ...nothing });
+  showPlan(run, plan, { lock: { shown: cluster.lockPlace.shown, additions: [] }, ...nothing });
 }
 
 const questionFor = ({ nodes }: UninstallGoal): string => `Take meshwright off ${listText(nodes)} as shown above?`;
-
-const playbookFor = (goal: UninstallGoal): Playbook => ({
-  name: 'uninstall',
-  plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks: [goal] }],
-});
-
-const nothingRun = (nodes: readonly NodeName[], isDeclined: boolean): PlaybookReport => ({
-  works: [],
-  nodes,
-  isStopped: false,
-  isDeclined,
-  isInterrupted: false,
-});
 
 async function carryOut(
   run: Run,
@@ -93,12 +76,12 @@ async function carryOut(
   });
   const hasWork = hasMachineSteps(looked.plan);
   if (!hasWork || !(await consent.give(looked.plan, questionFor(goal)))) {
-    const report = nothingRun(goal.nodes, hasWork);
+    const report = { ...nothingRun(goal.nodes), isDeclined: hasWork };
     return { outcome: judged(about, looked, { report, refusal: [] }), gone: before };
   }
   const change = await changeNodes(run, {
     verb: 'uninstall',
-    playbook: playbookFor(goal),
+    playbook: playbookOf('uninstall', goal),
     scope: { desired: about.fleet, targets: about.targets },
     ways: about.ways,
     consent,
@@ -107,25 +90,14 @@ async function carryOut(
       await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node));
     },
     show: (next) => show(run, about, { plan: next }),
-    apart: () => {
-      if (!run.options.json) run.console.out('\n');
-    },
     question: () => questionFor(goal),
     first: looked,
   });
   return seen(about, change, before);
 }
 
-const judged = (
-  { fleet, goal }: Uninstallation,
-  looked: LookedPlan | undefined,
-  { report, refusal }: EndedChange,
-): RunOutcome => ({
-  targets: goal.nodes,
-  report,
-  refusal,
-  ...(looked === undefined ? {} : { last: { goal: goal.kind, ...looked, fleet, targets: goal.nodes } }),
-});
+const judged = ({ fleet, goal }: Uninstallation, looked: LookedPlan | undefined, change: EndedChange): RunOutcome =>
+  outcomeOf(change, { goal: goal.kind, fleet, targets: goal.nodes }, looked);
 
 /** What the last look tells; who lets nobody in behind the last script has nothing of us any more. */
 function seen(about: Uninstallation, change: EndedChange, before: readonly NodeName[]): Ended {
@@ -140,9 +112,8 @@ const isClean = (name: NodeName, { observed, changes, waiting, blockers }: Looke
   Object.hasOwn(observed, name) && ![...changes, ...waiting, ...blockers].some(({ node }) => node === name);
 
 async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): Promise<ExitCode> {
-  const { cluster, ways, fleet } = about;
+  const { cluster, fleet } = about;
   const { report, last, targets } = outcome;
-  const interruptedBy = exitOfSignal(run.signal);
   const clean = last === undefined ? [] : targets.filter((name) => isClean(name, last.plan));
   const done = report.isDeclined ? [] : [...gone, ...clean].toSorted();
   const answered = last === undefined ? [] : targets.filter((name) => Object.hasOwn(last.plan.observed, name));
@@ -150,17 +121,8 @@ async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): P
   const isLockWritten = await changeLock(cluster.lockPlace, (now) => lockAfter(now, { done, gone, answered }));
   const told = done.filter((name) => known.includes(name));
   const closing = closingLines(told, gone, about);
-  const code = showOutcome(
-    run,
-    { ...outcome, ...given({ interruptedBy }) },
-    {
-      cluster: fleet.name,
-      verb: 'uninstall',
-      isSimulated: ways.isSimulated,
-      lock: { path: cluster.lockPlace.path, written: isLockWritten, additions: [] },
-      closing,
-    },
-  );
+  const lock = { path: cluster.lockPlace.path, written: isLockWritten, additions: [] };
+  const code = showOutcome(run, outcome, { cluster: fleet.name, verb: 'uninstall', lock, closing });
   // Where nothing was run, the outcome has no closing words; that the lock has changed is said all the same.
   if (report.works.length === 0 && !run.options.json && closing.length > 0)
     run.console.out(`\n${closing.flatMap((line) => fitLines(line, run.console.columns)).join('\n')}\n`);
@@ -215,7 +177,7 @@ export interface UninstallCall extends Pick<Uninstallation, 'cluster' | 'ways'> 
 function uninstallCall(run: Run): UninstallCall {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
-  const nodes = targetedNodes(run, fleet, namedTargets(run, fleet)).map(({ name }) => name);
+  const nodes = namedNodes(run, fleet).map(({ name }) => name);
   const groups = fleet.placements.map(everyNode);
   const near = groups.filter((group) => group.some((node) => nodes.includes(node))).flat();
   const toSee = fleet.nodes.filter(({ name }) => [...nodes, ...near].includes(name));

@@ -1,13 +1,14 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
-import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { readRun } from '../../sim/hosts/control/run-folder.ts';
 import { simFolder } from '../files/places.ts';
 import { type Run, usageError } from '../verb.ts';
+import { targetedNodes } from './open-cluster.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 
 /** What the words of a verb are looked up in. */
@@ -110,3 +111,7 @@ export function namedTargets(run: Run, fleet: DesiredFleet): readonly string[] {
   const more = fleet.nodes.length > mostNames ? `, ${fleet.nodes.length - mostNames} more` : '';
   throw usageError('No target is named.', `Name nodes (${names.join(', ')}${more}) or say --all.`);
 }
+
+/** The nodes that those words name. @throws FleetError for words that name none */
+export const namedNodes = (run: Run, fleet: DesiredFleet): readonly DesiredNode[] =>
+  targetedNodes(run, fleet, namedTargets(run, fleet));

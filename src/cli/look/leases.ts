@@ -20,7 +20,7 @@ import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { counted, hang, headLines, plainPaint } from '../../report/page.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
-import { namedTargets } from '../cluster/targets.ts';
+import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
@@ -87,7 +87,7 @@ interface Freed {
 export const leaseRelease: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const wanted = textOption(run, 'run');
-  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet));
+  const nodes = namedNodes(run, cluster.fleet);
   if (wanted !== undefined && nodes.length === 0) throw usageError('--run is for named nodes.', 'Name the node.');
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways);

@@ -199,3 +199,11 @@ function parsed(text: string): JsonMap | undefined {
     return undefined;
   }
 }
+
+/** Whether some nodes were chosen, and which. */
+export function narrowed(
+  { words, options }: Pick<Run, 'words' | 'options'>,
+  targets: readonly string[],
+): { readonly targets?: readonly string[] } {
+  return words.length > 0 || options.nodes !== undefined || options.label !== undefined ? { targets } : {};
+}

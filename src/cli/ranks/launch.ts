@@ -30,7 +30,7 @@ import { seenNames } from '../../rack/placement/state/seen-names.ts';
 import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget.ts';
 import { nodesText } from '../../report/nodes-text.ts';
 import { counted } from '../../report/page.ts';
-import { actOn } from '../apply/act-on.ts';
+import { actOn, playbookOf } from '../apply/act-on.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { amongApplied, type NamedIn, placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
@@ -92,21 +92,12 @@ export const launch: VerbBody = async (run) => {
 };
 
 /** Stops what runs there, makes sure of every Mac under its lease, and starts what the file wants serving. */
-export const launchPlaybook: Playbook = {
-  name: 'launch',
-  plays: [
-    {
-      nodes: { kind: 'targets' },
-      serial: [],
-      maxFailures: 0,
-      tasks: [
-        { kind: 'stop' },
-        { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: lookMs },
-        { kind: 'start' },
-      ],
-    },
-  ],
-};
+export const launchPlaybook: Playbook = playbookOf(
+  'launch',
+  { kind: 'stop' },
+  { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: lookMs },
+  { kind: 'start' },
+);
 
 /** The command of the task is there for the leases and the answers of the Macs: nobody has typed it. */
 function leasedText({ task, nodes, failed }: PlaybookWork): string | undefined {

@@ -18,8 +18,8 @@ import { lookupName, type Target } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
 import { type LockKeeper, openKeeper } from '../cluster/lock-file.ts';
-import { type OpenedCluster, openCluster, readLock, targetedNodes } from '../cluster/open-cluster.ts';
-import { namedTargets } from '../cluster/targets.ts';
+import { type OpenedCluster, openCluster, readLock } from '../cluster/open-cluster.ts';
+import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { keyProblem } from '../enroll/enroll-one.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
@@ -179,7 +179,7 @@ interface Trusted extends Locked {
 /** `unlock NODE…|--all`: gives Macs that wait at FileVault their password, and waits until they can be observed. */
 export const unlock: VerbBody = async (run) => {
   const cluster = openCluster(run);
-  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet));
+  const nodes = namedNodes(run, cluster.fleet);
   if (typeof run.own['expect'] === 'string' && nodes.length !== 1) {
     throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
   }
