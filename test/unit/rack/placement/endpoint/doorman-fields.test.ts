@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../../src/model/digest.ts';
-import { nodeName } from '../../../../src/model/node.ts';
-import { doormanFiles, doormenOn } from '../../../../src/rack/placement/endpoint/gateways.ts';
-import { fleetOfDriver } from '../../../rack/placements.ts';
+import { digestOf } from '../../../../../src/model/digest.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { doormanFiles, doormenOn } from '../../../../../src/rack/placement/endpoint/gateways.ts';
+import { fleetOfDriver } from '../../../../rack/placements.ts';
 
 const doorman = {
   name: 'doorman',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { GraphCable } from '../../../../src/engine/rack-graph.ts';
-import { rackGraph as rackGraphItself } from '../../../../src/engine/rack-graph.ts';
-import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
-import { linkEndText, nodeName } from '../../../../src/model/node.ts';
-import { examine } from '../../../../src/rack/examination.ts';
-import { desiredFleet, end, observedFleet, peer, receptacles } from '../../../rack/rack.ts';
-import { onOnePage, onPage } from '../../one-page.ts';
+import type { GraphCable } from '../../../src/engine/rack-graph.ts';
+import { rackGraph as rackGraphItself } from '../../../src/engine/rack-graph.ts';
+import type { ThunderboltReceptacle } from '../../../src/model/facts/fact-values.ts';
+import { linkEndText, nodeName } from '../../../src/model/node.ts';
+import { examine } from '../../../src/rack/examination.ts';
+import { desiredFleet, end, observedFleet, peer, receptacles } from '../../rack/rack.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import {
   brokenSeven,
   declaredPicture,
@@ -13,7 +13,7 @@ import {
   seenPicture,
   strangeRack,
   swappedRack,
-} from '../../report/graph/graph-racks.ts';
+} from '../report/graph/graph-racks.ts';
 
 const rackGraph = onPage(rackGraphItself);
 

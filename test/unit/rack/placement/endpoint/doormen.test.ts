@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { allProbes } from '../../../../src/engine/observe/facts.ts';
-import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
-import type { DoormanSight } from '../../../../src/model/gateway.ts';
-import { known, unknown } from '../../../../src/model/known.ts';
-import { parseFrames } from '../../../../src/node/frames.ts';
-import { observeScript } from '../../../../src/node/observe-script.ts';
-import { doorSight } from '../../../../src/rack/placement/endpoint/doors.ts';
-import { doormenFact } from '../../../../src/rack/records/gateways-fact.ts';
-import { answer, asked } from '../../engine/observe/fact-cases.ts';
-import { makeMacRoot } from '../../engine/scripts/mac-root.ts';
-import { removedAfter, startScript } from '../../engine/scripts/node-root.ts';
-import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
+import { allProbes } from '../../../../../src/engine/observe/facts.ts';
+import { parseFacts } from '../../../../../src/engine/observe/parse-facts.ts';
+import type { DoormanSight } from '../../../../../src/model/gateway.ts';
+import { known, unknown } from '../../../../../src/model/known.ts';
+import { parseFrames } from '../../../../../src/node/frames.ts';
+import { observeScript } from '../../../../../src/node/observe-script.ts';
+import { doorSight } from '../../../../../src/rack/placement/endpoint/doors.ts';
+import { doormenFact } from '../../../../../src/rack/records/gateways-fact.ts';
+import { answer, asked } from '../../../engine/observe/fact-cases.ts';
+import { makeMacRoot } from '../../../engine/scripts/mac-root.ts';
+import { removedAfter, startScript } from '../../../engine/scripts/node-root.ts';
+import { type Shell, scriptShells } from '../../../engine/scripts/shells.ts';
 
 const counts = {
   sinceEpochSeconds: 1_790_000_000,

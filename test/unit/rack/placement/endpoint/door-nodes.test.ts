@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
-import type { FactValues } from '../../../../src/engine/observe/facts.ts';
-import { nodeName } from '../../../../src/model/node.ts';
-import { nodeSubject } from '../../../../src/model/subject.ts';
-import { doorNodes, unaskedDoor } from '../../../../src/rack/placement/endpoint/drain.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
-import { makePlan } from '../../../rack/plans.ts';
-import { asText } from '../../as-text.ts';
-import { onOnePage } from '../../one-page.ts';
+import { diagnose } from '../../../../../src/diagnostics/diagnose.ts';
+import type { FactValues } from '../../../../../src/engine/observe/facts.ts';
+import { nodeName } from '../../../../../src/model/node.ts';
+import { nodeSubject } from '../../../../../src/model/subject.ts';
+import { doorNodes, unaskedDoor } from '../../../../../src/rack/placement/endpoint/drain.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import { makePlan } from '../../../../rack/plans.ts';
+import { asText } from '../../../as-text.ts';
+import { onOnePage } from '../../../one-page.ts';
 
 const fleet = meshFleet();
 const serving = threeMembers(['joined', 'joined', 'joined']);

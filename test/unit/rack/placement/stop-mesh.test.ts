@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { known } from '../../../../../src/model/known.ts';
-import { nodeName } from '../../../../../src/model/node.ts';
-import type { Step } from '../../../../../src/model/step.ts';
-import type { SeenMember } from '../../../../../src/rack/placement/members.ts';
+import { known } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { Step } from '../../../../src/model/step.ts';
+import type { SeenMember } from '../../../../src/rack/placement/members.ts';
 import {
   rescueMesh as rescueMeshItself,
   stopRanks as stopRanksItself,
-} from '../../../../../src/rack/placement/stop-mesh.ts';
-import { onOnePage, onPage } from '../../../one-page.ts';
+} from '../../../../src/rack/placement/stop-mesh.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
 
 const rescueMesh = onPage(rescueMeshItself);
 const stopRanks = onPage(stopRanksItself);

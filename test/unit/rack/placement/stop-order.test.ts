@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { executeSteps } from '../../../../../src/apply/execute.ts';
-import { driverOf } from '../../../../../src/drivers/registry.ts';
-import type { Goal } from '../../../../../src/engine/goals/goal.ts';
-import { planJson } from '../../../../../src/engine/plan/plan-json.ts';
-import type { DesiredFleet } from '../../../../../src/model/desired.ts';
-import { known } from '../../../../../src/model/known.ts';
-import { nodeName } from '../../../../../src/model/node.ts';
-import type { Step } from '../../../../../src/model/step.ts';
-import type { MeshWork, SeenMember } from '../../../../../src/rack/placement/members.ts';
-import { stopRanks } from '../../../../../src/rack/placement/stop-mesh.ts';
-import { fleetOfDriver, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
-import { makePlan } from '../../../../rack/plans.ts';
-import { onOnePage } from '../../../one-page.ts';
+import { executeSteps } from '../../../../src/apply/execute.ts';
+import { driverOf } from '../../../../src/drivers/registry.ts';
+import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import { planJson } from '../../../../src/engine/plan/plan-json.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { known } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { Step } from '../../../../src/model/step.ts';
+import type { MeshWork, SeenMember } from '../../../../src/rack/placement/members.ts';
+import { stopRanks } from '../../../../src/rack/placement/stop-mesh.ts';
+import { fleetOfDriver, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { makePlan } from '../../../rack/plans.ts';
+import { onOnePage } from '../../one-page.ts';
 
 function planOf(desired: DesiredFleet, goal: Goal = { kind: 'stop', placements: ['kimi'] }) {
   const driver = desired.placements.length === 0 ? undefined : desired.runtimes[0]?.driver;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { unknown } from '../../../../../src/model/known.ts';
-import { nodeName } from '../../../../../src/model/node.ts';
-import { runningPlacements as runningPlacementsItself } from '../../../../../src/rack/placement/members.ts';
-import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
-import { onOnePage, onPage } from '../../../one-page.ts';
+import { unknown } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { runningPlacements as runningPlacementsItself } from '../../../../src/rack/placement/members.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../../../rack/placements.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
 
 const runningPlacements = onPage(runningPlacementsItself);
 

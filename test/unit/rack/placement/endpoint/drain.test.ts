@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Plan } from '../../../../src/engine/plan/plan.ts';
-import { planOf } from '../../engine/plan/resource-file.ts';
-import { onOnePage } from '../../one-page.ts';
+import type { Plan } from '../../../../../src/engine/plan/plan.ts';
+import { planOf } from '../../../engine/plan/resource-file.ts';
+import { onOnePage } from '../../../one-page.ts';
 
-const text = readFileSync(new URL('../../../cases/resources/doorman/drain-inside.yaml', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../../../cases/resources/doorman/drain-inside.yaml', import.meta.url), 'utf8');
 
 /** The plan of a drain whose door is closed already, with this many who run inside. */
 const planWith = (running: number): Plan =>

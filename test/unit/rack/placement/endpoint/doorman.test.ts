@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../../../src/engine/plan/plan.ts';
-import { digest } from '../../../../src/model/digest.ts';
-import type { LaunchdService } from '../../../../src/model/facts/daemons.ts';
-import type { KeptFile } from '../../../../src/model/facts/fact-values.ts';
-import { textDigest } from '../../../../src/node/put-file.ts';
-import { planLines, planOf, type ResourceFile } from '../../engine/plan/resource-file.ts';
-import { onOnePage } from '../../one-page.ts';
+import type { Plan } from '../../../../../src/engine/plan/plan.ts';
+import { digest } from '../../../../../src/model/digest.ts';
+import type { LaunchdService } from '../../../../../src/model/facts/daemons.ts';
+import type { KeptFile } from '../../../../../src/model/facts/fact-values.ts';
+import { textDigest } from '../../../../../src/node/put-file.ts';
+import { planLines, planOf, type ResourceFile } from '../../../engine/plan/resource-file.ts';
+import { onOnePage } from '../../../one-page.ts';
 
 const sha = 'aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd';
 const label = 'dev.meshwright.doorman.8080';
