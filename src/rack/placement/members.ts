@@ -4,14 +4,14 @@ import type { StopDialogue } from '../../model/endpoint-calls.ts';
 import type { LaunchdService } from '../../model/facts/daemons.ts';
 import type { Facts, NodeObservation, PlacementMember } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { ScriptCall } from '../../model/node-script.ts';
-import { type Act, type Effect, type Patch, type Step, type StepClass, type StepId, stepId } from '../../model/step.ts';
+import { type Act, type Effect, type Patch, type Step, type StepId, stepId } from '../../model/step.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { bootSessionFact } from '../boot/fact.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { isSpent, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
 import { servicesFact } from '../records/services-fact.ts';
 import { placementsFact } from './observed/fact.ts';
@@ -44,14 +44,9 @@ type Placed = Pick<DesiredPlacement, 'name' | 'nodes'>;
 
 /** Placements that the nodes keep and the file does not have any more. */
 function strangers(placed: readonly Placed[], nodes: readonly NodeObservation[]): readonly Placed[] {
-  const named = nodes.flatMap(({ facts }) => {
-    const placements = read(facts, placementsFact);
-    return placements.kind === 'known' ? placements.value : [];
-  });
-  const names = new Set(
-    named.map(({ placement }) => placement).filter((name) => placed.every((one) => one.name !== name)),
-  );
-  return [...names].toSorted().map((name) => ({ name, nodes: [] }));
+  const kept = nodes.flatMap(({ facts }) => readValue(facts, placementsFact) ?? []);
+  const names = [...new Set(kept.map(({ placement }) => placement))].toSorted();
+  return names.filter((name) => placed.every((one) => one.name !== name)).map((name) => ({ name, nodes: [] }));
 }
 
 /**
@@ -99,9 +94,8 @@ interface MeshStepParts {
   readonly node: NodeName;
   /** Unique within the placement on its node: `kick`. */
   readonly verb: string;
-  readonly class: StepClass;
   readonly act: Act;
-  readonly needs: readonly Step[];
+  readonly needs?: readonly Step[];
   /** What it begins behind, whatever came of it; absent or empty for nothing. */
   readonly after?: readonly Step[];
   readonly effect?: Effect;
@@ -110,17 +104,16 @@ interface MeshStepParts {
 }
 
 /** One step on a member; the other members are its peers, so that everything is in place on all of them before it. */
-export function meshStep(work: MeshWork, { node, verb, effect, after = [], ...parts }: MeshStepParts): Step {
-  const isGate = parts.act.kind === 'gate';
+export function meshStep(work: MeshWork, { node, verb, act, needs = [], after = [], ...parts }: MeshStepParts): Step {
   return {
     id: stepId(`${node}/placement/${work.placement}/${verb}`),
     node,
     resource: 'placement',
-    class: parts.class,
-    act: parts.act,
-    effect: effect ?? { kind: 'none' },
-    changes: isGate ? [] : work.changes,
-    needs: idsOf(parts.needs),
+    class: act.kind === 'gate' || act.kind === 'ask' ? 'probe' : 'converge',
+    act,
+    effect: parts.effect ?? { kind: 'none' },
+    changes: act.kind === 'gate' ? [] : work.changes,
+    needs: idsOf(needs),
     ...(after.length === 0 ? {} : { after: idsOf(after) }),
     ...given({ group: work.group }),
     peers: work.nodes.filter((other) => other !== node),
@@ -128,6 +121,9 @@ export function meshStep(work: MeshWork, { node, verb, effect, after = [], ...pa
     deadlineMs: parts.deadlineMs,
   };
 }
+
+/** The same work in no group: the failure of one of its steps leaves the others to go on. */
+export const outsideGroup = ({ group: _, ...work }: MeshWork): MeshWork => work;
 
 const idsOf = (steps: readonly Step[]): readonly StepId[] => [...new Set(steps.map(({ id }) => id))];
 
@@ -138,7 +134,7 @@ export const scriptAct = (call: ScriptCall): Act => ({ kind: 'script', ...call }
 export const rankPatch = (placement: string, node: NodeName, sight: RankSight): Patch => ({
   node,
   ...rankAddress(placement),
-  value: { generation: sight.generation, state: sight.state },
+  value: { ...sight },
 });
 
 /** The address of what one member does. */
@@ -175,12 +171,20 @@ export interface Member {
   readonly seen: Known<SeenMember>;
 }
 
-/** A member that was seen, with its place in the mesh. */
-export interface RankOnNode {
+/** A member that was seen, on its node. */
+export interface SeenOnNode {
   readonly node: NodeName;
-  readonly rank: number;
   readonly seen: SeenMember;
 }
+
+/** The same with its place in the mesh. */
+export interface RankOnNode extends SeenOnNode {
+  readonly rank: number;
+}
+
+/** The members that were seen. */
+export const seenMembers = (members: readonly Member[]): readonly SeenOnNode[] =>
+  members.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
 
 /** Whether it has a process. */
 export const isRunning = ({ state }: Pick<SeenMember, 'state'>): boolean =>
@@ -193,29 +197,30 @@ interface RankSight {
 }
 
 /** Looks at a node for its member of a placement; `facts` are absent when the node was not observed at all. */
-export function seeMember(node: NodeName, placement: string, facts: Facts | undefined): Member {
-  if (facts === undefined) return { node, seen: unknown('unreachable', 'the node was not observed') };
-  const placements = read(facts, placementsFact);
-  const services = read(facts, servicesFact);
-  if (placements.kind === 'unknown') return { node, seen: placements };
-  if (services.kind === 'unknown') return { node, seen: services };
-  const record = placements.value.find((member) => member.placement === placement);
-  const service = services.value.find(({ label }) => label === rankServiceLabel(placement));
-  const state = stateOf(record, service);
-  if (state === undefined) {
-    return { node, seen: unknown('garbled', `launchctl does not say whether ${rankServiceLabel(placement)} ever ran`) };
-  }
-  const starts = startsOf(record, facts);
-  const seen: SeenMember = {
-    state,
-    mayRun: isRunning({ state }) || (record !== undefined && service === undefined),
-    ...given({ record }),
-    ...(service?.lastExit === undefined ? {} : { lastExit: service.lastExit }),
-    starts,
-    budget: starts.kind === 'unknown' ? starts : launchBudget(facts, starts.value),
-  };
-  return { node, seen: known(seen) };
-}
+export const seeMember = (node: NodeName, placement: string, facts: Facts | undefined): Member => ({
+  node,
+  seen: facts === undefined ? unknown('unreachable', 'the node was not observed') : memberIn(facts, placement),
+});
+
+const memberIn = (facts: Facts, placement: string): Known<SeenMember> =>
+  andThen(read(facts, placementsFact), (placements) =>
+    andThen(read(facts, servicesFact), (services) => {
+      const record = placements.find((member) => member.placement === placement);
+      const service = services.find(({ label }) => label === rankServiceLabel(placement));
+      const state = stateOf(record, service);
+      if (state === undefined) {
+        return unknown('garbled', `launchctl does not say whether ${rankServiceLabel(placement)} ever ran`);
+      }
+      const starts = startsOf(record, facts);
+      return known({
+        state,
+        mayRun: isRunning({ state }) || (record !== undefined && service === undefined),
+        ...given({ record, lastExit: service?.lastExit }),
+        starts,
+        budget: andThen(starts, (count) => launchBudget(facts, count)),
+      });
+    }),
+  );
 
 /** The value of `rank/<placement>`. */
 export const rankSight = ({ record, state }: SeenMember): RankSight => ({ generation: record?.generation ?? 0, state });
@@ -255,7 +260,5 @@ const isJoined = ({ rank, port, endpointPort, isListening }: PlacementMember): b
 
 function startsOf(record: PlacementMember | undefined, facts: Facts): Known<number> {
   if (record === undefined || record.starts === 0) return known(0);
-  const session = read(facts, bootSessionFact);
-  if (session.kind === 'unknown') return session;
-  return known(session.value.uuid === record.startedIn ? record.starts : 0);
+  return mapKnown(read(facts, bootSessionFact), ({ uuid }) => (uuid === record.startedIn ? record.starts : 0));
 }

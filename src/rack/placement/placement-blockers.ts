@@ -2,19 +2,17 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
-import { driverOf } from '../../drivers/registry.ts';
 import type { RebootMark } from '../../model/facts/node-records.ts';
 import { seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodesSubject, placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { read } from '../fact.ts';
-import { budgetWords, hasOneLeft, isNeverEnough } from '../rdma/launch-budget.ts';
-import type { Blocker, Gap, View } from '../resource.ts';
-import { judgeProperty } from '../resource.ts';
-import { checkBlockers } from './check/placement-checks.ts';
-import { type Member, placementAddress, spentNodes } from './members.ts';
+import { readValue } from '../fact.ts';
+import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget } from '../rdma/launch-budget.ts';
+import { type Blocker, type Gap, judgeProperty, type View } from '../resource.ts';
+import { checkBlockers, startBlocker } from './check/placement-checks.ts';
+import { type Member, spentNodes } from './members.ts';
 import { rebootMarkFact } from './observed/starts-fact.ts';
 import { meshFailure } from './state/judge-mesh.ts';
 import { type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
@@ -40,7 +38,7 @@ export const placementBlockers = (view: View): readonly Blocker[] => [
     const isMarked = (node: string): boolean => marked.some((blocker) => blocker.node === node);
     const spent = budgetBlockers(one, view).filter(({ node }) => !isMarked(node));
     const reboots = [...marked, ...spent];
-    return reboots.length === 0 ? tcpBlockers(one, view) : reboots;
+    return reboots.length === 0 ? tcpBlockers(one) : reboots;
   }),
 ];
 
@@ -69,7 +67,7 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap((one) => {
     const { placement, mesh } = one;
     if (placement.transport !== 'rdma' || placement.state !== 'serving') return [];
-    const nodes = mesh.members.filter(({ seen }) => isLast(seen, takesOfDevice(one))).map(({ node }) => node);
+    const nodes = mesh.members.filter((member) => isBudget(member, hasOneLeft, one)).map(({ node }) => node);
     if (nodes.length === 0) return [];
     const counts = nodes.map((node) => `on ${node} ${roomOn(one, node)}`);
     return [
@@ -80,8 +78,13 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
     ];
   });
 
-const isLast = (seen: Member['seen'], takes: number): boolean =>
-  seen.kind === 'known' && seen.value.budget.kind === 'known' && hasOneLeft(seen.value.budget.value, takes);
+const budgetOf = (member: Member | undefined): LaunchBudget | undefined => seenValue(seenValue(member?.seen)?.budget);
+
+/** Whether the budget of a member is known, and so beside what a start takes. */
+function isBudget(member: Member, isSo: typeof isNeverEnough, one: PlacementCase): boolean {
+  const budget = budgetOf(member);
+  return budget !== undefined && isSo(budget, takesOfDevice(one));
+}
 
 /** Whether a start of it follows now, or behind the stop of what answers. */
 function isToStart(one: PlacementCase): boolean {
@@ -95,33 +98,26 @@ function isToStart(one: PlacementCase): boolean {
 function budgetBlockers(one: PlacementCase, { desired, restarting }: View): readonly PlacementBlocker[] {
   const { placement, mesh } = one;
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
-  const takes = takesOfDevice(one);
-  const spent = spentNodes(mesh.members, takes);
+  const spent = spentNodes(mesh.members, takesOfDevice(one));
   // What a whole boot session has no room for is refused by itself: no restart gives it any.
-  if (spent.kind === 'unknown' || mesh.members.some((member) => isTooMuchFor(member, takes))) return [];
+  if (spent.kind === 'unknown' || mesh.members.some((member) => isBudget(member, isNeverEnough, one))) return [];
   if (desired.mayPassBudget === true) return [];
   const staying = spent.value.filter((node) => !restarting.includes(node));
   const together = placement.nodes.filter((node) => spent.value.includes(node) || restarting.includes(node));
-  return staying.map((node) => ({
-    code: 'mesh/launch-budget',
-    node,
-    resource: 'placement',
-    property: placementAddress(placement.name),
-    action: prose`${roomOn(one, node)}: ${meshwright('reboot', ...together)}`,
-    isHands: false,
-    peers: placement.nodes.filter((other) => other !== node),
-    blocks: [],
-  }));
+  const reboot = meshwright('reboot', ...together);
+  return staying.map((node) =>
+    startBlocker(placement, { code: 'mesh/launch-budget', node, action: prose`${roomOn(one, node)}: ${reboot}` }),
+  );
 }
 
 /** A member that keeps its boot session, whose room for a start is unknown: what comes back after a restart may not start. */
 export const placementGaps = (view: View): readonly Gap[] =>
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
     mesh.members
-      .filter(({ node, seen }) => {
-        const isUnknown = seen.kind === 'unknown' || seen.value.budget.kind === 'unknown';
-        const isCounted = transport === 'rdma' && comesBack === 'after-restart' && !view.restarting.includes(node);
-        return isUnknown && isCounted;
+      .filter((member) => {
+        const isCounted =
+          transport === 'rdma' && comesBack === 'after-restart' && !view.restarting.includes(member.node);
+        return isCounted && budgetOf(member) === undefined;
       })
       .map(({ node }) => ({
         node,
@@ -131,42 +127,21 @@ export const placementGaps = (view: View): readonly Gap[] =>
       })),
   );
 
-const isTooMuchFor = ({ seen }: Member, takes: number): boolean =>
-  seen.kind === 'known' && seen.value.budget.kind === 'known' && isNeverEnough(seen.value.budget.value, takes);
-
 /** A restart that came to the same twice comes to it a third time: what is wrong has to be mended before. */
-function tcpBlockers(one: PlacementCase, { desired }: View): readonly PlacementBlocker[] {
-  const { placement, leader, mesh } = one;
+function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readonly PlacementBlocker[] {
   if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.staysOn === undefined) return [];
-  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
-  const failure = runtime === undefined ? undefined : meshFailure(mesh, driverOf(runtime));
+  const failure = driver && meshFailure(mesh, driver);
   const why = failure === undefined ? 'no log says why' : `${failure.node} said "${escapeText(failure.line)}"`;
-  return [
-    {
-      code: 'mesh/stays-on-tcp',
-      node: leader,
-      resource: 'placement',
-      property: placementAddress(placement.name),
-      action: prose`it was restarted, and its ranks talk over tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or transport: tcp in the file`,
-      isHands: false,
-      peers: placement.nodes.filter((other) => other !== leader),
-      blocks: [],
-    },
-  ];
+  const action = prose`it was restarted, and its ranks talk over tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or transport: tcp in the file`;
+  return [startBlocker(placement, { code: 'mesh/stays-on-tcp', node: leader, action })];
 }
 
 /** `3 of 3 places in its RDMA devices are taken`, and what a start wants of them where that is more than one. */
 function roomOn(one: PlacementCase, node: string): string {
-  const seen = one.mesh.members.find((member) => member.node === node)?.seen;
-  const budget = seenValue(seen)?.budget;
-  const words = budget?.kind === 'known' ? budgetWords(budget.value) : 'its RDMA devices have no room left';
+  const budget = budgetOf(one.mesh.members.find((member) => member.node === node));
+  const words = budget === undefined ? 'its RDMA devices have no room left' : budgetWords(budget);
   const takes = takesOfDevice(one);
   return takes === 1 ? words : `${words}, and this start takes ${takes}`;
-}
-
-interface MarkedNode {
-  readonly node: NodeName;
-  readonly mark: RebootMark;
 }
 
 const gibibytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
@@ -178,14 +153,10 @@ function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): stri
     : `${gibibytes(wiredBytes)} GiB stayed wired, ${gibibytes(baselineBytes)} GiB were before any rank ran`;
 }
 
-function markedNodes({ observation }: View, isMeant: (node: NodeName) => boolean): readonly MarkedNode[] {
-  return Object.values(observation.nodes)
+const markedNodes = ({ observation }: View, isMeant: (node: NodeName) => boolean) =>
+  Object.values(observation.nodes)
     .filter(({ node }) => isMeant(node))
-    .flatMap(({ node, facts }) => {
-      const marks = read(facts, rebootMarkFact);
-      return marks.kind === 'known' ? marks.value.map((mark) => ({ node, mark })) : [];
-    });
-}
+    .flatMap(({ node, facts }) => (readValue(facts, rebootMarkFact) ?? []).map((mark) => ({ node, mark })));
 
 /** Nodes on which nothing is started before they were restarted, each with its reason. */
 export const rebootFindings = (view: View): readonly Diagnostic[] =>
@@ -203,19 +174,10 @@ export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly No
 ];
 
 /** A placement that is to be started on a node that needs a restart first, and that this plan does not restart. */
-function rebootBlockers(
-  view: View,
-  { placement }: PlacementCase,
-): readonly (Blocker & { readonly code: 'mesh/needs-reboot' })[] {
+function rebootBlockers(view: View, { placement }: PlacementCase): readonly PlacementBlocker[] {
   const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !view.restarting.includes(node));
-  return marked.map(({ node, mark }) => ({
-    code: 'mesh/needs-reboot',
-    node,
-    resource: 'placement',
-    property: placementAddress(placement.name),
-    action: prose`${markWords(mark)}: ${meshwright('reboot', node)}`,
-    isHands: false,
-    peers: placement.nodes.filter((other) => other !== node),
-    blocks: [],
-  }));
+  return marked.map(({ node, mark }) => {
+    const action = prose`${markWords(mark)}: ${meshwright('reboot', node)}`;
+    return startBlocker(placement, { code: 'mesh/needs-reboot', node, action });
+  });
 }

@@ -2,22 +2,19 @@ import { askedPort } from '../../desired/endpoints.ts';
 import { layoutsOf, onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
-import { driverOf } from '../../drivers/registry.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
-import type { StartDialogue } from '../../model/endpoint-calls.ts';
 import { given } from '../../model/given.ts';
 import { known, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Change, Step } from '../../model/step.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
-import type { ResourceSteps, View } from '../resource.ts';
-import { propertyKey } from '../resource.ts';
+import { propertyKey, type ResourceSteps, type View } from '../resource.ts';
 import { librariesGate } from './check/placement-libraries.ts';
 import { closeDoor, type Door, drainMs, openDoor } from './endpoint/doors.ts';
 import { leftDoors } from './endpoint/seen-doors.ts';
-import { type MeshWork, placementAddress, spentNodes } from './members.ts';
+import { type MeshWork, placementAddress, seenMembers, spentNodes } from './members.ts';
 import { type CheckSubject, checkAccounts } from './start/check-accounts.ts';
 import {
   type MeshProof,
@@ -29,7 +26,6 @@ import {
   startDeadline,
   startMesh,
 } from './start/start-mesh.ts';
-import { isLate } from './state/evidence.ts';
 import { judgeMesh } from './state/judge-mesh.ts';
 import { runsOnFallback } from './state/layouts.ts';
 import { orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
@@ -40,10 +36,10 @@ import {
   endedByRecord,
   endPlacement,
   type Leftover,
+  mayGiveToken,
   orderlyGraceMs,
   removeRanks,
   rescueMesh,
-  seenMembers,
   stoppedGate,
   stopRanks,
 } from './stop-mesh.ts';
@@ -82,10 +78,7 @@ const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name ==
 const checkSubject = ({ placement }: PlacementCase, { desired, observation: { nodes } }: View): CheckSubject => ({
   fleet: desired,
   placement,
-  devicesOn: (node) => {
-    const devices = Object.hasOwn(nodes, node) ? read(nodes[node]?.facts, rdmaDevicesFact) : undefined;
-    return devices?.kind === 'known' ? devices.value.map(({ name }) => name) : [];
-  },
+  devicesOn: (node) => readValue(nodes[node]?.facts, rdmaDevicesFact)?.map(({ name }) => name) ?? [],
 });
 
 /** No placement that is to start again is stopped before the accounts of all of them were checked. */
@@ -107,12 +100,10 @@ const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
   propertyKey({ node: leader, ...placementAddress(name) });
 
 function waysOf(one: PlacementCase, view: View): Ways {
-  const { placement, mesh } = one;
-  const runtime = view.desired.runtimes.find(({ name }) => name === placement.runtime);
+  const { placement, mesh, runtime, driver } = one;
   if (placement.state === 'stopped') return { ending: stopWays(one, view) };
   if (mesh.state === 'serving') return { ending: tidyWays(one) };
-  if (runtime === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
-  const driver = driverOf(runtime);
+  if (runtime === undefined || driver === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
   const dead = driver.canRestartOne(runtime) ? ranksToRestart(mesh, one.configuration) : [];
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const rescue = { group: placement.name, steps: rescueMesh(work) };
@@ -136,14 +127,13 @@ const workOf = (one: PlacementCase): MeshWork => ({
   placement: one.placement.name,
   nodes: one.placement.nodes,
   changes: [changeId(one)],
-  ...given({ interruptMs: one.interruptMs, graceMs: one.graceMs, stopOrder: one.stopOrder }),
-  ...(one.farewell === undefined ? {} : { farewell: { name: one.farewell, port: askedPort(one.placement) } }),
+  ...given({
+    interruptMs: one.driver?.interruptMs,
+    graceMs: one.driver?.graceMs,
+    stopOrder: one.driver?.stopOrder,
+    farewell: one.driver?.farewell && { name: one.driver.farewell, port: askedPort(one.placement) },
+  }),
 });
-
-const noFiles = { files: [] };
-
-const modelOf = ({ placement }: PlacementCase, { desired }: View) =>
-  desired.models.find(({ name }) => name === placement.model) ?? noFiles;
 
 /** What every start of a placement has in common. */
 const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View) => ({
@@ -152,7 +142,7 @@ const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View)
   transport: one.placement.transport,
   ...pastBudget(one),
   ...given({ lastTalked: one.mesh.talked }),
-  deadline: startDeadline(modelOf(one, view), one.placement.firstTokenMs),
+  deadline: startDeadline(one.model ?? { files: [] }, one.placement.firstTokenMs),
   proof: proofOf(one, digest, view),
 });
 
@@ -160,15 +150,6 @@ const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View)
 function pastBudget(one: PlacementCase): Pick<MeshStart, 'pastBudget'> {
   const spent = one.placement.transport === 'rdma' ? spentNodes(one.mesh.members, takesOfDevice(one)) : known([]);
   return spent.kind === 'unknown' || spent.value.length === 0 ? {} : { pastBudget: spent.value };
-}
-
-/** What is talked over before the first token, where the driver of a placement wants that. */
-function dialogueOf({ placement }: PlacementCase, { desired }: View): { readonly dialogue?: StartDialogue } {
-  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
-  const model = desired.models.find(({ name }) => name === placement.model);
-  if (runtime === undefined || model === undefined) return {};
-  const dialogue = driverOf(runtime).dialogue?.(placement, runtime, model, desired.thunderbolt);
-  return dialogue === undefined ? {} : { dialogue };
 }
 
 /**
@@ -243,20 +224,14 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
 /** Takes away what the nodes of old keep while the placement serves elsewhere. */
 function tidyWays(one: PlacementCase): readonly Step[] {
   const work = workOf(one);
-  const mayAnswer = one.strangers.some(
-    ({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token),
-  );
-  const stops = stopRanks(() => endedByRecord(work, one.strangers), one.strangers, {
-    isAnswering: mayAnswer,
-    seconds: 0,
-    needs: [],
-  });
+  const terms = { isAnswering: mayGiveToken(one.strangers), seconds: 0, needs: [] };
+  const stops = stopRanks(() => endedByRecord(work, one.strangers), one.strangers, terms);
   return [...stops, ...removeRanks(() => work, one.strangers, stops)];
 }
 
 /** Everything is brought and checked before anything is stopped; everything is stopped before anything is made ready. */
 function startWays(one: PlacementCase, next: Configured, phases: readonly StartPhase[], view: View): Ways {
-  const { placement, mesh, strangers } = one;
+  const { placement, mesh, strangers, runtime, model, driver } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
   const asked = checkAccounts(workOf(one), checkSubject(one, view));
@@ -277,7 +252,8 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
     ending: [...puts, ...(stops.length === 0 ? [] : closing), ...stops, ...removals],
     starting: (others) => {
       const needs = [...(stops.length === 0 ? puts : stops), ...others.filter(isNear)];
-      const start = { ...startOf(one, work, next.digest, view), ...dialogueOf(one, view), ranks: next.ranks };
+      const dialogue = runtime && model && driver?.dialogue?.(placement, runtime, model, view.desired.thunderbolt);
+      const start = { ...startOf(one, work, next.digest, view), ...given({ dialogue }), ranks: next.ranks };
       const steps = startMesh(start, phases, needs);
       return [...steps, ...openingSteps(one, steps.slice(-1))];
     },
@@ -297,13 +273,10 @@ function endOrphan(placement: string, found: readonly Leftover[], view: View): r
 function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
   const found = orphans(view).filter(({ node }) => ids.has(changeOn(node)));
   const names = [...new Set(found.map(({ placement }) => placement))].toSorted();
-  return names.flatMap((placement) =>
-    endOrphan(
-      placement,
-      found.filter((one) => one.placement === placement),
-      view,
-    ),
-  );
+  return names.flatMap((name) => {
+    const own = found.filter(({ placement }) => placement === name);
+    return endOrphan(name, own, view);
+  });
 }
 
 function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
@@ -340,8 +313,8 @@ function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mes
  */
 export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
   const builds = placement.nodes.flatMap((node) => {
-    const version = read(observation.nodes[node]?.facts, macosVersionFact);
-    return version?.kind === 'known' ? [`${version.value.build}${version.value.extra ?? ''}`] : [];
+    const version = readValue(observation.nodes[node]?.facts, macosVersionFact);
+    return version === undefined ? [] : [`${version.build}${version.extra ?? ''}`];
   });
   const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;
   const leader = mesh.members[0]?.seen;
@@ -349,10 +322,5 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
   const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
   const { tokensPerSecond } = placement;
   const golden = isComparable ? record?.golden : undefined;
-  return {
-    ...given({ key }),
-    ...(golden === undefined ? {} : { kept: golden.sha256 }),
-    ...(golden?.steadyPerSecond === undefined ? {} : { keptPerSecond: golden.steadyPerSecond }),
-    ...given({ tokensPerSecond }),
-  };
+  return given({ key, kept: golden?.sha256, keptPerSecond: golden?.steadyPerSecond, tokensPerSecond });
 }

@@ -4,18 +4,18 @@ import { rankPlacement } from '../../model/facts/daemons.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { StartOutcome } from '../../model/facts/node-records.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Effect, Patch, Step } from '../../model/step.ts';
 import { read } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 import {
   isRunning,
-  type Member,
   type MeshWork,
   meshStep,
   rankPatch,
   type SeenMember,
+  type SeenOnNode,
   scriptAct,
   seeMember,
 } from './members.ts';
@@ -34,35 +34,31 @@ export interface Leftover extends SeenOnNode {
  *
  * @param wanted names of the placements that the file puts on this node
  */
-export function leftoversOn(node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly Leftover[]> {
-  const placements = read(facts, placementsFact);
-  const services = read(facts, servicesFact);
-  if (placements.kind === 'unknown') return placements;
-  if (services.kind === 'unknown') return services;
-  const names = [
-    ...placements.value.map(({ placement }) => placement),
-    ...services.value.flatMap((service) => rankPlacement(service) ?? []),
-  ];
-  const found: Leftover[] = [];
-  for (const placement of [...new Set(names)].filter((name) => !wanted.includes(name)).toSorted()) {
-    const { seen } = seeMember(node, placement, facts);
-    if (seen.kind === 'unknown') return seen;
-    found.push({ node, placement, seen: seen.value });
-  }
-  return known(found);
-}
-
-/**
- * Whether what is left over of a placement may still answer somebody: it gave a token or only none in time, or it has a
- * process and nobody has seen the leader that could be asked.
- */
-function mayAnswer(leftovers: readonly SeenOnNode[]): boolean {
-  const isLeaderSeen = leftovers.some(({ seen: { record } }) => record?.rank === 0);
-  const isAnswering = leftovers.some(
-    ({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token),
+export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly Leftover[]> =>
+  andThen(read(facts, placementsFact), (placements) =>
+    andThen(read(facts, servicesFact), (services) => {
+      const names = [
+        ...placements.map(({ placement }) => placement),
+        ...services.flatMap((service) => rankPlacement(service) ?? []),
+      ];
+      const found: Leftover[] = [];
+      for (const placement of [...new Set(names)].filter((name) => !wanted.includes(name)).toSorted()) {
+        const { seen } = seeMember(node, placement, facts);
+        if (seen.kind === 'unknown') return seen;
+        found.push({ node, placement, seen: seen.value });
+      }
+      return known(found);
+    }),
   );
-  return isAnswering || (!isLeaderSeen && leftovers.some(({ seen }) => isRunning(seen)));
-}
+
+/** Whether ranks may still answer somebody, by their leader: it gave a token or only none in time. */
+export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
+  ranks.some(({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token));
+
+/** The same of what is left over; also where it has a process and nobody has seen the leader that could be asked. */
+const mayAnswer = (leftovers: readonly SeenOnNode[]): boolean =>
+  mayGiveToken(leftovers) ||
+  (!leftovers.some(({ seen }) => isLeader(seen)) && leftovers.some(({ seen }) => isRunning(seen)));
 
 /** Takes service files and records away. @param needs what has stopped the members */
 export const removeRanks = (
@@ -76,7 +72,6 @@ export const removeRanks = (
     return meshStep(work, {
       node,
       verb: 'remove',
-      class: 'converge',
       act: scriptAct({ name: 'remove-rank', args: { placement } }),
       needs,
       establishes: [rankPatch(placement, node, { generation: 0, state: 'absent' })],
@@ -134,16 +129,6 @@ const farewellDeadlineMs = 40_000;
 /** For everything that `stop-rank` does after its grace. */
 const stopDeadlineMs = 60_000;
 const gateDeadlineMs = 30_000;
-
-/** A member that was seen, on its node. */
-export interface SeenOnNode {
-  readonly node: NodeName;
-  readonly seen: SeenMember;
-}
-
-/** The members that were seen. */
-export const seenMembers = (members: readonly Member[]): readonly SeenOnNode[] =>
-  members.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
 
 /** What a stop takes away, and what comes before it. */
 interface StopTerms {
@@ -219,7 +204,6 @@ const farewellStep = (
   meshStep(work, {
     node: call.args.node,
     verb,
-    class: 'converge',
     act: { kind: 'dialogue', placement: work.placement, ...call },
     needs,
     effect,
@@ -235,11 +219,10 @@ function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms & { reado
   const interrupt = interruptOf(work, graceMs);
   const isBeforeReboot = terms.restarting?.includes(member.node) === true;
   const before = isBeforeReboot ? ({ beforeReboot: true } as const) : {};
-  const outcome = terms.outcome === undefined ? {} : { outcome: terms.outcome };
+  const outcome = given({ outcome: terms.outcome });
   return meshStep(work, {
     node: member.node,
     verb: 'stop',
-    class: 'converge',
     act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, ...before, ...outcome } }),
     needs: terms.needs,
     after: terms.after ?? [],
@@ -268,7 +251,6 @@ export const stoppedGate = (work: MeshWork, leader: NodeName, stops: readonly St
   meshStep(work, {
     node: leader,
     verb: 'stopped',
-    class: 'probe',
     act: { kind: 'gate', expect: stops.flatMap(({ establishes }) => establishes), aborts: [] },
     needs: stops,
     deadlineMs: gateDeadlineMs,
@@ -291,7 +273,6 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
     meshStep(workOn(node), {
       node,
       verb: 'rescue',
-      class: 'converge',
       act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, outcome: 'failed' } }),
       // A rescue goes on whatever came of what it needs.
       needs: words,

@@ -38,15 +38,10 @@ const unknownMemory = (why: string): PlacementFinding => ({
   detail: `Its memory cannot be judged: ${why}.`,
 });
 
-interface Words {
-  readonly detail: string;
-  readonly hint: Prose | undefined;
-}
-
 function findingOf(
   { allow = [] }: DesiredPlacement,
   verdict: Exclude<FitVerdict, 'fits'>,
-  { detail, hint }: Words,
+  { detail, hint }: { readonly detail: string; readonly hint: Prose | undefined },
 ): PlacementFinding {
   const words = { detail, ...given({ hint }) };
   switch (verdict) {

@@ -23,16 +23,15 @@ import { receptacleDevices } from '../../addresses/link-address-seen.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
 import { listWords } from '../../cabling/cabling-text.ts';
 import type { FleetObservation } from '../../examination.ts';
-import { read, readValue } from '../../fact.ts';
+import { readValue } from '../../fact.ts';
 import { hardwareFact } from '../../identity/fact.ts';
 import { macosVersionFact } from '../../macos/fact.ts';
 import { wiredLimitFact } from '../../memory/fact.ts';
 import { readLimit } from '../../rdma/launch-budget.ts';
-import type { Blocker, View } from '../../resource.ts';
-import { judgeProperty } from '../../resource.ts';
+import { type Blocker, judgeProperty, type View } from '../../resource.ts';
 import { placementAddress } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { placementCases } from '../state/placement-cases.ts';
+import { placementCases, takesOfDevice } from '../state/placement-cases.ts';
 import { placementProperty } from '../state/placement-properties.ts';
 import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
@@ -44,27 +43,22 @@ type FactsOf = (node: NodeName) => Facts | undefined;
 const nobodyLooked: FactsOf = () => undefined;
 
 /** What ranks that were started in this boot session said that the GPU may use: the least of it. */
-function reportedBudget(facts: Facts): { readonly reportedBytes?: number } {
-  const placements = read(facts, placementsFact);
-  const session = read(facts, bootSessionFact);
-  if (placements.kind === 'unknown' || session.kind === 'unknown') return {};
-  const said = placements.value.flatMap(({ startedIn, gpuBytes }) =>
-    startedIn === session.value.uuid && gpuBytes !== undefined ? [gpuBytes] : [],
-  );
-  return said.length === 0 ? {} : { reportedBytes: Math.min(...said) };
+function reportedBytes(facts: Facts | undefined): number | undefined {
+  const session = readValue(facts, bootSessionFact);
+  const ranks = readValue(facts, placementsFact)?.filter(({ startedIn }) => startedIn === session?.uuid) ?? [];
+  const said = ranks.flatMap(({ gpuBytes }) => gpuBytes ?? []);
+  return said.length === 0 ? undefined : Math.min(...said);
 }
 
 /** How much memory nodes have and their GPUs may use, as far as it was seen. */
 function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   const entries = nodes.map(({ name }) => {
     const facts = factsOf(name);
-    const hardware = read(facts, hardwareFact);
-    const wired = read(facts, wiredLimitFact);
-    const seen = {
-      ...(hardware?.kind === 'known' ? { memoryBytes: hardware.value.memoryBytes } : {}),
-      ...(wired?.kind === 'known' ? { wiredMegabytes: wired.value.megabytes } : {}),
-      ...(facts === undefined ? {} : reportedBudget(facts)),
-    };
+    const seen = given({
+      memoryBytes: readValue(facts, hardwareFact)?.memoryBytes,
+      wiredMegabytes: readValue(facts, wiredLimitFact)?.megabytes,
+      reportedBytes: reportedBytes(facts),
+    });
     return [name, seen] as const;
   });
   return Object.fromEntries(entries);
@@ -101,16 +95,12 @@ export function checkPlacement(
   });
   const own = driverOf(runtime).check?.({ placement, runtime, model, nodes, fleet, names: namesBy(factsOf) }) ?? [];
   const shape = runtime.driver === 'exo' ? exoShape(runtime, model) : model.shape;
-  const split = tensorFindings(placement, runtime.driver, shape);
-  const mixed = mixedMacosFindings(placement, seen);
-  const pairs = queuePairFindings(placement, fleet, seen);
-  const bridged = bridgedLinks(placement, fleet, seen);
   return [
     ...own,
-    ...mixed,
-    ...split,
-    ...pairs,
-    ...bridged,
+    ...mixedMacosFindings(placement, seen),
+    ...tensorFindings(placement, runtime.driver, shape),
+    ...queuePairFindings(placement, fleet, seen),
+    ...bridgedLinks(placement, fleet, seen),
     ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf)),
   ];
 }
@@ -199,17 +189,26 @@ export const checkBlockers = (view: View): readonly Blocker[] =>
   [...checkedCases(view), ...returningCases(view)].flatMap(({ placement, leader, findings }) =>
     findings
       .filter(({ severity }) => severity === 'error')
-      .map(({ code, detail, hint }) => ({
-        code,
-        node: leader,
-        resource: 'placement' as const,
-        property: placementAddress(placement.name),
-        action: mapWords(prose`placement ${placement.name}: ${detail} ${hint ?? codes[code].hint}`, escapeText),
-        isHands: false,
-        peers: placement.nodes.filter((node) => node !== leader),
-        blocks: [],
-      })),
+      .map(({ code, detail, hint }) => {
+        const action = prose`placement ${placement.name}: ${detail} ${hint ?? codes[code].hint}`;
+        return startBlocker(placement, { code, node: leader, action: mapWords(action, escapeText) });
+      }),
   );
+
+/** What keeps a placement as a whole from being started, at one of its nodes. */
+export const startBlocker = <Code extends string>(
+  { name, nodes }: DesiredPlacement,
+  { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: Code },
+): Blocker & { readonly code: Code } => ({
+  code,
+  node,
+  resource: 'placement',
+  property: placementAddress(name),
+  action,
+  isHands: false,
+  peers: nodes.filter((other) => other !== node),
+  blocks: [],
+});
 
 /** What is only told of placements that are to be started. */
 export const checkNotices = (view: View): readonly Diagnostic[] =>
@@ -234,23 +233,6 @@ function tensorFindings(
   ];
 }
 
-/** What a start of a placement takes of each RDMA device of a member, whatever macOS calls it. */
-function takenOfDevice(placement: DesiredPlacement, fleet: DesiredFleet): number {
-  const configuration = configurePlacement(placement, fleet, 0, lastingNames);
-  const ranks = configuration.kind === 'incomplete' ? [] : configuration.ranks;
-  return Math.max(1, ...ranks.map(({ takesOfDevice = 1 }) => takesOfDevice));
-}
-
-interface Short {
-  readonly node: string;
-  readonly limit: number;
-}
-
-function shortOn({ node, facts }: NodeObservation, takes: number): readonly Short[] {
-  const limit = readLimit(facts);
-  return limit === undefined || takes <= limit ? [] : [{ node, limit }];
-}
-
 /**
  * Whether one start of a placement takes more of an RDMA device than any boot session of a member has: then no restart
  * of a Mac helps. Limits that nobody read refuse nothing.
@@ -261,8 +243,11 @@ export function queuePairFindings(
   nodes: readonly NodeObservation[],
 ): readonly PlacementFinding[] {
   if (placement.transport !== 'rdma') return [];
-  const takes = takenOfDevice(placement, fleet);
-  const short = nodes.flatMap((node) => shortOn(node, takes));
+  const takes = takesOfDevice({ configuration: configurePlacement(placement, fleet, 0, lastingNames) });
+  const short = nodes.flatMap(({ node, facts }) => {
+    const limit = readLimit(facts);
+    return limit === undefined || takes <= limit ? [] : [{ node, limit }];
+  });
   if (short.length === 0) return [];
   const rooms = short.map(({ node, limit }) => `those of ${node} have ${limit}`).join(', ');
   const detail = `Each rank takes ${takes} queue pairs of every device that it uses; ${rooms} in one boot session.`;

@@ -5,6 +5,7 @@ import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
+import { given } from '../../../model/given.ts';
 import { seenValue } from '../../../model/known.ts';
 import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
@@ -12,7 +13,7 @@ import { isPlacement, nodesSubject, placementSubject } from '../../../model/subj
 import { meshwright } from '../../../model/text/command.ts';
 import { namedList, type Prose, prose } from '../../../model/text/prose.ts';
 import { layoutText } from '../../../model/text/units.ts';
-import { read } from '../../fact.ts';
+import { readValue } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, View } from '../../resource.ts';
 import { doorSight } from '../endpoint/doors.ts';
@@ -87,9 +88,8 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   }
   const bridged = bridgedFinding(one, view);
   if (bridged !== undefined) return [bridged];
-  const hint = hintOf(one, view);
   const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
-  return [diagnose('mesh/not-serving', { subject, detail, ...(hint ? { hint } : {}) })];
+  return [diagnose('mesh/not-serving', { subject, detail, ...given({ hint: hintOf(one, view) }) })];
 }
 
 /** The one cause that no start and no apply ends, since the file wants it so. */
@@ -103,11 +103,7 @@ function bridgedFinding({ name }: PlacementSurvey, { desired, observation }: Vie
 
 function isUnseen(node: NodeName, { observation }: View): boolean {
   const facts = observation.nodes[node]?.facts;
-  return (
-    facts === undefined ||
-    read(facts, placementsFact).kind === 'unknown' ||
-    read(facts, servicesFact).kind === 'unknown'
-  );
+  return readValue(facts, placementsFact) === undefined || readValue(facts, servicesFact) === undefined;
 }
 
 /** One sentence on one line; what a node put into it shows as it is, harmless. */
@@ -243,16 +239,13 @@ export const doorFindings = (view: View): readonly Diagnostic[] =>
     const { placement, leader, mesh } = one;
     const target = view.targets.find(({ desired }) => desired.name === leader);
     if (placement.publication === undefined || placement.state !== 'serving' || mesh.state !== 'serving') return [];
-    const closed = target && isClosed(target, placement.endpointPort, placement.name);
-    return target === undefined || closed?.kind !== 'known' || !closed.value ? [] : [doorFinding(one, target)];
+    const isShut = target && seenValue(isClosed(target, placement.endpointPort, placement.name));
+    return isShut === true ? [doorFinding(one, target)] : [];
   });
 
-function doorFinding(
-  { placement: { name, endpointPort }, leader }: PlacementCase,
-  { facts }: ObservedTarget,
-): Diagnostic {
-  const sight = doorSight(facts, name, endpointPort);
-  const said = seenValue(sight);
+function doorFinding({ placement, leader }: PlacementCase, { facts }: ObservedTarget): Diagnostic {
+  const { name, endpointPort } = placement;
+  const said = seenValue(doorSight(facts, name, endpointPort));
   const reason = said?.closed === undefined ? '.' : `: ${escapeText(said.closed)}`;
   const inside = said === undefined ? '' : ` ${said.running + said.waiting} inside.`;
   return diagnose('endpoint/door-closed', {

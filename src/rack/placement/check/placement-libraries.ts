@@ -55,7 +55,6 @@ export function librariesGate(
     meshStep(work, {
       node: leader,
       verb: 'libraries',
-      class: 'probe',
       act: { kind: 'gate', expect, aborts: [] },
       needs,
       deadlineMs: lookDeadlineMs,

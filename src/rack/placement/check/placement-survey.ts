@@ -1,6 +1,5 @@
 import { addressTowards } from '../../../drivers/contract/addresses.ts';
 import type { HeldBytes, RuntimeDriver } from '../../../drivers/contract/driver.ts';
-import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeFit } from '../../../model/fit.ts';
 import type { DoorSight } from '../../../model/gateway.ts';
@@ -9,7 +8,7 @@ import { type Known, seenValue, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { View } from '../../resource.ts';
 import { doorSight } from '../endpoint/doors.ts';
-import { type Mesh, type MeshFailure, type MeshState, meshFailure, seenTransport } from '../state/judge-mesh.ts';
+import { type MeshFailure, type MeshState, meshFailure, seenTransport } from '../state/judge-mesh.ts';
 import { awayNodes } from '../state/layouts.ts';
 import { everyCase, isIdle, type PlacementCase, placementCases } from '../state/placement-cases.ts';
 import { fleetMemory } from './placement-checks.ts';
@@ -145,10 +144,12 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
     state,
     evidence: isBlind ? `it runs, and ${blindness}` : mesh.evidence,
     standing: standingOf(one, state),
-    ...given({ staysOn: mesh.staysOn }),
-    ...(mesh.proof === undefined || state !== 'serving' ? {} : { proof: mesh.proof }),
-    ...(generation === 0 ? {} : { generation }),
-    ...(state === 'serving' ? { endpoint: { node: leader, port: placement.endpointPort } } : {}),
+    ...given({
+      staysOn: mesh.staysOn,
+      proof: state === 'serving' ? mesh.proof : undefined,
+      generation: generation === 0 ? undefined : generation,
+      endpoint: state === 'serving' ? { node: leader, port: placement.endpointPort } : undefined,
+    }),
     ...saidOf(one, state, view),
   };
 }
@@ -158,37 +159,32 @@ const failed: readonly PlacementState[] = ['hung', 'partial', 'dead', 'stopped']
 
 /** What the ranks say themselves, and what the last start has measured. */
 function saidOf(
-  { placement, mesh }: PlacementCase,
+  { placement, mesh, driver }: PlacementCase,
   state: PlacementState,
   { desired, observation }: View,
 ): Pick<
   PlacementSurvey,
   'seenTransport' | 'transportProof' | 'firstTokenMs' | 'tokensPerSecond' | 'memory' | 'failure'
 > {
-  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
-  if (runtime === undefined) return {};
-  const driver = driverOf(runtime);
+  if (driver === undefined) return {};
+  const isRunning = runs.includes(state);
   const records = mesh.members.map(({ seen }) => seenValue(seen)?.record);
-  const transport = runs.includes(state)
-    ? seenTransport(
-        driver,
-        records.map((record) => record?.said ?? []),
-      )
-    : undefined;
+  const said = records.map((record) => record?.said ?? []);
+  const transport = isRunning ? seenTransport(driver, said) : undefined;
   const golden = state === 'serving' ? records[0]?.golden : undefined;
   const isFailed = placement.state === 'serving' && failed.includes(state);
   const failure = isFailed ? meshFailure(mesh, driver) : undefined;
-  const { held = [] } = runs.includes(state) ? driver.observe(records[0]?.said ?? []) : {};
+  const { held = [] } = isRunning ? driver.observe(said[0] ?? []) : {};
   const alone = { ...desired, placements: [{ ...placement, state: 'serving' as const }] };
   const memory = held.length === 0 ? [] : heldMemory({ placement, held }, desired, fleetMemory(alone, observation));
-  return {
-    ...given({ seenTransport: transport }),
-    ...(runs.includes(state) && placement.nodes.length > 1 ? { transportProof: proofOf(transport, driver) } : {}),
-    ...(golden === undefined ? {} : { firstTokenMs: golden.firstTokenMs }),
-    ...(golden?.tokensPerSecond === undefined ? {} : { tokensPerSecond: golden.tokensPerSecond }),
-    ...(memory.length === 0 ? {} : { memory }),
-    ...given({ failure }),
-  };
+  return given({
+    seenTransport: transport,
+    transportProof: isRunning && placement.nodes.length > 1 ? proofOf(transport, driver) : undefined,
+    firstTokenMs: golden?.firstTokenMs,
+    tokensPerSecond: golden?.tokensPerSecond,
+    memory: memory.length === 0 ? undefined : memory,
+    failure,
+  });
 }
 
 /** A dialogue ends well only where the runtime itself names the declared transport. */
@@ -207,12 +203,10 @@ export const isRdmaUnseen = ({
 }: Pick<PlacementSurvey, 'transport' | 'transportProof'>): boolean => transport === 'rdma' && transportProof === 'none';
 
 function standingOf({ placement, mesh }: PlacementCase, state: PlacementState): PlacementSurvey['standing'] {
-  if (placement.state === 'stopped' && isKnown(mesh)) return isIdle(mesh) ? 'met' : 'differs';
+  if (placement.state === 'stopped' && mesh.state !== 'unknown') return isIdle(mesh) ? 'met' : 'differs';
   if (state === 'unknown') return 'unknown';
   return state === placement.state ? 'met' : 'differs';
 }
-
-const isKnown = ({ state }: Mesh): boolean => state !== 'unknown';
 
 /** What one node holds of a model, as a log says it, beside what was predicted. */
 export interface HeldMemory {
@@ -223,16 +217,15 @@ export interface HeldMemory {
   readonly predicted?: { readonly weights: number; readonly cache: number };
 }
 
-/** A placement whose leader was heard. */
-interface HeardPlacement {
-  readonly placement: Pick<DesiredPlacement, 'name' | 'nodes'>;
-  /** By the log of its leader. */
-  readonly held: readonly HeldBytes[];
-}
-
-/** What each node of a placement holds, in rank order: a worker is told by its address on the cable to the leader. */
+/**
+ * What each node of a placement holds, in rank order, by the log of its leader: a worker is told by its address on the
+ * cable to the leader.
+ */
 export function heldMemory(
-  { placement: { name, nodes }, held }: HeardPlacement,
+  {
+    placement: { name, nodes },
+    held,
+  }: { readonly placement: Pick<DesiredPlacement, 'name' | 'nodes'>; readonly held: readonly HeldBytes[] },
   { thunderbolt }: Pick<DesiredFleet, 'thunderbolt'>,
   fits: readonly NodeFit[],
 ): readonly HeldMemory[] {
@@ -245,13 +238,8 @@ export function heldMemory(
     if (own === undefined) return [];
     const { weights, cache, compute } = own;
     const need = fits.find((fit) => fit.node === node)?.shares.find(({ placement }) => placement === name)?.need;
-    return [
-      {
-        node,
-        held: { weights, cache, compute },
-        ...(need === undefined ? {} : { predicted: { weights: need.weights, cache: need.cache } }),
-      },
-    ];
+    const predicted = need && { weights: need.weights, cache: need.cache };
+    return [{ node, held: { weights, cache, compute }, ...given({ predicted }) }];
   });
 }
 

@@ -6,7 +6,8 @@ import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
 import type { PlacementMember } from '../../../model/facts/fact-values.ts';
-import type { Link, NodeName } from '../../../model/node.ts';
+import { seenValue } from '../../../model/known.ts';
+import type { Link, LinkEnd, NodeName } from '../../../model/node.ts';
 import { linkSubject, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { joinProse, mapWords, named, type Prose, prose } from '../../../model/text/prose.ts';
@@ -14,7 +15,7 @@ import { receptacleDevices } from '../../addresses/link-address-seen.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
 import { linkAt } from '../../cabling/judge-cabling.ts';
 import type { Examination, ExaminedNode } from '../../examination.ts';
-import { read, readValue } from '../../fact.ts';
+import { readValue } from '../../fact.ts';
 import { interfacesFact } from '../../network/interfaces-fact.ts';
 import { kernelObjects } from '../../rdma/kernel-fact.ts';
 import { nodeRdma } from '../../rdma/rdma-node.ts';
@@ -31,32 +32,38 @@ export function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'no
   return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
 }
 
-/** Whether every rung that can be seen is there at both ends of a link; unknown is never fine. */
-function isFine(examination: Examination, { ends }: Link): boolean {
-  const isCabled = linkAt(examination.cabling.links, ends[0])?.judgement.kind === 'as-declared';
-  return (
-    isCabled &&
-    ends.every((end) => {
-      const node = examination.nodes.find(({ name }) => name === end.node);
-      return (
-        node !== undefined && nodeRdma(node) === 'ready' && receptacleRdma(examination, node, end).kind === 'ready'
-      );
-    })
-  );
+/** Whether a link is cabled as declared and each of its ends is seen to be so; unknown is never so. */
+function isWhole(
+  { cabling, nodes }: Examination,
+  { ends }: Link,
+  isSo: (node: ExaminedNode, end: LinkEnd) => boolean,
+): boolean {
+  const isEndSo = (end: LinkEnd): boolean => nodes.some((node) => node.name === end.node && isSo(node, end));
+  return linkAt(cabling.links, ends[0])?.judgement.kind === 'as-declared' && ends.every(isEndSo);
 }
 
-/** What the last start on a node has complained about, in the boot session that is still going on. */
-function complaintOn({ facts }: ExaminedNode, placement: string): string | undefined {
-  const starts = read(facts, rdmaStartsFact);
-  const session = read(facts, bootSessionFact);
-  if (starts.kind === 'unknown' || session.kind === 'unknown') return undefined;
-  const last = starts.value.last.find((one) => one.placement === placement);
-  return last?.startedIn === session.value.uuid ? last.complaint : undefined;
-}
+/** Whether every rung that can be seen is there at both ends of a link. */
+const isFine = (examination: Examination, link: Link): boolean =>
+  isWhole(
+    examination,
+    link,
+    (node, end) => nodeRdma(node) === 'ready' && receptacleRdma(examination, node, end).kind === 'ready',
+  );
 
 interface Complaint {
   readonly node: NodeName;
   readonly text: string;
+}
+
+/** What one start of a placement has complained about, in the boot session that is still going on. */
+function complaintsIn(
+  starts: readonly Pick<PlacementMember, 'placement' | 'startedIn' | 'complaint'>[] | undefined,
+  { name: node, facts }: ExaminedNode,
+  placement: string,
+): readonly Complaint[] {
+  const found = starts?.find((one) => one.placement === placement);
+  const isOfNow = found?.startedIn === readValue(facts, bootSessionFact)?.uuid;
+  return isOfNow && found?.complaint !== undefined ? [{ node, text: found.complaint }] : [];
 }
 
 /**
@@ -98,10 +105,8 @@ function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }:
 /** Whether a restart of a Mac can free anything: unknown is not no. */
 function mayHoldObjects({ observation }: View, node: NodeName): boolean {
   const facts = observation.nodes[node]?.facts;
-  const objects = facts === undefined ? undefined : kernelObjects(facts);
-  if (objects?.kind !== 'known') return true;
-  const { withoutProcess } = objects.value;
-  return withoutProcess.domains + withoutProcess.queuePairs > 0;
+  const left = seenValue(facts && kernelObjects(facts))?.withoutProcess;
+  return left === undefined || left.domains + left.queuePairs > 0;
 }
 
 function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complaint[], view: View): Diagnostic {
@@ -206,10 +211,9 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   const links = linksOf(view, survey);
   if (!hasFailed(survey) || links.length === 0 || !links.every((link) => isFine(examination, link))) return [];
   const members = examination.nodes.filter(({ name }) => survey.nodes.includes(name));
-  const complaints = members.flatMap((node): readonly Complaint[] => {
-    const text = complaintOn(node, survey.name);
-    return text === undefined ? [] : [{ node: node.name, text }];
-  });
+  const complaints = members.flatMap((node) =>
+    complaintsIn(readValue(node.facts, rdmaStartsFact)?.last, node, survey.name),
+  );
   const spent = complaints.filter(({ text }) => exhausted.test(text));
   if (spent.length > 0) return [exhaustedFinding(survey, spent, view)];
   const unrouted = complaints.filter(({ text }) => noRoute.test(text));
@@ -220,42 +224,21 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
 }
 
 /** Whether the interface of a receptacle has an address that it did not give itself. */
-function hasAddress({ facts }: ExaminedNode, receptacle: number): boolean {
-  const devices = receptacleDevices(facts);
-  const interfaces = read(facts, interfacesFact);
-  if (devices.kind === 'unknown' || interfaces.kind === 'unknown') return false;
-  const own = interfaces.value.find(({ name }) => name === devices.value.get(receptacle));
+function hasAddress({ facts }: ExaminedNode, { receptacle }: LinkEnd): boolean {
+  const device = seenValue(receptacleDevices(facts))?.get(receptacle);
+  const own = readValue(facts, interfacesFact)?.find(({ name }) => name === device);
   return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
 }
 
-/** Whether a link is cabled as declared and either end has an address; unknown is never fine. */
-function isAddressed({ examination }: View, { ends }: Link): boolean {
-  const isCabled = linkAt(examination.cabling.links, ends[0])?.judgement.kind === 'as-declared';
-  const nodeOf = (name: NodeName): ExaminedNode | undefined => examination.nodes.find((one) => one.name === name);
-  return (
-    isCabled &&
-    ends.every(({ node, receptacle }) => {
-      const examined = nodeOf(node);
-      return examined !== undefined && hasAddress(examined, receptacle);
-    })
-  );
-}
-
 /** What the member of a placement has complained about since its last start, in this boot session. */
-export function memberComplaint({ name, facts }: ExaminedNode, placement: string): readonly Complaint[] {
-  const placements = read(facts, placementsFact);
-  const session = read(facts, bootSessionFact);
-  if (placements.kind === 'unknown' || session.kind === 'unknown') return [];
-  const member = placements.value.find((one) => one.placement === placement);
-  const text = member?.startedIn === session.value.uuid ? member.complaint : undefined;
-  return text === undefined ? [] : [{ node: name, text }];
-}
+export const memberComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
+  complaintsIn(readValue(node.facts, placementsFact), node, placement);
 
 /** Over TCP a rank says itself that it did not reach its peer; nothing else can be told from a look. */
 function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
   const links = linksOf(view, survey);
-  const isFine = links.length > 0 && links.every((link) => isAddressed(view, link));
-  if (!hasFailed(survey) || !isFine) return [];
+  const areAddressed = links.length > 0 && links.every((link) => isWhole(view.examination, link, hasAddress));
+  if (!hasFailed(survey) || !areAddressed) return [];
   const unrouted = view.examination.nodes
     .filter(({ name }) => survey.nodes.includes(name))
     .flatMap((node) => memberComplaint(node, survey.name))

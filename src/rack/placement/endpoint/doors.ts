@@ -5,9 +5,9 @@ import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
 import { closedFile } from '../../../node/paths/own-paths.ts';
-import { read } from '../../fact.ts';
+import { read, readValue } from '../../fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';
-import { type MeshWork, meshStep, scriptAct } from '../members.ts';
+import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../members.ts';
 import { closedText } from './gateway-files.ts';
 
 /**
@@ -30,23 +30,18 @@ export function doorSight(facts: Facts, placement: string, port: number): Known<
   return undefined;
 }
 
-/** Every door of a placement on a node: where its endpoint moves, the old one stands beside the new one for a while. */
-interface DoorsHeard {
-  readonly doors: readonly DoorSight[];
-  /** Whether every doorman of the node answered. */
-  readonly isWhole: boolean;
-}
-
-/** What the doormen of a node say of a placement; without doors where nobody could ask them. */
-export const doorsHeard = (facts: Facts, placement: string): DoorsHeard => {
-  const doormen = read(facts, doormenFact);
-  const all = doormen.kind === 'known' ? doormen.value : [];
-  const doors = all.flatMap((one) => (one.kind === 'answered' ? one.doors : []));
+/**
+ * Every door of a placement on a node, and whether every doorman of it answered; without doors where nobody could ask.
+ * Where its endpoint moves, the old door stands beside the new one for a while.
+ */
+export function doorsHeard(facts: Facts, placement: string) {
+  const doormen = readValue(facts, doormenFact);
+  const doors = doormen?.flatMap((one) => (one.kind === 'answered' ? one.doors : [])) ?? [];
   return {
     doors: doors.filter((door) => door.placement === placement),
-    isWhole: doormen.kind === 'known' && all.every(({ kind }) => kind === 'answered'),
+    isWhole: doormen?.every(({ kind }) => kind === 'answered') === true,
   };
-};
+}
 
 /** How long whoever is inside may take before the mesh is stopped. */
 export const drainMs = 30_000;
@@ -93,17 +88,13 @@ interface ClosingTerms {
  * Lets nobody in any more, and waits for those inside where the mesh still answers. In no group: what fails here has
  * stopped nothing yet.
  */
-export function closeDoor(
-  { placement, nodes, changes }: MeshWork,
-  { leader, port, isLeft }: Door,
-  terms: ClosingTerms,
-): readonly Step[] {
+export function closeDoor(mesh: MeshWork, { leader, port, isLeft }: Door, terms: ClosingTerms): readonly Step[] {
+  const work = outsideGroup(mesh);
+  const { placement } = work;
   const which = isLeft === true ? `-${port}` : '';
-  const work: MeshWork = { placement, nodes, changes };
   const close = meshStep(work, {
     node: leader,
     verb: `close-door${which}`,
-    class: 'converge',
     act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(terms.reason) },
     needs: terms.needs,
     establishes: [{ node: leader, ...doorAddress(port, placement), value: 'closed' }],
@@ -113,7 +104,6 @@ export function closeDoor(
   const drain = meshStep(work, {
     node: leader,
     verb: `drain${which}`,
-    class: 'converge',
     act: scriptAct({ name: 'drain-door', args: { port, placement, waitMs: drainMs } }),
     needs: [close],
     deadlineMs: drainMs + doorDeadlineMs,
@@ -122,20 +112,12 @@ export function closeDoor(
 }
 
 /** Lets requests in again. In no group: a mesh that serves is not stopped because its door stays closed. */
-export const openDoor = (
-  { placement, nodes, changes }: MeshWork,
-  { leader, port }: Door,
-  needs: readonly Step[],
-): Step =>
-  meshStep(
-    { placement, nodes, changes },
-    {
-      node: leader,
-      verb: 'open-door',
-      class: 'converge',
-      act: scriptAct({ name: 'open-door', args: { port, placement } }),
-      needs,
-      establishes: [{ node: leader, ...doorAddress(port, placement), value: 'open' }],
-      deadlineMs: doorDeadlineMs,
-    },
-  );
+export const openDoor = (work: MeshWork, { leader, port }: Door, needs: readonly Step[]): Step =>
+  meshStep(outsideGroup(work), {
+    node: leader,
+    verb: 'open-door',
+    act: scriptAct({ name: 'open-door', args: { port, placement: work.placement } }),
+    needs,
+    establishes: [{ node: leader, ...doorAddress(port, work.placement), value: 'open' }],
+    deadlineMs: doorDeadlineMs,
+  });

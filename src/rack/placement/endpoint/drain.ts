@@ -163,18 +163,15 @@ interface UntoldDoor extends Addressed {
   readonly why: Extract<Known<unknown>, { kind: 'unknown' }>;
 }
 
-const factsOf = ({ nodes }: FleetObservation, node: NodeName) =>
-  Object.hasOwn(nodes, node) ? nodes[node]?.facts : undefined;
-
 /**
  * Whether clients who come in at a node may get anywhere: behind its doors is the first rank on that node itself. Of one
  * that does not say it, that is known only where the first rank is seen to run on another one.
  */
 function mayLead(placement: string, node: NodeName, { fleet, seen }: DoorLook): boolean {
-  const own = seeMember(node, placement, factsOf(seen, node)).seen;
+  const own = seeMember(node, placement, seen.nodes[node]?.facts).seen;
   if (own.kind === 'known') return own.value.record?.rank === 0 && own.value.mayRun;
   return !fleet.nodes.some(({ name }) => {
-    const other = seeMember(name, placement, factsOf(seen, name)).seen;
+    const other = seeMember(name, placement, seen.nodes[name]?.facts).seen;
     return other.kind === 'known' && other.value.record?.rank === 0 && isRunning(other.value);
   });
 }
@@ -202,7 +199,7 @@ export function untoldDoors(
 function hasDoor(placement: DesiredPlacement, node: NodeName, look: DoorLook): boolean {
   if (leadersOf(placement).includes(node)) return true;
   const desired = look.fleet.nodes.find(({ name }) => name === node);
-  const facts = factsOf(look.seen, node);
+  const facts = look.seen.nodes[node]?.facts;
   if (desired === undefined) return false;
   if (facts === undefined) return mayLead(placement.name, node, look);
   const target = { desired, facts };

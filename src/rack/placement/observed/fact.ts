@@ -78,20 +78,22 @@ interface AskedToken {
   readonly body: string;
 }
 
+type Fields = Readonly<Record<string, string>>;
+
 /** The records of the probe `placement-members`. */
 interface SeenPlacements {
-  readonly records: readonly { readonly name: string; readonly fields: Readonly<Record<string, string>> }[];
+  readonly records: readonly { readonly name: string; readonly fields: Fields }[];
   /** TCP ports on which somebody listens; unknown when netstat failed. */
   readonly ports: Known<readonly number[]>;
   readonly tokens: ReadonlyMap<string, AskedToken>;
   /** The count of starts over RDMA, as its file says; absent where there was none. */
-  readonly rdmaStarts?: Readonly<Record<string, string>>;
+  readonly rdmaStarts?: Fields;
   /** Why the node needs a restart, as its file says; absent where there is none. */
-  readonly rebootMark?: Readonly<Record<string, string>>;
+  readonly rebootMark?: Fields;
   /** What leaders keep of the golden answer, by placement. */
-  readonly goldens: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly goldens: ReadonlyMap<string, Fields>;
   /** The mark of the last start over RDMA, by placement. */
-  readonly starts: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly starts: ReadonlyMap<string, Fields>;
 }
 
 /** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
@@ -100,28 +102,24 @@ export function readPlacements(answer: Answer | undefined): Known<SeenPlacements
   if (all.kind === 'unknown') return all;
   const records: SeenPlacements['records'][number][] = [];
   const tokens = new Map<string, AskedToken>();
-  const starts = new Map<string, Readonly<Record<string, string>>>();
-  const goldens = new Map<string, Readonly<Record<string, string>>>();
+  const starts = new Map<string, Fields>();
+  const goldens = new Map<string, Fields>();
   let ports: Known<readonly number[]> | undefined;
-  let rdmaStarts: Readonly<Record<string, string>> | undefined;
-  let rebootMark: Readonly<Record<string, string>> | undefined;
+  let rdmaStarts: Fields | undefined;
+  let rebootMark: Fields | undefined;
   for (const record of all.value) {
     const exit = exitOfListHead(record.head, 'listening');
     const token = tokenRecordOf(record);
-    const [, name = ''] = /^placement ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
-    const fields = name === '' ? undefined : readFields(record.lines);
-    const [, startOf = ''] = /^start ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
-    const started = startOf === '' ? undefined : readFields(record.lines);
-    const [, goldenOf = ''] = /^golden ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
-    const golden = goldenOf === '' ? undefined : readFields(record.lines);
-    const own = readFields(record.lines);
+    const [, kind, name = ''] = /^(placement|start|golden) ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
+    const fields = readFields(record.lines);
     if (exit !== undefined && ports === undefined) ports = portsOf(exit, record.lines);
     else if (token !== undefined && !tokens.has(token.placement)) tokens.set(token.placement, token);
-    else if (started !== undefined && !starts.has(startOf)) starts.set(startOf, started);
-    else if (golden !== undefined && !goldens.has(goldenOf)) goldens.set(goldenOf, golden);
-    else if (record.head === 'rdma-starts' && rdmaStarts === undefined && own !== undefined) rdmaStarts = own;
-    else if (record.head === 'needs-reboot' && rebootMark === undefined && own !== undefined) rebootMark = own;
-    else if (fields !== undefined && records.every((one) => one.name !== name)) records.push({ name, fields });
+    else if (fields === undefined) return garbled(answer, 'printed a record that is no placement');
+    else if (kind === 'start' && !starts.has(name)) starts.set(name, fields);
+    else if (kind === 'golden' && !goldens.has(name)) goldens.set(name, fields);
+    else if (kind === 'placement' && records.every((one) => one.name !== name)) records.push({ name, fields });
+    else if (record.head === 'rdma-starts' && rdmaStarts === undefined) rdmaStarts = fields;
+    else if (record.head === 'needs-reboot' && rebootMark === undefined) rebootMark = fields;
     else return garbled(answer, 'printed a record that is no placement');
   }
   return known({
@@ -156,7 +154,7 @@ function tokenRecordOf({ head, lines }: NodeRecord): AskedToken | undefined {
 type PlacementRecord = Omit<PlacementMember, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
 
 /** The record of a member from the lines of its file; `undefined` when one that must be there is missing or strange. */
-function memberOf(fields: Readonly<Record<string, string>>): PlacementRecord | undefined {
+function memberOf(fields: Fields): PlacementRecord | undefined {
   const { driver, tokenCountPointer, requests, declared } = fields;
   // A record of an older meshwright has none of them, nor a driver.
   const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '', meetPort = '0', logPattern = '' } = fields;
@@ -176,9 +174,7 @@ function memberOf(fields: Readonly<Record<string, string>>): PlacementRecord | u
     logPattern,
     startedIn,
     starts: number('starts'),
-    ...given({ driver, tokenCountPointer }),
-    ...(requests === 'one' ? { requests: 'one' as const } : {}),
-    ...given({ declared }),
+    ...given({ driver, tokenCountPointer, requests: requests === 'one' ? ('one' as const) : undefined, declared }),
   };
   const isWhole = Object.values(record).every((value) => typeof value !== 'number' || !Number.isNaN(value));
   const isInForm =
@@ -258,16 +254,22 @@ function withSight(
   loaded: readonly LaunchdService[],
 ): Known<PlacementMember> {
   if (ports.kind === 'unknown') return ports;
+  const start = starts.get(record.placement) ?? {};
+  const { complaint, gpu = '', wired, outcome, failedIn, lastTalked } = start;
   const seen = {
     ...record,
     isListening: ports.value.includes(record.port),
     isMeeting: ports.value.includes(record.meetPort),
     ...goldenIn(goldens.get(record.placement)),
-    said: saidIn(starts.get(record.placement)),
-    ...complaintIn(starts.get(record.placement)),
-    ...gpuIn(starts.get(record.placement)),
-    ...outcomeIn(starts.get(record.placement)),
-    ...(starts.get(record.placement)?.['lastTalked'] === 'tcp' ? { lastTalked: 'tcp' as const } : {}),
+    said: saidIn(start),
+    ...given({
+      complaint,
+      // Nothing where the limit was raised at that start, or nobody noted it: that is not what macOS allows by itself.
+      gpuBytes: wired === '0' ? gpuBytesOf(gpu) : undefined,
+      outcome: outcomes.find((one) => one === outcome),
+      failedIn,
+      lastTalked: lastTalked === 'tcp' ? ('tcp' as const) : undefined,
+    }),
   };
   const service = loaded.find(({ label }) => label === rankServiceLabel(record.placement));
   const notAsked: TokenSight = { kind: 'not-asked' };
@@ -282,33 +284,10 @@ function withSight(
   return token.kind === 'unknown' ? token : known({ ...seen, token: token.value });
 }
 
-const complaintIn = ({ complaint }: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'complaint'> =>
-  complaint === undefined ? {} : { complaint };
-
-const outcomes: readonly string[] = [
-  'served',
-  'hung',
-  'failed',
-  'exited',
-] satisfies readonly PlacementMember['outcome'][];
-
-const isOutcome = (word: string): word is NonNullable<PlacementMember['outcome']> => outcomes.includes(word);
-
-function outcomeIn({
-  outcome = '',
-  failedIn,
-}: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'outcome' | 'failedIn'> {
-  return { ...(isOutcome(outcome) ? { outcome } : {}), ...given({ failedIn }) };
-}
-
-/** Nothing where the limit was raised at that start, or nobody noted it: that is not what macOS allows by itself. */
-function gpuIn({ gpu = '', wired }: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'gpuBytes'> {
-  const gpuBytes = wired === '0' ? gpuBytesOf(gpu) : undefined;
-  return gpuBytes === undefined ? {} : { gpuBytes };
-}
+const outcomes = ['served', 'hung', 'failed', 'exited'] as const;
 
 /** The lines of a log that the mark of a start has beside it, in their order. */
-const saidIn = (start: Readonly<Record<string, string>> = {}): readonly string[] =>
+const saidIn = (start: Fields): readonly string[] =>
   Object.entries(start)
     .flatMap(([key, line]) => {
       const [, number] = /^said(\d{1,2})$/.exec(key) ?? [];
@@ -318,7 +297,7 @@ const saidIn = (start: Readonly<Record<string, string>> = {}): readonly string[]
     .map(({ line }) => line);
 
 /** What was kept of a golden answer; nothing of one that cannot be read: then the next one is the first again. */
-function goldenIn(fields: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'golden'> {
+function goldenIn(fields: Fields = {}): Pick<PlacementMember, 'golden'> {
   const { key = '', sha256 = '', firstTokenMs = '', tokensPerSecond, steadyPerSecond } = fields;
   const first = wholeNumber(firstTokenMs);
   const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);

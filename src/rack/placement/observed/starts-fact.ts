@@ -1,6 +1,6 @@
 import type { RebootMark } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
-import { type Known, known } from '../../../model/known.ts';
+import { andThen, type Known, known, mapKnown } from '../../../model/known.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
 import { placementMembers } from '../../../node/probes/ours.ts';
@@ -14,18 +14,15 @@ import { readPlacements } from './fact.ts';
 export const rebootMarkFact = defineFact({
   name: 'reboot-mark',
   from: [placementMembers, sysctl],
-  parse: ([answer, values], asked): Known<readonly RebootMark[]> => {
-    const seen = readPlacements(answer);
-    if (seen.kind === 'unknown') return seen;
-    const fields = seen.value.rebootMark;
-    if (fields === undefined) return known([]);
-    const mark = markOf(fields);
-    if (mark === undefined) return garbled(answer, 'printed a mark of a restart that cannot be read');
-    const session = bootSessionFact.parse([values], asked);
-    if (session.kind === 'unknown') return session;
-    const isOver = session.value.uuid !== fields['boot'] || hasFallen(mark, wholeNumber(fields['now']));
-    return known(isOver ? [] : [mark]);
-  },
+  parse: ([answer, values], asked): Known<readonly RebootMark[]> =>
+    andThen(readPlacements(answer), ({ rebootMark: fields }) => {
+      if (fields === undefined) return known([]);
+      const mark = markOf(fields);
+      if (mark === undefined) return garbled(answer, 'printed a mark of a restart that cannot be read');
+      return mapKnown(bootSessionFact.parse([values], asked), ({ uuid }) =>
+        uuid !== fields['boot'] || hasFallen(mark, wholeNumber(fields['now'])) ? [] : [mark],
+      );
+    }),
   /** Why the node needs a restart before any rank may be started there. */
   text: (marks) =>
     marks.length === 0
@@ -73,19 +70,18 @@ export interface RdmaStarts {
 export const rdmaStartsFact = defineFact({
   name: 'rdma-starts',
   from: [placementMembers],
-  parse: ([answer]): Known<RdmaStarts> => {
-    const seen = readPlacements(answer);
-    if (seen.kind === 'unknown') return seen;
-    const marks = [...seen.value.starts].filter(([, { transport }]) => transport !== 'tcp');
-    const last = marks.map(([placement, fields]) => startOf(placement, fields));
-    if (!last.every((start) => start !== undefined)) return garbled(answer, 'printed a start that cannot be read');
-    const { boot = '', starts = '' } = seen.value.rdmaStarts ?? { boot: '', starts: '0' };
-    const count = wholeNumber(starts);
-    const isRead = count !== undefined && (isUuid(boot) || (boot === '' && count === 0));
-    return isRead
-      ? known({ startedIn: boot, starts: count, last })
-      : garbled(answer, 'printed a count of starts that cannot be read');
-  },
+  parse: ([answer]): Known<RdmaStarts> =>
+    andThen(readPlacements(answer), ({ starts: allStarts, rdmaStarts }) => {
+      const marks = [...allStarts].filter(([, { transport }]) => transport !== 'tcp');
+      const last = marks.map(([placement, fields]) => startOf(placement, fields));
+      if (!last.every((start) => start !== undefined)) return garbled(answer, 'printed a start that cannot be read');
+      const { boot = '', starts = '' } = rdmaStarts ?? { boot: '', starts: '0' };
+      const count = wholeNumber(starts);
+      const isRead = count !== undefined && (isUuid(boot) || (boot === '' && count === 0));
+      return isRead
+        ? known({ startedIn: boot, starts: count, last })
+        : garbled(answer, 'printed a count of starts that cannot be read');
+    }),
   /** How often ranks over RDMA were started, and what the last start of each member has complained about. */
   text: ({ startedIn, starts, last }) => [
     startedIn === '' ? 'none yet' : `${starts} in boot session ${startedIn}`,

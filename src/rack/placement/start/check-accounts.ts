@@ -51,12 +51,7 @@ export function checkAccounts(work: MeshWork, { fleet, placement, devicesOn }: C
     meshStep(work, {
       node,
       verb: 'check-account',
-      class: 'converge',
-      act: scriptAct({
-        name: 'check-account',
-        args: { ...check, ...(opensDevices ? { devices: devicesOn(node) } : {}) },
-      }),
-      needs: [],
+      act: scriptAct({ name: 'check-account', args: { ...check, ...(opensDevices && { devices: devicesOn(node) }) } }),
       deadlineMs: checkDeadlineMs,
     }),
   );

@@ -5,13 +5,15 @@ import type { Digest } from '../../../model/digest.ts';
 import type { StartDialogue } from '../../../model/endpoint-calls.ts';
 import { given } from '../../../model/given.ts';
 import type { NodeName } from '../../../model/node.ts';
-import type { Effect, Patch, Patience, Step } from '../../../model/step.ts';
+import type { NodePath } from '../../../model/probe.ts';
+import type { Effect, Patch, Patience, Step, Text } from '../../../model/step.ts';
 import { rankFile, serviceFile } from '../../../node/paths/own-paths.ts';
 import {
   isRunning,
   type MemberState,
   type MeshWork,
   meshStep,
+  outsideGroup,
   placementAddress,
   rankPatch,
   type SeenMember,
@@ -65,42 +67,25 @@ export const putServices = (work: MeshWork, ranks: readonly RankConfiguration[])
   ranks.flatMap((rank) => [...putFiles(work, rank), putService(work, rank)]);
 
 /** Brings the files that one rank reads. They are of the next start: those of a rank that runs were read by it before. */
-const putFiles = ({ placement, nodes, changes }: MeshWork, { node, files }: RankConfiguration): readonly Step[] =>
+const putFiles = (work: MeshWork, { node, files }: RankConfiguration): readonly Step[] =>
   files.flatMap((file) =>
-    file.kind !== 'file'
-      ? []
-      : meshStep(
-          { placement, nodes, changes },
-          {
-            node,
-            verb: `put/${file.name}`,
-            class: 'converge',
-            act: { kind: 'put', path: rankFile(placement, file.name), mode: serviceFileMode, content: file.content },
-            needs: [],
-            deadlineMs: putDeadlineMs,
-          },
-        ),
+    file.kind === 'file'
+      ? putOf(work, node, `put/${file.name}`, rankFile(work.placement, file.name), file.content)
+      : [],
   );
 
-/**
- * Brings one service file. It is in no group: when it fails, nothing was stopped yet, and the rescue of the group
- * would stop what serves.
- */
-export const putService = (
-  { placement, nodes, changes }: MeshWork,
-  { node, service }: Pick<RankConfiguration, 'node' | 'service'>,
-): Step =>
-  meshStep(
-    { placement, nodes, changes },
-    {
-      node,
-      verb: 'put-service',
-      class: 'converge',
-      act: { kind: 'put', path: serviceFile(placement), mode: serviceFileMode, content: service },
-      needs: [],
-      deadlineMs: putDeadlineMs,
-    },
-  );
+/** Brings one service file. */
+export const putService = (work: MeshWork, { node, service }: Pick<RankConfiguration, 'node' | 'service'>): Step =>
+  putOf(work, node, 'put-service', serviceFile(work.placement), service);
+
+/** In no group: when it fails, nothing was stopped yet, and the rescue of the group would stop what serves. */
+const putOf = (work: MeshWork, node: NodeName, verb: string, path: NodePath, content: Text): Step =>
+  meshStep(outsideGroup(work), {
+    node,
+    verb,
+    act: { kind: 'put', path, mode: serviceFileMode, content },
+    deadlineMs: putDeadlineMs,
+  });
 
 /**
  * Makes every member ready and starts none of them before all are; then starts them in their order and asks for a
@@ -133,7 +118,6 @@ const bootstrapRank = (
   meshStep(work, {
     node,
     verb: 'bootstrap',
-    class: 'converge',
     act: scriptAct({ name: 'bootstrap-rank', args: { record, request, user, ...filesOf(files) } }),
     needs,
     effect: startEffect(work),
@@ -238,7 +222,6 @@ const kickRank = (
   meshStep(work, {
     node,
     verb: 'kick',
-    class: 'converge',
     act: scriptAct({
       name: 'kick-rank',
       args: {
@@ -275,7 +258,6 @@ function rankGate(
   return meshStep(work, {
     node: leaderOf(all).node,
     verb,
-    class: 'probe',
     act: {
       kind: 'gate',
       expect: patches(ranks, state),
@@ -294,7 +276,6 @@ function talkOver({ work, ranks }: MeshStart, call: StartDialogue, needs: readon
   return meshStep(work, {
     node: leaderOf(ranks).node,
     verb: 'talk',
-    class: 'converge',
     act: { kind: 'dialogue', placement: work.placement, ...call },
     needs,
     effect: startEffect(work),
@@ -309,7 +290,6 @@ function askToken(start: MeshStart, needs: readonly Step[]): Step {
   return meshStep(work, {
     node,
     verb: 'ask',
-    class: 'probe',
     act: { kind: 'ask', placement, judge: 'token', request, ...endpointOf(record), patience: patienceOf(start) },
     needs,
     establishes: [{ node, ...placementAddress(placement), value: { state: 'serving', digest } }],
@@ -329,7 +309,6 @@ function proveMesh({ work, ranks, deadline, proof }: MeshStart, needs: readonly 
     meshStep(work, {
       node,
       verb: 'prove',
-      class: 'converge',
       act: { kind: 'prove', placement, ...endpointOf(record), ...questions, ...proof },
       needs,
       deadlineMs: deadline.stallMs + answerDeadlineMs,

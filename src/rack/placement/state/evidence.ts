@@ -78,9 +78,10 @@ const listed = (words: readonly string[]): string => words.join(', ');
  * What the doorman of a mesh sees of it while it gives no token of its own in time: `flowing` when answers came lately,
  * `stuck` when it has a request for a stream and gave nothing for longer than any prompt is read, `unclear` in between.
  */
-export type Traffic =
-  | { readonly kind: 'flowing' | 'stuck' | 'unclear'; readonly words: string }
-  | { readonly kind: 'nobody'; readonly words: string };
+export interface Traffic {
+  readonly kind: 'flowing' | 'stuck' | 'unclear' | 'nobody';
+  readonly words: string;
+}
 
 /**
  * The longest that a mesh is quiet while it reads a prompt: a model of 671e9 parameters reads the longest ones with some

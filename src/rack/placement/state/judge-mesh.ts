@@ -4,12 +4,20 @@ import { changedSettings } from '../../../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { NodeObservation, PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
 import { given } from '../../../model/given.ts';
-import type { UnknownReason } from '../../../model/known.ts';
+import { seenValue, type UnknownReason } from '../../../model/known.ts';
 import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
 import type { Prose } from '../../../model/text/prose.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
-import { read } from '../../fact.ts';
-import { isRunning, type Member, type RankOnNode, type SeenMember, seeMember } from '../members.ts';
+import { readValue } from '../../fact.ts';
+import {
+  isRunning,
+  type Member,
+  type RankOnNode,
+  type SeenMember,
+  type SeenOnNode,
+  seeMember,
+  seenMembers,
+} from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
 import {
   deadEvidence,
@@ -35,23 +43,16 @@ export function slowWords(
   nodes: Readonly<Record<string, NodeObservation>>,
   driver: Pick<RuntimeDriver, 'observe'>,
 ): readonly string[] {
-  const said = placement.nodes.flatMap((node) => {
-    const placements = read(nodes[node]?.facts, placementsFact);
-    return placements?.kind === 'known'
-      ? placements.value.filter((member) => member.placement === placement.name).map((member) => member.said)
-      : [];
-  });
+  const kept = placement.nodes.flatMap((node) => readValue(nodes[node]?.facts, placementsFact) ?? []);
+  const said = kept.filter((member) => member.placement === placement.name).map((member) => member.said);
   const transport = seenTransport(driver, said);
   const isMember = (name: string): boolean => placement.nodes.some((node) => node === name);
   const slow = thunderbolt.links
     .filter(({ ends }) => ends.every(({ node }) => isMember(node)))
     .flatMap(({ ends }) => ends)
     .flatMap((end) => {
-      const receptacles = read(nodes[end.node]?.facts, thunderboltFact);
-      const seen =
-        receptacles?.kind === 'known'
-          ? receptacles.value.find(({ receptacle }) => receptacle === end.receptacle)?.linkBitsPerSecond
-          : undefined;
+      const receptacles = readValue(nodes[end.node]?.facts, thunderboltFact);
+      const seen = receptacles?.find(({ receptacle }) => receptacle === end.receptacle)?.linkBitsPerSecond;
       return seen !== undefined && seen < fullBitsPerSecond
         ? [`The cable at ${linkEndText(end)} runs at ${seen / 1_000_000_000} Gb/s.`]
         : [];
@@ -108,15 +109,15 @@ export function meshFailure(
   const ranks = members.flatMap(({ node, seen }, rank) => {
     if (seen.kind === 'unknown') return [];
     const { record, state, lastExit } = seen.value;
-    const exit = state === 'exited' && lastExit !== undefined ? { exit: lastExit } : {};
-    return [{ node, rank, lines: record?.said ?? [], ...exit }];
+    const exit = state === 'exited' ? lastExit : undefined;
+    return [{ node, rank, lines: record?.said ?? [], ...given({ exit }) }];
   });
   const failing = firstFailingRank(signatures, ranks);
   if (failing?.failure === undefined) return undefined;
   const { said, failure } = failing;
   const { meaning, action, cure, isUnreached } = failure.signature;
-  const told = { node: said.node, rank: rankWords(said), line: failure.line, meaning, action, cure };
-  return isUnreached === undefined ? told : { ...told, isUnreached };
+  const { node } = said;
+  return { node, rank: rankWords(said), line: failure.line, meaning, action, cure, ...given({ isUnreached }) };
 }
 
 /** What the file says about a mesh, as far as judging it needs it. */
@@ -180,9 +181,7 @@ type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason' | 'proof'>;
 
 /** Judges a placement from the observations of all nodes. Whatever is unknown about a member makes it `unknown`. */
 export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
-  const members = expected.nodes.map((node) =>
-    seeMember(node, expected.placement, Object.hasOwn(nodes, node) ? nodes[node]?.facts : undefined),
-  );
+  const members = expected.nodes.map((node) => seeMember(node, expected.placement, nodes[node]?.facts));
   const records = recordsOf(expected.placement, nodes);
   const traffic = trafficOf(expected, nodes, members);
   const isStuck = traffic?.kind === 'stuck';
@@ -200,10 +199,8 @@ export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string,
 
 /** Whether the last start talked over TCP against the file; logs of an earlier boot session or file say nothing of it. */
 function talkedOf(expected: ExpectedMesh, members: readonly Member[]): Pick<Mesh, 'talked' | 'staysOn'> {
-  const ranks = members.flatMap(({ node, seen }, rank): readonly RankOnNode[] =>
-    seen.kind === 'known' ? [{ node, rank, seen: seen.value }] : [],
-  );
-  const isLast = ({ seen: { record, starts } }: RankOnNode): boolean =>
+  const ranks = seenMembers(members);
+  const isLast = ({ seen: { record, starts } }: SeenOnNode): boolean =>
     record?.digest === expected.digest && starts.kind === 'known' && starts.value > 0;
   if (expected.talk?.transport !== 'rdma' || ranks.length < members.length || !ranks.every(isLast)) return {};
   if (talkedOver(expected, ranks) !== 'tcp') return {};
@@ -216,17 +213,16 @@ function trafficOf(
   nodes: Readonly<Record<string, NodeObservation>>,
   [first]: readonly Member[],
 ): Traffic | undefined {
-  const facts = leader !== undefined && Object.hasOwn(nodes, leader) ? nodes[leader]?.facts : undefined;
-  const record = first?.seen.kind === 'known' ? first.seen.value.record : undefined;
-  if (record === undefined) return undefined;
+  const record = seenValue(first?.seen)?.record;
+  if (leader === undefined || record === undefined) return undefined;
   const times = { latelyMs: record.tokenDeadlineMs, ...given({ firstTokenMs }) };
-  return trafficAt(facts, placement, times);
+  return trafficAt(nodes[leader]?.facts, placement, times);
 }
 
 /** Whether every rank has joined and no token came before the deadline: unknown is never no. */
 const mayBeBusy = (members: readonly Member[]): boolean =>
-  members.every(({ seen }) => seen.kind === 'known' && seen.value.state === 'joined') &&
-  members.some(({ seen }) => seen.kind === 'known' && isLate(seen.value.record?.token));
+  members.every(({ seen }) => seenValue(seen)?.state === 'joined') &&
+  members.some(({ seen }) => isLate(seenValue(seen)?.record?.token));
 
 /**
  * Whether a request is in flight that may still get its answer: a rank that has ended takes the answers of its whole start
@@ -255,10 +251,9 @@ const hasEnded = ({ state }: SeenMember): boolean => state === 'exited' || state
 
 /** What any node keeps of a placement, whether it is still a member or not. */
 const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly PlacementMember[] =>
-  Object.values(nodes).flatMap(({ facts }) => {
-    const placements = read(facts, placementsFact);
-    return placements.kind === 'known' ? placements.value.filter((record) => record.placement === placement) : [];
-  });
+  Object.values(nodes)
+    .flatMap(({ facts }) => readValue(facts, placementsFact) ?? [])
+    .filter((record) => record.placement === placement);
 
 function verdictOn(expected: ExpectedMesh, members: readonly Member[], traffic: Traffic | undefined): Verdict {
   const ranks: RankOnNode[] = [];
@@ -296,7 +291,7 @@ function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], tr
   return tokenVerdict(leader.token, ranks, traffic);
 }
 
-const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly RankOnNode[]): 'rdma' | 'tcp' | undefined =>
+const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly SeenOnNode[]): 'rdma' | 'tcp' | undefined =>
   talk === undefined
     ? undefined
     : seenTransport(

@@ -142,10 +142,7 @@ export function fallbackUnseen(
   observed: Observed,
 ): Extract<Known<unknown>, { kind: 'unknown' }> | undefined {
   const nodes = placement.fallback?.nodes ?? [];
-  const sights = nodes.map((node) => {
-    const facts = Object.hasOwn(observed, node) ? observed[node]?.facts : undefined;
-    return seeMember(node, placement.name, facts).seen;
-  });
+  const sights = nodes.map((node) => seeMember(node, placement.name, observed[node]?.facts).seen);
   const [first] = sights;
   if (first?.kind !== 'unknown' || sights.some(({ kind }) => kind === 'known')) return undefined;
   const here = sidesOf(placement, fleet, startedMembers(placement, observed))?.here ?? [];
@@ -170,7 +167,7 @@ export const awayNodes = (
   { nodes: seen, failures }: FleetObservation,
 ): readonly NodeName[] =>
   nodes.filter((node) => {
-    const facts = Object.hasOwn(seen, node) ? seen[node]?.facts : undefined;
+    const facts = seen[node]?.facts;
     const isUnknown = read(facts, placementsFact)?.kind === 'unknown' || read(facts, servicesFact)?.kind === 'unknown';
     return isUnknown || (facts === undefined && (failures[node]?.length ?? 0) > 0);
   });

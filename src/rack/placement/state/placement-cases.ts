@@ -1,10 +1,11 @@
 import { onFallback } from '../../../desired/layouts.ts';
 import { type Configuration, configurePlacement } from '../../../drivers/configure-placement.ts';
-import type { StopOrder } from '../../../drivers/contract/driver.ts';
+import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import { declaredText } from '../../../model/declared-settings.ts';
-import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
-import type { StopDialogue } from '../../../model/endpoint-calls.ts';
+import type { DesiredModel, DesiredPlacement, DesiredRuntime } from '../../../model/desired.ts';
+import { given } from '../../../model/given.ts';
+import { seenValue } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { holdsOf } from '../../hold/node-holds.ts';
@@ -22,14 +23,10 @@ export interface PlacementCase {
   readonly mesh: Mesh;
   /** As the file wants it, in the generation that the nodes show. */
   readonly configuration: Configuration;
-  /** How long its ranks are waited for after INT; absent where a stop begins with TERM. */
-  readonly interruptMs?: number;
-  /** How long its ranks need at least after TERM; absent where they need no longer than others. */
-  readonly graceMs?: number;
-  /** How its ranks are stopped; absent where the file does not say how they run. */
-  readonly stopOrder?: StopOrder;
-  /** What is talked over with its leader before its ranks are stopped; absent for nothing. */
-  readonly farewell?: StopDialogue['name'];
+  /** What the file says of its runtime and its model; absent where it does not have them. */
+  readonly runtime?: DesiredRuntime;
+  readonly model?: DesiredModel;
+  readonly driver?: RuntimeDriver;
   /** Members on targets where the file does not have it any more. */
   readonly strangers: readonly Leftover[];
   /** Doors on targets where the file does not have it any more. */
@@ -51,8 +48,7 @@ export interface PlacementCase {
  */
 export const placementCases = (view: View): readonly PlacementCase[] =>
   everyCase(view).filter(({ placement, mesh }) => {
-    const isWhole = placement.nodes.every((node) => view.asked.includes(node));
-    return isWhole || mesh.state !== 'unknown';
+    return mesh.state !== 'unknown' || placement.nodes.every((node) => view.asked.includes(node));
   });
 
 /** Every placement of the file, also those of which members were not looked at. */
@@ -80,8 +76,8 @@ function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement):
 const isAtStake = ({ state, isAnswering }: Mesh): boolean =>
   isAnswering && (state === 'serving' || state === 'changed');
 
-/** What a start of it takes of each RDMA device of a member. */
-export const takesOfDevice = ({ configuration }: PlacementCase): number =>
+/** What a start of it takes of each RDMA device of a member, whatever macOS calls it. */
+export const takesOfDevice = ({ configuration }: Pick<PlacementCase, 'configuration'>): number =>
   configuration.kind === 'incomplete' ? 1 : Math.max(1, ...configuration.ranks.map((one) => one.takesOfDevice ?? 1));
 
 /** No process of it is left: a reboot may have loaded its services again, which starts nothing. */
@@ -117,27 +113,20 @@ function caseOf(
   const names = seenNames(view);
   const { digest = '' } = configurePlacement(placement, desired, 0, names);
   const runtime = desired.runtimes.find((one) => one.name === placement.runtime);
-  const driver = runtime === undefined ? undefined : driverOf(runtime);
-  const talk = driver === undefined ? {} : { talk: { transport: placement.transport, driver } };
   const model = desired.models.find((one) => one.name === placement.model);
+  const driver = runtime && driverOf(runtime);
   const account = desired.system.accounts.ranks;
-  const declared =
-    runtime === undefined || model === undefined
-      ? {}
-      : { declared: declaredText({ placement, runtime, model, account }) };
-  const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...declared, ...talk }, observation.nodes);
-  const configuration = configurePlacement(placement, desired, mesh.generation, names);
-  const interrupt = driver?.interruptMs === undefined ? {} : { interruptMs: driver.interruptMs };
-  const grace = driver?.graceMs === undefined ? {} : { graceMs: driver.graceMs };
+  const expected = given({
+    declared: runtime && model && declaredText({ placement, runtime, model, account }),
+    talk: driver && { transport: placement.transport, driver },
+  });
+  const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...expected }, observation.nodes);
   return {
     placement,
     leader,
     mesh,
-    configuration,
-    ...interrupt,
-    ...grace,
-    ...(driver === undefined ? {} : { stopOrder: driver.stopOrder }),
-    ...(driver?.farewell === undefined ? {} : { farewell: driver.farewell }),
+    configuration: configurePlacement(placement, desired, mesh.generation, names),
+    ...given({ runtime, model, driver }),
     strangers: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
     leftDoors: leftDoors(view).filter((one) => one.placement === name),
     ...comingBack(placement, mesh, view),
@@ -151,14 +140,10 @@ function comingBack({ name, nodes }: DesiredPlacement, mesh: Mesh, view: View): 
 }
 
 const allLeftovers = (view: View): readonly Leftover[] =>
-  view.targets.flatMap(({ desired: { name }, facts }) => {
-    const found = leftoversOn(name, facts, wantedOn(view.desired, name));
-    return found.kind === 'known' ? found.value : [];
+  view.targets.flatMap(({ desired: { name: node }, facts }) => {
+    const wanted = view.desired.placements.filter(({ nodes }) => nodes.includes(node)).map(({ name }) => name);
+    return seenValue(leftoversOn(node, facts, wanted)) ?? [];
   });
-
-/** Names of the placements that the file puts on a node. */
-const wantedOn = ({ placements }: DesiredFleet, node: NodeName): readonly string[] =>
-  placements.filter(({ nodes }) => nodes.includes(node)).map(({ name }) => name);
 
 /** What is left over on each target of placements that the file does not have at all. */
 export const orphans = (view: View): readonly Leftover[] =>

@@ -19,7 +19,7 @@ export const checkedMac = (facts: Facts | undefined): CheckedMac | undefined =>
 
 /** What the observed nodes call things today. */
 export const seenNames = ({ observation: { nodes } }: Pick<View, 'observation'>): SeenNames =>
-  namesBy((node) => (Object.hasOwn(nodes, node) ? nodes[node]?.facts : undefined));
+  namesBy((node) => nodes[node]?.facts);
 
 /** The same for any nodes of which somebody has facts; a device counts where its node has it as an RDMA device. */
 export function namesBy(factsOf: (node: NodeName) => Facts | undefined): SeenNames {

@@ -6,12 +6,11 @@ import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
-import type { Property, View } from '../../resource.ts';
-import { propertyKey } from '../../resource.ts';
+import { type Property, propertyKey, type View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { closeDoor, type Door } from '../endpoint/doors.ts';
-import { isRunning, type MeshWork } from '../members.ts';
-import { endedByRecord, type SeenOnNode, seenMembers, stoppedGate, stopRanks } from '../stop-mesh.ts';
+import { isRunning, type MeshWork, type SeenOnNode, seenMembers } from '../members.ts';
+import { endedByRecord, stoppedGate, stopRanks } from '../stop-mesh.ts';
 import { isLate } from './evidence.ts';
 import { awayNodes } from './layouts.ts';
 import { everyCase, type PlacementCase, placementCases } from './placement-cases.ts';
@@ -29,47 +28,32 @@ export const lostMembers = (view: View): readonly Diagnostic[] =>
     const away = awayNodes(placement.nodes, view.observation);
     const running = seenMembers(mesh.members).flatMap(({ node, seen }) => (isRunning(seen) ? [node] : []));
     const isNear = placement.nodes.some((node) => view.asked.includes(node));
-    return away.length === 0 || running.length === 0 || !isNear ? [] : [lostMember(one, { away, running, isLeft })];
+    if (away.length === 0 || running.length === 0 || !isNear) return [];
+    const { name } = placement;
+    const gone = away.join(', ');
+    const kept = isLeft ? ' Nothing is stopped that could not be started again.' : '';
+    const why = `It cannot be started again before ${gone} is back. To stop what runs of it`;
+    return [
+      diagnose('mesh/lost-member', {
+        subject: placementSubject(name),
+        detail: `Nobody can see ${gone}. Its ranks on ${running.join(', ')} run, and ${answerWords[voiceOf(one)]}.${kept}`,
+        hint: withCommands(why, [meshwright('stop', name)]),
+      }),
+    ];
   });
 
-interface Loss {
-  readonly away: readonly NodeName[];
-  readonly running: readonly NodeName[];
-  readonly isLeft: boolean;
-}
-
-function lostMember(one: PlacementCase, { away, running, isLeft }: Loss): Diagnostic {
-  const { name } = one.placement;
-  const kept = isLeft ? ' Nothing is stopped that could not be started again.' : '';
-  return diagnose('mesh/lost-member', {
-    subject: placementSubject(name),
-    detail: `Nobody can see ${away.join(', ')}. Its ranks on ${running.join(', ')} run, and ${answerWords(one)}.${kept}`,
-    hint: withCommands(`It cannot be started again before ${away.join(', ')} is back. To stop what runs of it`, [
-      meshwright('stop', name),
-    ]),
-  });
-}
-
-function answerWords(one: PlacementCase): string {
-  switch (voiceOf(one)) {
-    case 'answers':
-      return 'it gave a token';
-    case 'silent':
-      return 'it gives no token';
-    case 'unseen':
-      return 'nobody can tell whether it answers';
-  }
-}
+const answerWords = {
+  answers: 'it gave a token',
+  silent: 'it gives no token',
+  unseen: 'nobody can tell whether it answers',
+};
 
 /** The address of what one node runs of a placement, where not every member of it was seen. */
 export const survivorAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'rank' });
 
-/** What the leader of a placement said to whoever asked for a token; `unseen` when nobody saw or asked it. */
-type Voice = 'answers' | 'silent' | 'unseen';
-
-/** What is known of the answers of a mesh of which not every member was seen. */
-function voiceOf({ leader, mesh: { members } }: PlacementCase): Voice {
+/** What the leader of a mesh said to whoever asked for a token; `unseen` when nobody saw or asked it. */
+function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typeof answerWords {
   const seen = seenMembers(members);
   const first = seen.find((one) => one.seen.record?.rank === 0) ?? seen.find(({ node }) => node === leader);
   if (first === undefined) return 'unseen';

@@ -12,7 +12,14 @@ import { read } from '../../../../../src/rack/fact.ts';
 import { doorFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { doormanSights } from '../../../../../src/rack/placement/endpoint/seen-doors.ts';
 import { servicesFact } from '../../../../../src/rack/records/services-fact.ts';
-import { doorCounts, doormanSight, doorSight, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
+import {
+  doorCounts,
+  doormanSight,
+  doorSight,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
 import { settledFacts } from '../../../../rack/rack.ts';
 import { diagnosticsAsText } from '../../../as-text.ts';
