@@ -4,8 +4,7 @@ import { type CasePlace, macModel } from '../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
 import { modelAt, placeAt } from '../rack/cables/receptacle-place.ts';
 import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
-import type { JudgedLink } from '../rack/cabling/judge-cabling.ts';
-import { type Cabling, linkAt, undeclaredCables } from '../rack/cabling/judge-cabling.ts';
+import { type Cabling, type JudgedLink, linkAt, undeclaredCables } from '../rack/cabling/judge-cabling.ts';
 import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.ts';
 import {
   caseFaces,

@@ -91,33 +91,20 @@ export function cableEvents(before: CableWork, after: CableWork): readonly Cable
   const isMet = ({ at }: Plug): boolean => metLinks(after).some(({ ends }) => ends.some((end) => isSameEnd(end, at)));
   return [
     ...changes.unplugged.map((plug): CableEvent => ({ kind: 'unplugged', plug })),
-    ...met.map(
-      ({ ends, bitsPerSecond }): CableEvent => ({
-        kind: 'met',
-        ends,
-        ...given({ bitsPerSecond }),
-      }),
-    ),
+    ...met.map((link): CableEvent => ({ kind: 'met', ...link })),
     ...changes.plugged
       .filter((plug) => !isMet(plug))
       .map((plug): CableEvent => ({ kind: 'plugged', ...adviceFor(after, plug) })),
   ];
 }
 
-interface MetLink {
-  readonly ends: Link['ends'];
-  readonly bitsPerSecond?: number;
-}
-
 /** The declared links that are as the file wants them, in its order. */
-export function metLinks({ examination }: CableWork): readonly MetLink[] {
+export function metLinks({ examination }: CableWork) {
   return examination.cabling.links
     .filter((judged) => linkVerdict(examination.desired, judged) === 'fine')
     .map(({ link: { ends }, judgement }) => ({
       ends,
-      ...('bitsPerSecond' in judgement && judgement.bitsPerSecond !== undefined
-        ? { bitsPerSecond: judgement.bitsPerSecond }
-        : {}),
+      ...given({ bitsPerSecond: 'bitsPerSecond' in judgement ? judgement.bitsPerSecond : undefined }),
     }));
 }
 

@@ -8,7 +8,7 @@ import { viewText } from '../../rack/cabling/cabling-text.ts';
 import { type LinkJudgement, linkAt, type SeenCable, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
 import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-sight.ts';
 import { type Examination, type ExaminedNode, examine, type FleetObservation } from '../../rack/examination.ts';
-import { read } from '../../rack/fact.ts';
+import { read, readValue } from '../../rack/fact.ts';
 import { hardwareFact } from '../../rack/identity/fact.ts';
 import { macosOf, versionText } from '../../rack/macos/macos.ts';
 import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-node.ts';
@@ -78,13 +78,13 @@ function surveyReceptacles(examination: Examination, node: ExaminedNode): readon
 
 function surveyNode(examination: Examination, node: ExaminedNode): NodeSurvey {
   const macos = macosOf(node);
-  const hardware = read(node.facts, hardwareFact);
+  const hardware = readValue(node.facts, hardwareFact);
   const receptacles = surveyReceptacles(examination, node);
   return {
     name: node.name,
     isReached: true,
     ...(macos === undefined ? {} : { macos: versionText(macos), build: macos.build }),
-    ...(hardware.kind === 'known' ? { model: hardware.value.model, memoryBytes: hardware.value.memoryBytes } : {}),
+    ...given({ model: hardware?.model, memoryBytes: hardware?.memoryBytes }),
     rdma: nodeRdma(node),
     bridge: bridgeState(examination.desired, node.facts),
     ...given({ receptacles }),
@@ -111,8 +111,7 @@ export function surveyFleet(desired: DesiredFleet, observation: FleetObservation
   return {
     nodes: asked.map(({ name }) => {
       const node = examination.nodes.find((one) => one.name === name);
-      const failure = observation.failures[name]?.[0];
-      const told = failure === undefined ? {} : { failure };
+      const told = given({ failure: observation.failures[name]?.[0] });
       return node === undefined
         ? { name, isReached: false, rdma: 'unknown', bridge: 'unknown', ...told }
         : { ...surveyNode(examination, node), ...told };
@@ -121,9 +120,7 @@ export function surveyFleet(desired: DesiredFleet, observation: FleetObservation
     links: examination.cabling.links.map(({ link, judgement }) => ({
       ends: link.ends,
       judgement: judgement.kind,
-      ...('bitsPerSecond' in judgement && judgement.bitsPerSecond !== undefined
-        ? { bitsPerSecond: judgement.bitsPerSecond }
-        : {}),
+      ...given({ bitsPerSecond: 'bitsPerSecond' in judgement ? judgement.bitsPerSecond : undefined }),
     })),
     cables: examination.cabling.cables.map((cable) => surveyCable(examination, cable, undeclared)),
   };

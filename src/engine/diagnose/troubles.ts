@@ -7,11 +7,11 @@ import { aside, type Command, meshwright } from '../../model/text/command.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
 import { type Examination, type ExaminedNode, examine, type FleetObservation } from '../../rack/examination.ts';
-import { factNamed, readValue } from '../../rack/fact.ts';
+import { readValue } from '../../rack/fact.ts';
 import { farEndOf, lostPorts, type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
 import { type FactName, isFactName, registry } from '../observe/facts.ts';
 import { ruleCode } from './rules.ts';
-import { isOptionalFact } from './unknown-facts.ts';
+import { unknownFacts } from './unknown-facts.ts';
 
 /**
  * When a trouble is to be seen to. The order is that of the walk: what floods the network ends first, one visit to
@@ -235,19 +235,13 @@ function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Ev
   });
 }
 
-function unknownFacts(node: ExaminedNode): readonly Evidence[] {
-  const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
-  return names
-    .toSorted()
-    .filter((name) => factNamed(node.facts, name).kind === 'unknown' && !isOptionalFact(name, node.facts))
-    .map((name) => evidence(node.name, name, []));
-}
-
 /** Which facts of which nodes say so, in the order of the nodes; none for a node that nobody could observe. */
 export function evidenceFor(examination: Examination, finding: Diagnostic): readonly Evidence[] {
   const names = subjectNodes(finding.subject);
   const nodes = examination.nodes.filter(({ name }) => names.includes(name));
-  if (finding.code === 'fact/unknown') return nodes.flatMap(unknownFacts);
+  if (finding.code === 'fact/unknown') {
+    return nodes.flatMap((node) => unknownFacts(node).map(({ name }) => evidence(node.name, name, [])));
+  }
   const own = nodes.flatMap((node) => {
     const ends = endsOf(examination, finding, node);
     return factsOf(finding.code).map((fact) => evidence(node.name, fact, ends));

@@ -24,20 +24,12 @@ function isExplained(node: ExaminedNode, name: FactName, reason: UnknownReason, 
   return isOldTool || (hasFailed && cutReasons.includes(reason));
 }
 
-interface UnknownFact {
-  readonly name: FactName;
-  readonly reason: UnknownReason;
-}
-
-function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownFact[] {
-  const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
+/** What is not known of a node and has to be; by name. */
+export function unknownFacts({ facts }: ExaminedNode) {
+  const names = Object.keys(facts).filter((key): key is FactName => key in facts);
   return names.toSorted().flatMap((name) => {
-    const fact = factNamed(node.facts, name);
-    return fact.kind === 'unknown' &&
-      !isOptionalFact(name, node.facts) &&
-      !isExplained(node, name, fact.reason, hasFailed)
-      ? [{ name, reason: fact.reason }]
-      : [];
+    const fact = factNamed(facts, name);
+    return fact.kind === 'unknown' && !isOptionalFact(name, facts) ? [{ name, reason: fact.reason }] : [];
   });
 }
 
@@ -57,7 +49,8 @@ function unreadReceptacles({ facts }: ExaminedNode): readonly string[] {
 /** One finding per node that lists what is not known of it, with the reasons. */
 export const unknownFactsRule: Rule = ({ nodes, failures }) =>
   nodes.flatMap((node) => {
-    const unknown = unknownFacts(node, (failures[node.name] ?? []).length > 0);
+    const hasFailed = (failures[node.name] ?? []).length > 0;
+    const unknown = unknownFacts(node).filter(({ name, reason }) => !isExplained(node, name, reason, hasFailed));
     const grouped = [...groupBy(unknown, (fact) => reasonWords[fact.reason])].map(
       ([words, facts]) => `${facts.map((fact) => fact.name).join(', ')} (${words})`,
     );
@@ -82,13 +75,8 @@ const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-plac
 /** Facts about RDMA objects: where no RDMA device is known, the driver may not be loaded. */
 const kernelFacts: readonly FactName[] = ['rdma-objects', 'rdma-holders'];
 
-const hasRdmaDevices = (facts: Facts): boolean => {
-  const devices = read(facts, rdmaDevicesFact);
-  return devices.kind === 'known' && devices.value.length > 0;
-};
-
 /** Whether a fact may stay unknown without a finding. The RDMA switch decides something from macOS 27 on only. */
-export const isOptionalFact = (name: FactName, facts: Facts): boolean =>
+const isOptionalFact = (name: FactName, facts: Facts): boolean =>
   optionalFacts.includes(name) ||
   (name === 'rdma-switch' && !hasRdmaInSettings(facts)) ||
-  (kernelFacts.includes(name) && !hasRdmaDevices(facts));
+  (kernelFacts.includes(name) && (readValue(facts, rdmaDevicesFact) ?? []).length === 0);

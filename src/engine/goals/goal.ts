@@ -3,8 +3,7 @@ import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
-import type { DrainWish } from '../../rack/placement/endpoint/drain.ts';
-import { type DoorLook, doorNodes } from '../../rack/placement/endpoint/drain.ts';
+import { type DoorLook, type DrainWish, doorNodes } from '../../rack/placement/endpoint/drain.ts';
 import { whereTheyRanLast, whereTheyRun } from '../../rack/placement/state/layouts.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { UninstallWish } from '../../rack/uninstall/uninstall-properties.ts';
@@ -39,11 +38,6 @@ export type Goal =
   /** Nothing of us left on these Macs; the fleet is that of `fleetWithout`, and `placements` those that it stops. */
   | ({ readonly kind: 'uninstall'; readonly placements: readonly string[] } & UninstallWish);
 
-/** What a plan was made from. */
-interface DrainedFleet extends DoorLook {
-  readonly observed: Plan['observed'];
-}
-
 /**
  * Nodes for which a plan has failed. A placement has a door on each node of both its layouts, and where an earlier file left
  * one. Where one of these doors was not drained or not seen, the goal has failed for every node of the placement, since the
@@ -52,7 +46,7 @@ interface DrainedFleet extends DoorLook {
 export function withUndrained(
   failed: readonly NodeName[],
   goal: Goal,
-  { observed, ...look }: DrainedFleet,
+  { observed, ...look }: DoorLook & Pick<Plan, 'observed'>,
 ): readonly NodeName[] {
   if (goal.kind !== 'drain') return failed;
   const isUndrained = (node: NodeName): boolean => failed.includes(node) || !Object.hasOwn(observed, node);
@@ -69,19 +63,17 @@ export function targetsForGoal(goal: Goal, targets: readonly NodeName[], look: D
   return targets.filter((node) => meant.includes(node));
 }
 
-/** A fleet that wants nothing of some nodes any more. */
-interface FleetWithout {
-  readonly fleet: DesiredFleet;
-  /** Placements that reach over to other nodes: they are stopped there. */
-  readonly placements: readonly string[];
-}
-
 /**
  * The fleet in which nothing is placed on these nodes, no link ends there and no keeper is wanted. Placements are to be
  * given where they run. One that has other members as well is stopped on them. One that only its other layout has there
  * is left out: what the nodes keep of it is left over, and it runs on.
+ *
+ * @returns the fleet, with the names of placements that reach over to other nodes: they are stopped there
  */
-export function fleetWithout(fleet: DesiredFleet, nodes: readonly NodeName[]): FleetWithout {
+export function fleetWithout(
+  fleet: DesiredFleet,
+  nodes: readonly NodeName[],
+): { readonly fleet: DesiredFleet; readonly placements: readonly string[] } {
   const isGone = (node: NodeName): boolean => nodes.includes(node);
   const placements = fleet.placements.flatMap((one): readonly DesiredPlacement[] => {
     if (!everyNode(one).some(isGone)) return [one];

@@ -9,7 +9,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { sudo } from '../../rack/access/resource.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
-import { read } from '../../rack/fact.ts';
+import { read, readValue } from '../../rack/fact.ts';
 import { filevaultFact } from '../../rack/filevault/fact.ts';
 import { keepHold } from '../../rack/hold/resource.ts';
 import { identity } from '../../rack/identity/resource.ts';
@@ -31,6 +31,8 @@ import type { Goal } from './goal.ts';
 
 /** The goals that end a boot session. */
 type RestartGoal = Extract<Goal, { kind: 'reboot' | 'shutdown' }>;
+
+type PlacementGoal = Extract<Goal, { kind: 'stop' | 'start' }>;
 
 /** Longer than the slowest Mac takes that comes back at all: shutting down, firmware, booting. */
 const restartDeadlineMs = 1_200_000;
@@ -112,10 +114,7 @@ const restarts = (goal: RestartGoal): Resource => ({
   notices: (view) =>
     goal.kind === 'reboot'
       ? targetsOf(goal, view)
-          .filter(({ facts }) => {
-            const filevault = read(facts, filevaultFact);
-            return filevault.kind === 'known' && filevault.value === 'on';
-          })
+          .filter(({ facts }) => readValue(facts, filevaultFact) === 'on')
           .map(endsAtFileVault)
       : [],
 });
@@ -157,17 +156,14 @@ const isDoorOf = ({ about: { part, placement = '' } }: Property, placements: rea
   part === 'door' && placements.includes(placement);
 
 /** A placement may be named for nodes of its fallback, and run elsewhere. */
-const meantNames = (
-  { placements: named, near }: Extract<Goal, { kind: 'stop' | 'start' }>,
-  { placements }: DesiredFleet,
-): readonly string[] =>
+const meantNames = ({ placements: named, near }: PlacementGoal, { placements }: DesiredFleet): readonly string[] =>
   placements
     .filter(
       ({ name, nodes }) => named.includes(name) && (near === undefined || nodes.some((node) => near.includes(node))),
     )
     .map(({ name }) => name);
 
-function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired: DesiredFleet): Scope {
+function placementScope(goal: PlacementGoal, desired: DesiredFleet): Scope {
   const names = meantNames(goal, desired);
   return {
     desired: withState(desired, goal.kind === 'stop' ? 'stopped' : 'serving', ({ name }) => names.includes(name)),
@@ -181,7 +177,7 @@ function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired
 }
 
 /** Of Macs that go down: their placements, what is shared of them with other Macs, and the restart itself. */
-function restartScope(goal: Extract<Goal, { kind: 'reboot' | 'shutdown' }>, desired: DesiredFleet): Scope {
+function restartScope(goal: RestartGoal, desired: DesiredFleet): Scope {
   const isOurs = (nodes: readonly NodeName[]): boolean => nodes.some((node) => goal.nodes.includes(node));
   const isShared = ({ about: { placement, part } }: Property): boolean =>
     part === 'rank' && desired.placements.some(({ name, nodes }) => name === placement && isOurs(nodes));

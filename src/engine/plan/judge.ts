@@ -17,32 +17,23 @@ import type { Scope } from '../goals/scope.ts';
 import type { Reason } from './plan.ts';
 import { type Earlier, isUsedBy, kindsBefore } from './step-order.ts';
 
-/** All that resources say about the fleet, and what becomes of it. */
-interface Judged {
-  readonly context: Context;
-  readonly assessed: readonly Assessed[];
-  readonly sifted: Sifted;
-}
-
 /**
  * What can be changed now, and what waits. Whether a placement that is to be stopped or moved back from its fallback makes
  * room for others is known only when all that this waits for is: then everything is judged again beside those that stay.
  * Each round can only add to them, and only take from their ranks that are stopped each by itself.
  */
-export function judge(scope: Scope, view: View): Judged {
-  const context = { scope, view };
-  const assessed = assessAll(context);
-  const sifted = sift(assessed, context);
+export function judge(
+  scope: Scope,
+  view: View,
+): { readonly view: View; readonly assessed: readonly Assessed[]; readonly sifted: Sifted } {
+  // Asks every resource once, in the order in which a node is changed.
+  const assessed = scope.resources.map((resource) => assess(resource, scope, view));
+  const sifted = sift(assessed, scope, view);
   const changing = sifted.ready.map(({ property }) => property);
   const staying = stayingPlacements(view, changing);
   const stopping = staying.length === 0 ? [] : stoppingRanks(view, changing);
   const isSettled = staying.length === view.staying.length && stopping.length === view.stopping.length;
-  return isSettled ? { context, assessed, sifted } : judge(scope, { ...view, staying, stopping });
-}
-
-interface Candidate {
-  readonly resource: Resource;
-  readonly property: Property;
+  return isSettled ? { view, assessed, sifted } : judge(scope, { ...view, staying, stopping });
 }
 
 /** A property that cannot be brought to its desired value now, with everything that it waits for. */
@@ -141,8 +132,8 @@ function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: re
 
 function reasonsFor(
   bars: readonly Bar[],
-  { resource, property }: Candidate,
-  { scope, view }: Context,
+  { resource, property }: { readonly resource: Resource; readonly property: Property },
+  { scope, view }: { readonly scope: Scope; readonly view: View },
 ): readonly Reason[] {
   const before = property.after ?? kindsBefore(resource, scope.resources);
   const nodes = nodesOf(property);
@@ -163,8 +154,7 @@ function reasonsFor(
  * Parts what can be changed now from what has to wait: for a blocker or an unknown of its own kind or of one that
  * comes before it, on its node or on one of its peers, and for all that those wait for.
  */
-function sift(assessed: readonly Assessed[], context: Context): Sifted {
-  const { scope } = context;
+function sift(assessed: readonly Assessed[], scope: Scope, view: View): Sifted {
   const bars: Bar[] = [];
   const ready: Sifted['ready'][number][] = [];
   const held: Held[] = [];
@@ -174,7 +164,7 @@ function sift(assessed: readonly Assessed[], context: Context): Sifted {
     bars.push(...barsOf(one, scope.barring.includes(kind)));
     const candidates = properties.filter((own) => judgeProperty(own) !== 'met' && scope.isMeant(kind, own));
     for (const property of candidates) {
-      const reasons = reasonsFor(bars, { resource, property }, context);
+      const reasons = reasonsFor(bars, { resource, property }, { scope, view });
       if (reasons.length === 0) {
         ready.push({ kind, property });
         bars.push(...settledFirst(kind, property));
@@ -229,14 +219,4 @@ function assess(resource: Resource, scope: Scope, view: View): Assessed {
     blockers: [...resource.blockers(view).filter(isAsked), ...unmetBlockers(resource, others)],
     gaps: resource.gaps?.(view) ?? [],
   };
-}
-
-/** Asks every resource once, in the order in which a node is changed. */
-const assessAll = ({ scope, view }: Context): readonly Assessed[] =>
-  scope.resources.map((resource) => assess(resource, scope, view));
-
-/** What everything is judged in. */
-export interface Context {
-  readonly scope: Scope;
-  readonly view: View;
 }

@@ -2,10 +2,10 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digestOf, type Json } from '../../model/digest.ts';
 import { compareText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
-import { type Effect, type EffectKind, type Step, stepId } from '../../model/step.ts';
+import { type Effect, type Step, stepId } from '../../model/step.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import { read } from '../../rack/fact.ts';
+import { readValue } from '../../rack/fact.ts';
 import { fleetMemory } from '../../rack/placement/check/placement-checks.ts';
 import { fleetAsItStays } from '../../rack/placement/state/staying.ts';
 import {
@@ -18,8 +18,8 @@ import {
   type View,
 } from '../../rack/resource.ts';
 import { fleetForGoal, type Goal, targetsForGoal } from '../goals/goal.ts';
-import { scopeOf } from '../goals/scope.ts';
-import { type Context, type Held, judge, type Sifted } from './judge.ts';
+import { type Scope, scopeOf } from '../goals/scope.ts';
+import { type Held, judge, type Sifted } from './judge.ts';
 import type { EffectTotal, ObservedNode, Plan } from './plan.ts';
 import { byNode, connectSteps, orderSteps } from './step-order.ts';
 import { toldFindings, unreachedOf, viewOf } from './view.ts';
@@ -44,7 +44,7 @@ function configHash(desired: DesiredFleet): Digest {
   return digestOf(value);
 }
 
-function resourceSteps({ scope, view }: Context, { ready }: Sifted): ResourceSteps {
+function resourceSteps(scope: Scope, view: View, { ready }: Sifted): ResourceSteps {
   const made = scope.resources.map((resource): ResourceSteps => {
     const own = ready.filter(({ kind }) => kind === resource.kind).map(({ property }) => changeOf(property));
     return own.length === 0 ? { steps: [], rescues: [] } : resource.steps(own, view);
@@ -63,26 +63,21 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
   const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
   const endsDoormen = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
   const comingBack = 'back' in goal ? (goal.back ?? []) : [];
-  const {
-    context,
-    assessed,
-    sifted: judged,
-  } = judge(scope, viewOf({ desired: scope.desired, observation, targets, restarting, endsDoormen, comingBack }));
-  const { view } = context;
+  const firstView = viewOf({ desired: scope.desired, observation, targets, restarting, endsDoormen, comingBack });
+  const { view, assessed, sifted: judged } = judge(scope, firstView);
   const seen = view.targets.map((target) => target.desired.name);
-  const asked = { asked: restarting, seen, desired: view.desired };
-  const sifted = restarting.length === 0 ? judged : withoutVainStops(judged, asked);
+  const sifted = restarting.length === 0 ? judged : withoutVainStops(judged, view);
   const lost = view.asked.filter((node) => !seen.includes(node));
   const properties = assessed.flatMap((one) => one.properties);
   const memory = fleetMemory(fleetAsItStays(view), observation);
   const blockers = workList(goal, assessed, sifted.held);
-  const { steps: made, rescues } = resourceSteps(context, sifted);
+  const { steps: made, rescues } = resourceSteps(scope, view, sifted);
   const steps = orderSteps(connectSteps([...made, ...handsSteps(blockers)], properties, scope), scope.resources);
   return {
     formatVersion: 1,
     cluster: desired.name,
     configHash: configHash(desired),
-    observed: observedNodes(view, properties),
+    observed: Object.fromEntries(view.targets.map((one) => [one.desired.name, observedNode(one, properties)])),
     ...(lost.length === 0 ? {} : { unreached: unreachedOf(lost, observation) }),
     changes: sifted.ready.map(({ property }) => changeOf(property)).toSorted(byNode),
     steps,
@@ -99,18 +94,11 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
 
 type Ready = Sifted['ready'][number];
 
-/** The Macs of a restart, as they were asked for and as they were seen. */
-interface RestartedMacs {
-  readonly asked: readonly NodeName[];
-  readonly seen: readonly NodeName[];
-  readonly desired: DesiredFleet;
-}
-
 /**
  * The same without the stops that no restart would follow: a Mac that was not reached, or that has to wait, is not
  * restarted, and what runs beside it on other Macs stays as it is.
  */
-function withoutVainStops({ ready, held }: Sifted, { asked, seen, desired }: RestartedMacs): Sifted {
+function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desired }: View): Sifted {
   const going = ready.filter(({ kind }) => kind === 'boot-session').map(({ property }) => property.node);
   const membersOf = ({ property }: Ready): readonly NodeName[] => {
     const placement = desired.placements.find(({ name }) => name === property.about.placement);
@@ -119,10 +107,10 @@ function withoutVainStops({ ready, held }: Sifted, { asked, seen, desired }: Res
   const isVain = (one: Ready): boolean =>
     one.kind === 'placement' && !membersOf(one).some((node) => going.includes(node));
   const heldFor = (one: Ready): Held => {
-    const waiting = asked.filter((node) => membersOf(one).includes(node));
+    const waiting = restarting.filter((node) => membersOf(one).includes(node));
     const reasons = waiting.map((node) => ({
       text: `${node} cannot be restarted now`,
-      isUnknown: !seen.includes(node),
+      isUnknown: !targets.some((target) => target.desired.name === node),
     }));
     return { ...one, reasons };
   };
@@ -132,8 +120,8 @@ function withoutVainStops({ ready, held }: Sifted, { asked, seen, desired }: Res
   };
 }
 
+/** What a plan was made from on one node: when any of it differs at the next look, the plan is stale. */
 function observedNode({ desired: { name }, facts }: ObservedTarget, properties: readonly Property[]): ObservedNode {
-  const session = read(facts, bootSessionFact);
   const seen: [string, Json][] = properties
     .filter(({ node }) => node === name)
     .map(({ address, observed }) => [
@@ -141,14 +129,10 @@ function observedNode({ desired: { name }, facts }: ObservedTarget, properties: 
       observed.kind === 'known' ? { value: observed.value } : { unknown: observed.reason },
     ]);
   return {
-    bootSession: session.kind === 'known' ? session.value.uuid : null,
+    bootSession: readValue(facts, bootSessionFact)?.uuid ?? null,
     hash: digestOf(Object.fromEntries(seen)),
   };
 }
-
-/** What a plan was made from, by node: when any of it differs at the next look, the plan is stale. */
-const observedNodes = ({ targets }: View, properties: readonly Property[]): Readonly<Record<string, ObservedNode>> =>
-  Object.fromEntries(targets.map((target) => [target.desired.name, observedNode(target, properties)]));
 
 /** One step per entry of the work list that hands at the rack can do, so that preview, journal and runs carry it. */
 function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
@@ -175,24 +159,9 @@ function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
 }
 
 /** In the order in which they disturb. */
-const kinds = [
-  'start',
-  'network',
-  'rdma-start',
-  'interrupt',
-  'reboot',
-  'shutdown',
-  'delete',
-] as const satisfies readonly EffectKind[];
-
-type Of<K extends EffectKind> = Extract<Effect, { kind: K }>;
+const kinds = ['start', 'network', 'rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const;
 
 const sortedOnce = <T extends string>(texts: readonly T[]): readonly T[] => [...new Set(texts)].toSorted(compareText);
-
-const isOf =
-  <K extends EffectKind>(kind: K) =>
-  (effect: Effect): effect is Of<K> =>
-    effect.kind === kind;
 
 const placementsOf = (effect: Effect): readonly string[] => [
   ...('placement' in effect ? [effect.placement] : []),
@@ -204,8 +173,8 @@ function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
   return kinds.flatMap((kind): readonly EffectTotal[] => {
     const own = steps.filter(({ effect }) => effect.kind === kind);
     const effects = own.map(({ effect }) => effect);
-    const seconds = effects.filter(isOf('interrupt')).map((one) => one.seconds);
-    const bytes = effects.filter(isOf('delete')).reduce((sum, one) => sum + one.bytes, 0);
+    const seconds = effects.flatMap((one) => (one.kind === 'interrupt' ? [one.seconds] : []));
+    const bytes = effects.reduce((sum, one) => sum + (one.kind === 'delete' ? one.bytes : 0), 0);
     return own.length === 0
       ? []
       : [

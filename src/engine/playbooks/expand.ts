@@ -102,11 +102,7 @@ export function expandTask(
 ): Work {
   switch (task.kind) {
     case 'converge':
-      return {
-        kind: 'plan',
-        goal: { kind: 'converge', ...given({ only: task.only }) },
-        targets: nodes,
-      };
+      return { kind: 'plan', goal: { kind: 'converge', ...given({ only: task.only }) }, targets: nodes };
     case 'verify':
       return { kind: 'verify', targets: nodes };
     case 'stop': {

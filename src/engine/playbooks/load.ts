@@ -15,12 +15,6 @@ import type { BatchSize, NodeChoice, Play, Playbook } from './playbook.ts';
 import { type FieldText, fieldsIn, isTaskKind, readTask, type TaskSpecs, tasks } from './tasks.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
 
-/** A playbook file that was read: what it says when there is no error, and always every problem by place. */
-interface LoadedPlaybook {
-  readonly playbook?: Playbook;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /** What a playbook is judged against, and what it is called. */
 interface PlaybookOrigin {
   /** The name that diagnostics show. */
@@ -35,7 +29,10 @@ interface PlaybookOrigin {
  * Reads and judges a playbook. All problems come back together, each with file, line and column; `playbook` is there
  * unless one of them is an error. Never throws, whatever the input holds.
  */
-export function loadPlaybook(input: string | Uint8Array, { file, name, fleet }: PlaybookOrigin): LoadedPlaybook {
+export function loadPlaybook(
+  input: string | Uint8Array,
+  { file, name, fleet }: PlaybookOrigin,
+): { readonly playbook?: Playbook; readonly diagnostics: readonly Diagnostic[] } {
   const document = readDocument(input, file);
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
   const diagnostics = diagnosticsOf(document.source, [
@@ -100,6 +97,9 @@ interface PlacedText {
   readonly text: string;
   readonly pointer: string;
 }
+
+/** Where a problem with a value is shown. */
+const placeIn = ({ map }: ReadDocument, pointer: string) => ({ span: spanOf(map, { pointer, at: 'value' }), pointer });
 
 /** What a file may name. */
 interface Names {
@@ -171,8 +171,7 @@ function nameProblems(document: ReadDocument, words: readonly PlacedText[], name
       const list = known.length === 0 ? `It has no ${noun}s.` : `It has ${listText(known)}.`;
       return {
         code,
-        span: spanOf(document.map, { pointer, at: 'value' }),
-        pointer,
+        ...placeIn(document, pointer),
         detail: `There is no ${noun} ${quoted(text)} in the cluster file.`,
         hint: near === undefined ? list : `Did you mean \`${near}\`?`,
         ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
@@ -183,16 +182,8 @@ function nameProblems(document: ReadDocument, words: readonly PlacedText[], name
 function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fleet: DesiredFleet): readonly Problem[] {
   const hint = typeof value === 'string' ? unknownProperty(value, fleet) : undefined;
   if (hint === undefined) return [];
-  const span = spanOf(document.map, { pointer, at: 'value' });
-  return [
-    {
-      code: 'playbook/unknown-property',
-      span,
-      pointer,
-      detail: `There is no property ${quoted(String(value))}.`,
-      hint,
-    },
-  ];
+  const detail = `There is no property ${quoted(String(value))}.`;
+  return [{ code: 'playbook/unknown-property', ...placeIn(document, pointer), detail, hint }];
 }
 
 /** What is drained has a door. */
@@ -201,8 +192,7 @@ const closedProblems = (document: ReadDocument, names: Placed, { placements }: D
     .filter(({ text }) => placements.some(({ name, publication }) => name === text && publication === undefined))
     .map(({ text, pointer }) => ({
       code: 'playbook/not-published',
-      span: spanOf(document.map, { pointer, at: 'value' }),
-      pointer,
+      ...placeIn(document, pointer),
       detail: `${text} answers its own node alone, without a doorman.`,
     }));
 
@@ -210,10 +200,9 @@ function labelProblems(document: ReadDocument, choice: Placed, fleet: DesiredFle
   const { value, pointer } = choice;
   if (typeof value !== 'string' || !value.includes('=')) return [];
   const { diagnostics } = selectNodes(fleet, { names: [], labels: [value] });
-  const span = spanOf(document.map, { pointer, at: 'value' });
   return diagnostics
     .slice(0, 1)
-    .map(({ detail, hint }) => ({ code: 'playbook/no-node-chosen', span, pointer, detail, hint }));
+    .map(({ detail, hint }) => ({ code: 'playbook/no-node-chosen', ...placeIn(document, pointer), detail, hint }));
 }
 
 function fieldProblems(document: ReadDocument, task: Placed): readonly Problem[] {

@@ -2,7 +2,7 @@ import type { DesiredFleet } from '../../../model/desired.ts';
 import { shortDigest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { KeptFile } from '../../../model/facts/fact-values.ts';
-import { type Known, known, mapKnown, unknown } from '../../../model/known.ts';
+import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
@@ -20,7 +20,7 @@ import {
 } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
 import { buildStep } from '../../build-step.ts';
-import { read } from '../../fact.ts';
+import { read, readValue } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
@@ -107,9 +107,7 @@ function unlessClosed(property: Property, placement: string): Property {
 const putDeadlineMs = 30_000;
 
 /** The files that were put on a node. */
-interface Kept {
-  readonly files: readonly KeptFile[];
-}
+type Kept = Pick<DoormenSight, 'files'>;
 
 /** The address of the key file of a placement. */
 const keysAddress = (port: number, placement: string): Addressed =>
@@ -122,9 +120,6 @@ const keysWords: Readonly<Record<string, string>> = { absent: 'not there', chang
  * may be among those there, and no other. Nothing where nobody has tried to read the keys: a verb that only stops or
  * starts what was applied needs none.
  */
-const keysProperties = (node: NodeName, { port, placements }: WantedDoorman, seen: Known<Kept>): readonly Property[] =>
-  placements.flatMap((placement) => keysProperty(node, port, placement, seen));
-
 function keysProperty(
   node: NodeName,
   port: number,
@@ -140,7 +135,7 @@ function keysProperty(
     return [{ ...about, desired: 'unknown', observed: keys, from, why: keys.detail }];
   }
   const desired = shortDigest(textDigest(keys.value));
-  const observed = seen.kind === 'unknown' ? seen : known(keyStateOf(seen.value, port, name));
+  const observed = mapKnown(seen, (kept) => keyStateOf(kept, port, name));
   const from = knownWords(observed, (value) => (value === desired ? 'as wanted' : (keysWords[value] ?? 'other keys')));
   return [{ ...about, desired, observed, from }];
 }
@@ -176,10 +171,13 @@ export function keysSteps({ port, placements }: WantedDoorman, makes: readonly P
 }
 
 /** Placements for which a key file lies at a doorman, whether they are behind it or not. */
-export function keyedAt(port: number, { files }: Kept): readonly string[] {
-  const folder = `${keysFolder(port).path}/`;
-  return files.flatMap(({ path }) => (path.startsWith(folder) ? [path.slice(folder.length)] : [])).toSorted();
-}
+export const keyedAt = (port: number, seen: Kept): readonly string[] => namesIn(keysFolder(port), seen);
+
+/** Placements that a doorman keeps closed. */
+export const closedAt = (port: number, seen: Kept): readonly string[] => namesIn(closedFolder(port), seen);
+
+const namesIn = ({ path: folder }: NodePath, { files }: Kept): readonly string[] =>
+  files.flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [])).toSorted();
 
 /** The address of the doorman at a port. */
 export const doormanAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
@@ -191,13 +189,8 @@ export interface DoormenSight {
 }
 
 /** What is seen of the doormen of a node; unknown where its files or its services are. */
-export function doormenSeen({ facts }: ObservedTarget): Known<DoormenSight> {
-  const files = read(facts, filesFact);
-  const services = read(facts, servicesFact);
-  if (files.kind === 'unknown') return files;
-  if (services.kind === 'unknown') return services;
-  return known({ files: files.value, services: services.value });
-}
+export const doormenSeen = ({ facts }: ObservedTarget): Known<DoormenSight> =>
+  andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
 
 /** Every property of the doormen of one node. */
 export function doormanProperties(view: View, target: ObservedTarget): readonly Property[] {
@@ -206,7 +199,9 @@ export function doormanProperties(view: View, target: ObservedTarget): readonly 
   return [
     ...wanted.flatMap((one) => [
       programProperty(fleet, one, target),
-      ...keysProperties(target.desired.name, one, doormenSeen(target)),
+      ...one.placements.flatMap((placement) =>
+        keysProperty(target.desired.name, one.port, placement, doormenSeen(target)),
+      ),
       ...doorProperties(view, one, target),
     ]),
     ...leftPorts(wanted, target).map((port) => leftProperty(port, target)),
@@ -230,13 +225,12 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
   const { config, plist, version } = doormanFiles(fleet, wanted);
   const { port } = wanted;
   const seen = doormenSeen(target);
-  const observed: Known<string> = seen.kind === 'unknown' ? seen : stateSeen(seen.value);
-  function stateSeen(sight: DoormenSight): Known<string> {
+  const observed = andThen(seen, (sight): Known<string> => {
     const state = stateOf(sight);
     const service = sight.services.find(({ label }) => label === doormanLabel(port));
     if (state !== version || service?.behind !== undefined) return known(state);
     return unknown('failed', `Nobody could tell whether the doorman listens on port ${port}.`);
-  }
+  });
   function stateOf({ files, services }: DoormenSight): string {
     const service = services.find(({ label }) => label === doormanLabel(port));
     if (!hasFiles(files, port) && service === undefined) return 'absent';
@@ -264,8 +258,7 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
 
 /** Whether the process at a port was started with these files, as far as it was heard; an older doorman does not say it. */
 function isOfVersion(version: string, port: number, { facts }: ObservedTarget): boolean {
-  const doormen = read(facts, doormenFact);
-  const said = doormen.kind === 'known' ? doormen.value.find((one) => one.port === port) : undefined;
+  const said = readValue(facts, doormenFact)?.find((one) => one.port === port);
   return said?.kind !== 'answered' || said.version === version;
 }
 
@@ -276,9 +269,7 @@ const hasFiles = (files: readonly KeptFile[], port: number): boolean => {
 
 /** Ports at which a doorman of an earlier file stands. */
 function leftPorts(wanted: readonly WantedDoorman[], target: ObservedTarget): readonly number[] {
-  const seen = doormenSeen(target);
-  if (seen.kind === 'unknown') return [];
-  const { services, files } = seen.value;
+  const { services, files } = seenValue(doormenSeen(target)) ?? { services: [], files: [] };
   const inFolder = files.flatMap(({ path, state }) => (state === 'missing' ? [] : (portOfFile(path) ?? [])));
   const ports = [...services.flatMap(({ label }) => doormanPort(label) ?? []), ...inFolder];
   return [...new Set(ports)].filter((port) => !wanted.some((one) => one.port === port)).toSorted((a, b) => a - b);
@@ -299,9 +290,3 @@ const leftProperty = (port: number, target: ObservedTarget): Property => ({
   to: 'not there',
   reason: 'no endpoint of this port is published',
 });
-
-/** Placements that a doorman keeps closed. */
-export function closedAt(port: number, { files }: DoormenSight): readonly string[] {
-  const folder = `${closedFolder(port).path}/`;
-  return files.flatMap(({ path }) => (path.startsWith(folder) ? [path.slice(folder.length)] : [])).toSorted();
-}

@@ -13,7 +13,7 @@ import { digestOf, shortDigest } from '../../../model/digest.ts';
 import type { DoormanUpstream } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, known } from '../../../model/known.ts';
-import { oncePer } from '../../../model/lists.ts';
+import { groupBy, oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Text } from '../../../model/step.ts';
 import { below } from '../../../node/paths/node-paths.ts';
@@ -51,14 +51,10 @@ function atLeaders(placement: PublishedPlacement): readonly PublishedPlacement[]
 
 /** Every doorman that the file wants, by node and port: placements at one port of one leader share one. */
 const wantedDoormen = oncePer(({ placements }: DesiredFleet): readonly WantedDoorman[] => {
-  const byDoor = new Map<string, PublishedPlacement[]>();
-  for (const one of placements.filter(isPublished).flatMap(atLeaders)) {
-    const key = `${leaderOf(one)} ${one.endpointPort}`;
-    byDoor.set(key, [...(byDoor.get(key) ?? []), one]);
-  }
-  return [...byDoor.values()].flatMap((all) => {
-    const [first] = all;
-    return first === undefined ? [] : [{ node: leaderOf(first), port: first.endpointPort, placements: all }];
+  const all = placements.filter(isPublished).flatMap(atLeaders);
+  return [...groupBy(all, (one) => `${leaderOf(one)} ${one.endpointPort}`).values()].flatMap((behind) => {
+    const [first] = behind;
+    return first === undefined ? [] : [{ node: leaderOf(first), port: first.endpointPort, placements: behind }];
   });
 });
 
@@ -78,7 +74,7 @@ export function doormanFiles(
   if (doorman === undefined) throw new Error('a published endpoint has no doorman');
   const folder = treeFolder(treeOf('runtime', doorman.name, doorman.digest));
   const node = fleet.nodes.find(({ name }) => name === wanted.node);
-  const user = node === undefined ? undefined : gatewayUser(fleet, node);
+  const user = node && gatewayUser(fleet, node);
   const upstreams = wanted.placements.map((one) => upstreamOf(fleet, one));
   const proxies = [...new Set(wanted.placements.flatMap(({ publication }) => publication.proxies ?? []))].toSorted();
   const config = doormanConfigText({ port: wanted.port, upstreams, proxies });
@@ -97,7 +93,7 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Doorman
   const { name, publication, parallel } = placement;
   const runtime = fleet.runtimes.find((one) => one.name === placement.runtime);
   const model = fleet.models.find((one) => one.name === placement.model);
-  const refusedFields = runtime === undefined ? undefined : driverOf(runtime).refusedFields;
+  const refusedFields = runtime && driverOf(runtime).refusedFields;
   return {
     placement: name,
     servedName: publication.servedName,

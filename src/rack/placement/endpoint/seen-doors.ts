@@ -1,9 +1,9 @@
 import type { DesiredFleet } from '../../../model/desired.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
-import { type Known, known, unknown } from '../../../model/known.ts';
+import { type Known, known, mapKnown, unknown } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import { closedFile, doormanLabel, doormanPort } from '../../../node/paths/own-paths.ts';
-import { read } from '../../fact.ts';
+import { read, readValue } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
@@ -13,10 +13,8 @@ import { doormenOn } from './gateways.ts';
 
 /** Whether the file that keeps a placement closed lies on its node; unknown where the files are. */
 export function isClosed({ facts }: ObservedTarget, port: number, placement: string): Known<boolean> {
-  const files = read(facts, filesFact);
-  if (files.kind === 'unknown') return files;
   const { path } = closedFile(port, placement);
-  return known(files.value.some((one) => one.path === path && one.state !== 'missing'));
+  return mapKnown(read(facts, filesFact), (files) => files.some((one) => one.path === path && one.state !== 'missing'));
 }
 
 /** That a doorman has others behind it: whoever is inside the placement came by another way, of which it knows nothing. */
@@ -25,9 +23,9 @@ const unappliedText = (port: number, placement: string): string =>
 
 /** Why it closes nothing when the door of a placement is closed at a port; undefined where its doorman stands there. */
 export function missingDoor({ facts }: ObservedTarget, port: number, placement: string): string | undefined {
-  const services = read(facts, servicesFact);
-  if (services.kind === 'unknown') return undefined;
-  const service = services.value.find(({ label }) => label === doormanLabel(port));
+  const services = readValue(facts, servicesFact);
+  if (services === undefined) return undefined;
+  const service = services.find(({ label }) => label === doormanLabel(port));
   if (service === undefined) return `No doorman stands before ${placement} at port ${port} yet`;
   const isOfOthers = service.state === 'running' && service.behind?.includes(placement) === false;
   return isOfOthers ? unappliedText(port, placement) : undefined;
@@ -93,14 +91,13 @@ export function leftDoorsOn(
   desired: DesiredFleet,
   { desired: { name: leader }, facts }: ObservedTarget,
 ): readonly LeftDoor[] {
-  const services = read(facts, servicesFact);
-  if (services.kind === 'unknown') return [];
+  const services = readValue(facts, servicesFact) ?? [];
   const wanted = doormenOn(desired, leader);
-  return services.value.flatMap(({ label }): readonly LeftDoor[] => {
+  return services.flatMap(({ label }): readonly LeftDoor[] => {
     const port = doormanPort(label);
     if (port === undefined) return [];
     const own = wanted.find((one) => one.port === port)?.placements.map(({ name }) => name) ?? [];
-    return leavingAt(services.value, port, own).map((placement) => ({ leader, port, placement }));
+    return leavingAt(services, port, own).map((placement) => ({ leader, port, placement }));
   });
 }
 

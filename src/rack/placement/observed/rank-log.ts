@@ -30,12 +30,12 @@ export function parseRankProgress(stdout: string): RankProgress | undefined {
   return log === '' ? undefined : { residentBytes: Number(resident), logBytes: Number(log) };
 }
 
-/** What is wanted of one rank. */
+/** What is wanted of the log of one rank. */
 export interface RankReportRequest {
   readonly placement: string;
   /** At most so many lines of its log. */
   readonly lines: number;
-  /** Such lines are left out, and others read instead. */
+  /** Such lines are left out, and others read or shown instead. */
   readonly requestPattern: RequestPattern;
   readonly rootPrefix: string;
 }
@@ -99,17 +99,8 @@ function exitOf(fields: ReadonlyMap<string, string>): string | undefined {
   return fields.get('last terminating signal');
 }
 
-/** Which part of a rank's log is wanted. */
-interface LogRequest {
-  readonly placement: string;
-  readonly lines: number;
-  /** Such lines are left out, and others shown instead. */
-  readonly requestPattern: RequestPattern;
-  readonly rootPrefix: string;
-}
-
 /** The command that prints the end of what a rank has printed, as the ssh user, without lines of requests; exit 66 where there is no log. */
-export const rankLogCommand = ({ placement, lines, requestPattern, rootPrefix }: LogRequest): string =>
+export const rankLogCommand = ({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}
 f=${pathWord(rankLog(placement))}
 [ -e "$f" ] || exit 66

@@ -18,11 +18,10 @@ function checkOf(
   if (name === undefined) return undefined;
   const runtime = runtimes.find((one) => one.name === placement.runtime);
   const digest = runtime?.digest;
-  const folder = digest === undefined ? undefined : treeFolder({ kind: 'runtime', name: placement.runtime, digest });
-  const gpu =
-    runtime === undefined || folder === undefined ? undefined : driverOf(runtime).gpuQuestion?.(runtime, folder);
+  const folder = digest && treeFolder({ kind: 'runtime', name: placement.runtime, digest });
+  const gpu = runtime && folder && driverOf(runtime).gpuQuestion?.(runtime, folder);
   const model = models.find((one) => one.name === placement.model);
-  const outside = runtime === undefined ? undefined : driverOf(runtime).programOutside?.(runtime);
+  const outside = runtime && driverOf(runtime).programOutside?.(runtime);
   return {
     name,
     reads: [

@@ -67,7 +67,7 @@ export function placementProperty(one: PlacementCase): Property {
     reason: `placements.${placement.name}.state: ${placement.state}`,
     ...whyUnknown(one),
     peers: nodes.filter((node) => node !== leader),
-    ...(one.comesBack === undefined ? {} : { isAtStake: true }),
+    ...(one.comesBack && { isAtStake: true }),
     after: before(one),
   };
 }
