@@ -142,7 +142,7 @@ function roleFiles(role) {
 }
 
 /** Files of `node` that read answers; all others make what is sent. */
-const answerFiles = ['answers/', 'probes/(?:kept|network|node-setting|ours|system)\\.ts$'];
+const answerFiles = ['answers/', 'probes/(?:kept|node-setting)\\.ts$'];
 
 /**
  * Parts of the rooms that have an order of their own, each with patterns of its files and what it may import besides

@@ -1,8 +1,9 @@
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
 import type { Probe } from '../../model/probe.ts';
+import { keptRecords, keptRecordsWith } from '../../node/probes/kept-scripts.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
-import { keptRecords, keptRecordsWith, placementMembers, unaskedMembers } from '../../node/probes/ours.ts';
+import { placementMembers, unaskedMembers } from '../../node/probes/placement-members.ts';
 import { softwareUpdateList, sudo as sudoShell } from '../../node/probes/system.ts';
 import { loginFact, searchPathFact, sudoFact } from '../../rack/access/fact.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';

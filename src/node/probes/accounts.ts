@@ -1,5 +1,6 @@
 import { ownAccounts } from '../../model/account.ts';
 import { directoryUsers, pathWord, place, tool } from '../paths/node-paths.ts';
+import { recordProbe } from './probe.ts';
 
 /** What is asked of the record of an account. A key that it lacks is said on stderr, and the exit is 0. @see dscl(1) */
 export const accountKeys = 'GeneratedUID NFSHomeDirectory Password PrimaryGroupID UniqueID UserShell';
@@ -14,7 +15,7 @@ export const accountKeys = 'GeneratedUID NFSHomeDirectory Password PrimaryGroupI
  * @see dscl(1): -list and -read of the local node need no root
  * @see id(1): -G -n, which asks the directory for the groups of an account
  */
-export const accountsScript = `trap "kill -9 \\$!; wait; exit 142" ALRM HUP TERM
+const script = `trap "kill -9 \\$!; wait; exit 142" ALRM HUP TERM
 r() { "$@" & wait $!; }
 r ${pathWord(tool.dscl)} . -list ${directoryUsers} UniqueID >users || exit
 while read -r n u; do
@@ -37,3 +38,6 @@ while read -r x; do printf " %s" "$x"; done <"$f"
 printf "\\n"
 done
 printf "end\\n"`;
+
+/** Accounts of people and of ours, as the local directory has them. */
+export const accountRecords = recordProbe('accounts', script, 10_000);

@@ -1,7 +1,9 @@
+import type { Probe } from '../../model/probe.ts';
 import { keeperLast, refusedMark } from '../paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../paths/node-paths.ts';
 import { sealName } from '../paths/own-paths.ts';
 import { keyMark } from '../withdraw.ts';
+import { recordProbe } from './probe.ts';
 
 /**
  * Functions of sh for scripts that print what lies on a node as records: a head, its lines each behind `|`, and `end`
@@ -96,7 +98,7 @@ const jobRecords = `  if s "$b/ops"; then
  * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
  * Runs in the private folder of the observation, whose `job-processes` file it uses.
  */
-export const keptRecordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
+const recordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
 ${readRecordsFunctions}
 s ${pathWord(place.library)} || u
 if s ${pathWord(place.applicationSupport)} && s "$b"; then
@@ -153,6 +155,13 @@ if [ -n "$P" ]; then
 fi
 printf "end\\n"`;
 
+/** Jobs and the lease that runs keep on the node, and the values from before the first change that have these keys. */
+export const keptRecordsWith = (keys: readonly string[]): Probe =>
+  recordProbe('kept-records', recordsScript(keys), 10_000);
+
+/** The probe that facts name. An observation sends it with the keys of all values (src/engine/observe/facts.ts). */
+export const keptRecords = keptRecordsWith([]);
+
 /**
  * Counts the entries of each tree, and those that were changed after its seal was written: find prints such a one
  * twice, one line after the other. The last line is the exit of find.
@@ -172,7 +181,7 @@ END { print "counts " e; for (k in n) printf "|%s %d %d\\n", k, n[k], c[k] }`;
  *
  * @see find(1) of macOS: `-cnewer file`, the same as `-newercm`
  */
-export const keptFilesScript = `b=${pathWord(place.ours)} o=${pathWord(place.opt)} T="" p=""
+const filesScript = `b=${pathWord(place.ours)} o=${pathWord(place.opt)} T="" p=""
 ${readRecordsFunctions}
 l() {
   case $x in (path=/*) p=\${x#path=/} ;; esac
@@ -248,3 +257,6 @@ for k in $T; do set -- "$k" "$@"; done
   printf "exit/%s\\n" "$?"
 } | ${pathWord(tool.awk)} -F / '${countTrees}'
 printf "end\\n"`;
+
+/** Files that were put and trees that were published, with what shows whether they are still as they were. */
+export const keptFiles = recordProbe('kept-files', filesScript, 20_000);

@@ -1,20 +1,28 @@
 import type { Baseline, BaselineRecord, NodeRollback, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled } from '../answers/read-answer.ts';
-import {
-  exitOfListHead,
-  isHoldHead,
-  isKeeperHead,
-  isLeaseHead,
-  keyOfBaselineHead,
-  keyOfJobHead,
-  labelOfForeignHead,
-  type NodeRecord,
-  readFields,
-  readRecords,
-  stateOfRollbackHead,
-} from '../answers/records.ts';
+import { type NodeRecord, readFields, readRecords } from '../answers/records.ts';
+
+/** A record whose head is a word and a name. Both are empty where that is no head of the probe. */
+interface NamedRecord extends NodeRecord {
+  readonly word: string;
+  readonly name: string;
+  /** Undefined where its lines are no fields. */
+  readonly fields: Readonly<Record<string, string>> | undefined;
+}
+
+/** The records of a probe; `forms` has the words of its heads, and the form of the name behind each. */
+const readNamed = (answer: Answer | undefined, forms: Readonly<Record<string, RegExp>>) =>
+  mapKnown(readRecords(answer), (records) =>
+    records.map((record): NamedRecord => {
+      const [, word = '', name = ''] = /^([a-z]+)(?: (.+))?$/.exec(record.head) ?? [];
+      const isHead = Object.hasOwn(forms, word) && forms[word]?.test(name) === true;
+      return { ...record, ...(isHead ? { word, name } : { word: '', name: '' }), fields: readFields(record.lines) };
+    }),
+  );
+
+const isTwice = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
 
 /** A seal that was found on the node: its id or folder, and the fields of its file. */
 export interface FoundSeal {
@@ -41,45 +49,37 @@ export interface KeptSeals {
 
 const listWords = ['sums', 'modes', 'counts'] as const;
 
+const exitForm = /^\d{1,3}$/;
+
+const sealHeads = {
+  file: /^[0-9a-f]{16}$/,
+  tree: /^(?:runtimes|models)\/[A-Za-z0-9._-]{1,255}\/[0-9a-f]{16}$/,
+  staged: /^(?:runtime|model)-[A-Za-z0-9._-]{1,255}-[0-9a-f]{16}$/,
+  ...Object.fromEntries(listWords.map((word) => [word, exitForm])),
+};
+
 /** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
-export function readKeptSeals(answer: Answer | undefined): Known<KeptSeals> {
-  const records = readRecords(answer);
-  if (records.kind === 'unknown') return records;
-  const files: FoundSeal[] = [];
-  const trees: FoundSeal[] = [];
-  const staged: string[] = [];
-  const lists = new Map<string, SealList>();
-  for (const record of records.value) {
-    const word = listWords.find((one) => exitOfListHead(record.head, one) !== undefined);
-    if (word !== undefined) {
-      if (lists.has(word)) return garbled(answer, `printed two lists of ${word}`);
-      lists.set(word, { exit: exitOfListHead(record.head, word) ?? 0, lines: record.lines });
-      continue;
+export const readKeptSeals = (answer: Answer | undefined): Known<KeptSeals> =>
+  andThen(readNamed(answer, sealHeads), (records) => {
+    const all = (word: string): readonly NamedRecord[] => records.filter((one) => one.word === word);
+    const double = listWords.find((word) => all(word).length > 1);
+    if (double !== undefined) return garbled(answer, `printed two lists of ${double}`);
+    if (!records.every(isSealRecord)) return garbled(answer, 'printed a record that is no seal');
+    const [files, trees, staged] = [all('file'), all('tree'), all('staged')];
+    if (isTwice([...files, ...trees, ...staged].map(({ name }) => name))) {
+      return garbled(answer, 'printed one seal twice');
     }
-    const folder = stagedFolder(record);
-    if (folder !== undefined) {
-      staged.push(folder);
-      continue;
-    }
-    const seal = sealOf(record);
-    if (seal === undefined) return garbled(answer, 'printed a record that is no seal');
-    (seal.kind === 'file' ? files : trees).push(seal);
-  }
-  const ids = [...[...files, ...trees].map(({ id }) => id), ...staged];
-  if (new Set(ids).size !== ids.length) return garbled(answer, 'printed one seal twice');
-  return known({ files, trees, staged, ...Object.fromEntries(lists) });
-}
+    const lists = listWords.flatMap((word) =>
+      all(word).map(({ name, lines }): [string, SealList] => [word, { exit: Number(name), lines }]),
+    );
+    const seal = ({ name, fields = {} }: NamedRecord): FoundSeal => ({ id: name, fields });
+    const names = staged.map(({ name }) => name);
+    return known({ files: files.map(seal), trees: trees.map(seal), staged: names, ...Object.fromEntries(lists) });
+  });
 
-const stagedFolder = ({ head, lines }: NodeRecord): string | undefined =>
-  lines.length > 0 ? undefined : /^staged ((?:runtime|model)-[A-Za-z0-9._-]{1,255}-[0-9a-f]{16})$/.exec(head)?.[1];
-
-function sealOf({ head, lines }: NodeRecord): (FoundSeal & { readonly kind: 'file' | 'tree' }) | undefined {
-  const [, fileId] = /^file ([0-9a-f]{16})$/.exec(head) ?? [];
-  const [, treeId] = /^tree ((?:runtimes|models)\/[A-Za-z0-9._-]{1,255}\/[0-9a-f]{16})$/.exec(head) ?? [];
-  const fields = readFields(lines);
-  if (fields === undefined) return undefined;
-  if (fileId !== undefined) return { kind: 'file', id: fileId, fields };
-  return treeId === undefined ? undefined : { kind: 'tree', id: treeId, fields };
+function isSealRecord({ word, fields, lines }: NamedRecord): boolean {
+  if (word === 'file' || word === 'tree') return fields !== undefined;
+  return word === 'staged' ? lines.length === 0 : word !== '';
 }
 
 /** A list that a tool should have printed; `what` completes "… could not be …". */
@@ -108,54 +108,83 @@ interface Kept {
   readonly processes: Known<readonly JobProcess[]>;
 }
 
+const keptHeads = {
+  job: /^[A-Za-z0-9._-]{1,255}$/,
+  lease: /^$/,
+  hold: /^$/,
+  rollback: /^(?:pending|rolling)$/,
+  keeper: /^$/,
+  processes: exitForm,
+  baseline: /^[a-z-]{1,64}$/,
+  foreign: /^[A-Za-z0-9._-]{1,255}$/,
+  traces: /^$/,
+};
+
 /** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
-export function readKept(answer: Answer | undefined): Known<Kept> {
-  const records = readRecords(answer);
-  if (records.kind === 'unknown') return records;
-  const before = readKeptBefore(records.value);
-  if (before === undefined) return garbled(answer, 'printed what was there before so that it cannot be read');
-  const { others, ...earlier } = before;
-  const jobs: Kept['jobs'][number][] = [];
-  const leases: Kept['leases'][number][] = [];
-  const holds: Kept['holds'][number][] = [];
-  const rollbacks: NodeRollback[] = [];
-  const keepers: Kept['keeper'][] = [];
-  let processes: Known<readonly JobProcess[]> | undefined;
-  for (const { head, lines } of others) {
-    const exit = exitOfListHead(head, 'processes');
-    if (exit !== undefined && processes === undefined) {
-      processes = processesOf(exit, lines);
-      continue;
+export const readKept = (answer: Answer | undefined): Known<Kept> =>
+  andThen(readNamed(answer, keptHeads), (records) => {
+    const all = (word: keyof typeof keptHeads): readonly NamedRecord[] => records.filter((one) => one.word === word);
+    const names = (word: keyof typeof keptHeads): readonly string[] => all(word).map(({ name }) => name);
+    const traces = all('traces').map(tracesOf);
+    const isBeforeTwice = traces.length > 1 || isTwice([...names('baseline'), ...names('foreign')]);
+    if (isBeforeTwice || traces.includes(undefined)) {
+      return garbled(answer, 'printed what was there before so that it cannot be read');
     }
-    const key = keyOfJobHead(head);
-    const fields = readFields(lines);
-    const state = stateOfRollbackHead(head);
-    const isOne = isLeaseHead(head) || isKeeperHead(head) || isHoldHead(head);
-    if (key === undefined && state === undefined && !isOne)
-      return garbled(answer, 'printed a record that is neither job, lease, hold, rollback nor keeper');
-    if (fields === undefined) return garbled(answer, `printed fields of ${head} that cannot be read`);
-    if (key !== undefined) jobs.push({ key, fields });
-    else if (state !== undefined) rollbacks.push({ state, fields });
-    else if (isKeeperHead(head)) keepers.push(fields);
-    else if (isHoldHead(head)) holds.push({ fields });
-    else leases.push({ fields });
-  }
-  if (keepers.length > 1) return garbled(answer, 'printed more than one keeper');
-  if (holds.length > 1) return garbled(answer, 'printed more than one hold');
-  if (leases.length > 1) return garbled(answer, 'printed more than one lease');
-  if (new Set(rollbacks.map(({ state }) => state)).size < rollbacks.length)
-    return garbled(answer, 'printed one rollback twice');
-  const isUnambiguous = new Set(jobs.map(({ key }) => key)).size === jobs.length;
-  if (!isUnambiguous) return garbled(answer, 'printed one job twice');
-  return known({
-    jobs,
-    leases,
-    holds,
-    rollbacks,
-    keeper: keepers[0] ?? {},
-    ...earlier,
-    processes: processes ?? unknown('failed', 'Nobody looked for the processes of jobs.'),
+    const [processes, ...more] = all('processes');
+    const odd = records.find((one) => one.word === '' || more.includes(one) || !hasItsFields(one));
+    if (odd !== undefined) {
+      const isNone = odd.word === '' || odd.word === 'processes';
+      return garbled(
+        answer,
+        isNone
+          ? 'printed a record that is neither job, lease, hold, rollback nor keeper'
+          : `printed fields of ${odd.head} that cannot be read`,
+      );
+    }
+    for (const word of ['keeper', 'hold', 'lease'] as const) {
+      if (all(word).length > 1) return garbled(answer, `printed more than one ${word}`);
+    }
+    for (const word of ['rollback', 'job'] as const) {
+      if (isTwice(names(word))) return garbled(answer, `printed one ${word} twice`);
+    }
+    return known({
+      jobs: all('job').map(({ name: key, fields = {} }) => ({ key, fields })),
+      leases: all('lease').map(({ fields = {} }) => ({ fields })),
+      holds: all('hold').map(({ fields = {} }) => ({ fields })),
+      rollbacks: all('rollback').map(({ name, fields = {} }) => ({
+        state: name === 'pending' ? 'pending' : 'rolling',
+        fields,
+      })),
+      keeper: all('keeper')[0]?.fields ?? {},
+      baseline: { values: all('baseline').map(baselineOf), daemons: all('foreign').map(daemonOf) },
+      traces: traces[0] ?? { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false },
+      processes:
+        processes === undefined
+          ? unknown('failed', 'Nobody looked for the processes of jobs.')
+          : processesOf(Number(processes.name), processes.lines),
+    });
   });
+
+/** Values from before, and what ps printed, are lines of any form. */
+const hasItsFields = ({ word, fields }: NamedRecord): boolean =>
+  fields !== undefined || word === 'baseline' || word === 'foreign' || word === 'processes';
+
+const baselineOf = ({ name: key, lines }: NamedRecord): BaselineRecord =>
+  lines.length === 0 ? { key } : { key, text: lines.join('\n') };
+
+const daemonOf = ({ name: label, lines }: NamedRecord): StoppedDaemon => ({
+  label,
+  wasLoaded: lines.includes('was=loaded'),
+  isMoved: lines.includes('plist=moved'),
+});
+
+const isTreesWord = (word: string): word is Traces['trees'] => ['none', 'theirs', 'models', 'some'].includes(word);
+
+function tracesOf({ fields }: NamedRecord): Traces | undefined {
+  const { trees = 'none' } = fields ?? {};
+  if (fields === undefined || !isTreesWord(trees)) return undefined;
+  const has = (key: string): boolean => fields[key] === 'yes';
+  return { hasFolder: has('folder'), trees, hasSudoers: has('sudoers'), hasKey: has('key') };
 }
 
 /** ps ends with 1 when none of the numbers is a process; whatever it prints of others is not about jobs. */
@@ -164,44 +193,4 @@ function processesOf(exit: number, lines: readonly string[]): Known<readonly Job
   const found = lines.map((line) => /^ *(\d{1,10}) +(\S.*)$/.exec(line));
   if (found.includes(null)) return unknown('garbled', 'ps printed a line that is no process.');
   return known(found.map((match) => ({ pid: match?.[1] ?? '', command: match?.[2] ?? '' })));
-}
-
-/** What the records say of the node as it was before, and as it will be without meshwright; and the other records. */
-interface KeptBefore {
-  readonly baseline: Baseline;
-  readonly traces: Traces;
-  readonly others: readonly NodeRecord[];
-}
-
-const noTraces: Traces = { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false };
-
-const isTreesWord = (word: string): word is Traces['trees'] => ['none', 'theirs', 'models', 'some'].includes(word);
-
-function tracesOf(lines: readonly string[]): Traces | undefined {
-  const fields = readFields(lines);
-  const { trees = 'none' } = fields ?? {};
-  if (fields === undefined || !isTreesWord(trees)) return undefined;
-  const has = (key: string): boolean => fields[key] === 'yes';
-  return { hasFolder: has('folder'), trees, hasSudoers: has('sudoers'), hasKey: has('key') };
-}
-
-/** Takes them out of all records; undefined when one of them cannot be read or comes twice. */
-function readKeptBefore(records: readonly NodeRecord[]): KeptBefore | undefined {
-  const values: BaselineRecord[] = [];
-  const daemons: StoppedDaemon[] = [];
-  const others: NodeRecord[] = [];
-  const traces: (Traces | undefined)[] = [];
-  for (const record of records) {
-    const { head, lines } = record;
-    const key = keyOfBaselineHead(head);
-    const label = labelOfForeignHead(head);
-    if (key !== undefined) values.push(lines.length === 0 ? { key } : { key, text: lines.join('\n') });
-    else if (label !== undefined)
-      daemons.push({ label, wasLoaded: lines.includes('was=loaded'), isMoved: lines.includes('plist=moved') });
-    else if (head === 'traces') traces.push(tracesOf(lines));
-    else others.push(record);
-  }
-  const names = [...values.map(({ key }) => key), ...daemons.map(({ label }) => label)];
-  if (traces.length > 1 || traces.includes(undefined) || new Set(names).size < names.length) return undefined;
-  return { baseline: { values, daemons }, traces: traces[0] ?? noTraces, others };
 }

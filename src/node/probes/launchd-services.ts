@@ -1,5 +1,6 @@
 import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { doormanLabel, doormanStatusStart, doormanStatusUrl, rankServiceLabel } from '../paths/own-paths.ts';
+import { recordProbe } from './probe.ts';
 
 /** More than a doorman says of a hundred placements. */
 const mostStatusBytes = 65_536;
@@ -23,7 +24,7 @@ const namesBehind = `index($0, "${doormanStatusStart.replaceAll('"', '\\"')}") =
  * it said too much, or where somebody else answered. Names of files on the node are only ever expanded inside quotes. ALRM of the watchdog ends
  * the tool that hangs, too. Runs in the private folder of the observation, whose `print` file it uses.
  */
-export const launchdServicesScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
+const script = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
 f=${pathWord(place.launchDaemons)}
 if [ ! -d "$f" ] || [ ! -r "$f" ] || [ ! -x "$f" ]; then
   printf "unreadable\\n"
@@ -72,3 +73,6 @@ for p in "$b/placements/"*; do
   v
 done
 printf "end\\n"`;
+
+/** What launchd says of each of our plists. */
+export const launchdServices = recordProbe('launchd-services', script, 10_000);

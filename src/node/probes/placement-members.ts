@@ -4,6 +4,7 @@ import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { rdmaStartsFile, rebootMarkFile } from '../paths/own-paths.ts';
 import { printWired } from '../wired-memory.ts';
 import { readRecordsFunctions } from './kept-scripts.ts';
+import { recordProbe } from './probe.ts';
 
 /**
  * The last part of the local address of every listener: `*.8080` and `10.77.0.1.8080` both listen on 8080. They are
@@ -209,8 +210,11 @@ ${printTokens}
 d
 printf 'end\\n'`;
 
-/** Every member, every listener, and one token from each endpoint. */
-export const placementMembersScript = membersScript(askEndpoint, turnFunctions);
+/**
+ * Members of placements, who listens, and one token from each endpoint. The deadline is a little more than the longest
+ * wait for a token that a run asks for (20 s, src/drivers).
+ */
+export const placementMembers = recordProbe('placement-members', membersScript(askEndpoint, turnFunctions), 22_000);
 
-/** The same without asking any endpoint: what a start looks at while its ranks are not all there yet. */
-export const unaskedMembersScript = membersScript(':', '');
+/** The same answer without a token: a look that must not wait for one, nor leave requests with a mesh that is half there. */
+export const unaskedMembers = recordProbe('placement-members', membersScript(':', ''), 10_000);

@@ -9,7 +9,7 @@ import { given } from '../../model/given.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { place, tool } from '../../node/paths/node-paths.ts';
-import { accountRecords } from '../../node/probes/ours.ts';
+import { accountRecords } from '../../node/probes/accounts.ts';
 import { defineFact } from '../fact.ts';
 
 const isName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);

@@ -3,7 +3,7 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { isLoaded, overrideOf } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
-import { foreignDaemonList } from '../../node/probes/ours.ts';
+import { foreignDaemonList } from '../../node/probes/foreign-daemons.ts';
 import { defineFact } from '../fact.ts';
 
 const headForm = /^(daemon|override) ([a-z.]{1,100}) (\d{1,3})$/;

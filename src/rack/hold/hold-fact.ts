@@ -4,7 +4,7 @@ import { type Known, known } from '../../model/known.ts';
 import { isDayOver } from '../../model/text/units.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/ours.ts';
+import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** That the node is to be left alone, as `hold` has written it down; whether that is over goes by our own clock. */

@@ -2,7 +2,8 @@ import type { Facts, KeeperSight, KeptFile } from '../../model/facts/fact-values
 import { type Known, known } from '../../model/known.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
 import { readKept } from '../../node/probes/kept.ts';
-import { keptFiles, keptRecords, launchdServices } from '../../node/probes/ours.ts';
+import { keptFiles, keptRecords } from '../../node/probes/kept-scripts.ts';
+import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact, readValue } from '../fact.ts';
 import { filesFact } from '../records/files-fact.ts';
 import { servicesFact } from '../records/services-fact.ts';

@@ -2,7 +2,7 @@ import type { KeptFile } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept.ts';
-import { keptFiles } from '../../node/probes/ours.ts';
+import { keptFiles } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** The files that were put on the node, each compared with its seal: checksum, size and mode. */

@@ -4,7 +4,7 @@ import { type Known, known } from '../../model/known.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { doormanPort } from '../../node/paths/own-paths.ts';
-import { launchdServices } from '../../node/probes/ours.ts';
+import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact } from '../fact.ts';
 
 const statusHead = /^status ([A-Za-z0-9._-]{1,255})$/;

@@ -5,7 +5,7 @@ import { isUuid } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type JobProcess, readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/ours.ts';
+import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { sysctl } from '../../node/probes/system.ts';
 import { defineFact } from '../fact.ts';
 import { fieldsText } from './leases-fact.ts';

@@ -1,6 +1,6 @@
 import { type Known, known } from '../../model/known.ts';
 import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/ours.ts';
+import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** The lease that a run holds on the node, or held when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */

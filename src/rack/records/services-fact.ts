@@ -3,7 +3,7 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { parseLaunchctlPrint } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
-import { launchdServices } from '../../node/probes/ours.ts';
+import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact } from '../fact.ts';
 import { isDoormanStatus } from './gateways-fact.ts';
 

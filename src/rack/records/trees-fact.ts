@@ -4,7 +4,7 @@ import { type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept.ts';
-import { keptFiles } from '../../node/probes/ours.ts';
+import { keptFiles } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** How many entries a tree has, and how many of them were changed after it was sealed. */

@@ -8,7 +8,7 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/ours.ts';
+import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { posixCksum } from '../../node/put-file.ts';
 import type { Before } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';

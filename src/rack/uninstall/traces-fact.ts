@@ -1,7 +1,7 @@
 import type { Traces } from '../../model/facts/node-records.ts';
 import { type Known, known } from '../../model/known.ts';
 import { readKept } from '../../node/probes/kept.ts';
-import { keptRecords } from '../../node/probes/ours.ts';
+import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
 /** What lies on the node because of meshwright, and what it is reached by. */

@@ -3,7 +3,7 @@ import { given } from '../../../model/given.ts';
 import { andThen, type Known, known, mapKnown } from '../../../model/known.ts';
 import { isUuid, wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled } from '../../../node/answers/read-answer.ts';
-import { placementMembers } from '../../../node/probes/ours.ts';
+import { placementMembers } from '../../../node/probes/placement-members.ts';
 import { sysctl } from '../../../node/probes/system.ts';
 import { mostWiredBytes } from '../../../node/wired-memory.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
