@@ -22,7 +22,7 @@
  */
 export { type ObserveOptions, observeFleet } from './apply/reach/observe.ts';
 export type { NodeWay, Way } from './apply/reach/with-remote.ts';
-export type { LoadedCluster } from './config/load-cluster.ts';
+export type { LoadedCluster } from './config/load-cluster-with.ts';
 export { type LoadedLock, parseLock } from './config/lock.ts';
 export type { Diagnostic } from './diagnostics/diagnostic.ts';
 export { FleetError } from './diagnostics/diagnostic.ts';

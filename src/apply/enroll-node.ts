@@ -14,7 +14,7 @@ import { fetchHostKey } from '../remote/connect.ts';
 import { quoteNodeText } from '../remote/connect-failure.ts';
 import type { HostKeyVerdict } from '../remote/keys/host-key-trust.ts';
 import { connectWithPassword, diagnoseSudo } from '../remote/keys/password-login.ts';
-import { diagnoseExit, type ExecResult } from '../remote/remote.ts';
+import { diagnoseExit, type ExecResult, printedText } from '../remote/remote.ts';
 import { interruption, type LogIn, type UseLimits, type Way, withRemote } from './reach/with-remote.ts';
 
 /** How a node is entered to install key and rule, and what is missing there. */
@@ -61,11 +61,11 @@ export async function installAccess(install: InstallAccess, limits: UseLimits): 
   return judge(install, reached.value);
 }
 
-function judge({ way }: InstallAccess, { exit, stdout, stderr }: ExecResult): InstallResult {
+function judge({ way }: InstallAccess, result: ExecResult): InstallResult {
+  const { exit, stdout, stderr: said } = printedText(result);
   const { label, user } = way.target;
-  const answer = readAccessAnswer(Buffer.from(stdout).toString('utf8'));
+  const answer = readAccessAnswer(stdout);
   if (isSuccess(exit) && answer.rule !== undefined) return { answer, diagnostics: [] };
-  const said = Buffer.from(stderr).toString('utf8');
   const subject = nodeSubject(label);
   if (isPasswordWrong(said)) {
     const detail = prose`sudo on ${named(label)} refused the password of ${user}. It was given once.`;
@@ -92,7 +92,7 @@ export interface ShownKey {
  */
 export async function lookAtHostKey(way: Extract<Way, { kind: 'way' }>, limits: UseLimits): Promise<ShownKey> {
   const { deadlineMs, signal, onRemote } = limits;
-  const asked = { deadlineMs, ...(signal ? { signal } : {}), ...(onRemote ? { onRemote } : {}) };
+  const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
     (error: unknown) => {
       // An interrupted attempt says nothing about the node.
@@ -132,8 +132,7 @@ export async function checkAccess(
     const isRefused = reached.diagnostics.some((one) => one.code === 'ssh/authentication-failed');
     return { login: isRefused ? 'refused' : 'unknown', diagnostics: reached.diagnostics };
   }
-  const { exit } = reached.value;
-  const stderr = new TextDecoder().decode(reached.value.stderr);
+  const { exit, stderr } = printedText(reached.value);
   const problem = diagnoseSudo(target.label, target.user, exit, stderr);
   if (problem) return { login: 'accepted', sudo: 'refused', diagnostics: [problem] };
   if (isSuccess(exit)) return { login: 'accepted', sudo: 'allowed', diagnostics: [] };

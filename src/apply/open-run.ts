@@ -126,7 +126,7 @@ async function execute(plan: Plan, parts: Parts): Promise<readonly StepReport[]>
     return await executeSteps(plan, {
       run: runnerOf(plan, parts),
       parallel,
-      ...(signal ? { interrupt: signal } : {}),
+      ...given({ interrupt: signal }),
       forbidden: keeper.lost,
       halted: halted.signal,
       interruptMs: timing.interruptMs,
@@ -201,8 +201,7 @@ function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, parts:
     record(parts, { phase: 'outcome', step: step.id, node: step.node, outcome, ms, problems });
   }
   parts.problems.push(...diagnostics);
-  const about = rescues === undefined ? {} : { rescues };
-  parts.options.onEvent({ kind: 'step-ended', step, outcome, ms, diagnostics, ...about });
+  parts.options.onEvent({ kind: 'step-ended', step, outcome, ms, diagnostics, ...given({ rescues }) });
 }
 
 function reportOf(parts: Parts, steps: readonly StepReport[], refusals: readonly LeaseRefusal[] = []): RunReport {

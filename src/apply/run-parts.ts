@@ -34,7 +34,7 @@ export function createParts(options: RunOptions): Parts {
     timing,
     waitMs: leaseWaitMs,
     askMs: deadlineMs,
-    ...(signal ? { signal } : {}),
+    ...given({ signal }),
     session: (node) => sessionOf(parts, node),
     onChange: (change) => tellLease(parts, change),
   });
@@ -61,15 +61,9 @@ export function sessionOf(parts: Parts, node: NodeName): Session {
 /** One that is not kept: over a connection of its own, made when it is first used. */
 export function newSession(parts: Parts, node: NodeName): Session {
   const { deadlineMs, onRemote, onEvent, timing } = parts.options;
-  return openSession(
-    { node, way: wayOf(parts, node) },
-    {
-      deadlineMs,
-      retryMs: timing.retryMs,
-      ...(onRemote ? { onRemote } : {}),
-      onReconnect: (_node, attempt) => onEvent({ kind: 'reconnecting', node, attempt }),
-    },
-  );
+  const onReconnect = (_node: NodeName, attempt: number): void => onEvent({ kind: 'reconnecting', node, attempt });
+  const limits = { deadlineMs, retryMs: timing.retryMs, ...given({ onRemote }), onReconnect };
+  return openSession({ node, way: wayOf(parts, node) }, limits);
 }
 
 /** @throws Error when the run was given no way to it, which is a bug of the caller */

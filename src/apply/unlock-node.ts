@@ -1,6 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
+import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Secret } from '../model/secret.ts';
 import { nodeSubject } from '../model/subject.ts';
@@ -26,7 +27,7 @@ type AtDoor =
 export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoor> {
   const shown = await lookAtHostKey(way, limits);
   const { deadlineMs, signal, onRemote } = limits;
-  const asked = { deadlineMs, ...(signal ? { signal } : {}), ...(onRemote ? { onRemote } : {}) };
+  const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const state = await seeWhetherLocked({ target: way.target, trust: trustIn(way.target, shown.key) }, asked);
   return state.kind === 'locked' ? { kind: 'locked', shown } : { kind: 'other' };
 }
@@ -132,7 +133,7 @@ export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<
   const { attempts, signal, deadlineMs, onRemote } = limits;
   const login = { target, trust: one.trust, password: one.password };
   if (!(await turn(one.node, address, limits))) return unsent(interruption(one.node));
-  const answer = await unlockWithPassword(login, { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) });
+  const answer = await unlockWithPassword(login, { deadlineMs, signal, ...given({ onRemote }) });
   await attempts.ended(address, answer.kind === 'refused' || answer.kind === 'unlocked' ? answer.kind : 'unknown');
   // An interrupted attempt says nothing about the node.
   if (signal.aborted) return unsent(interruption(one.node));
@@ -164,8 +165,8 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     const { rebootPausesMs } = timing;
     await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, signal);
     if (signal.aborted) return sent(interruption(node));
-    const bounds = { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) };
-    const look = { ...bounds, parallel: 1, newToken, facts: ['boot-session'] as const };
+    const about = { parallel: 1, newToken, facts: ['boot-session'] as const };
+    const look = { deadlineMs, signal, ...given({ onRemote }), ...about };
     const { nodes, failures } = await observeFleet([{ node, way }], look);
     const session = read(nodes[node]?.facts, bootSessionFact);
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };

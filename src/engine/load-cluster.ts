@@ -1,4 +1,4 @@
-import { type LoadedCluster, loadClusterWith } from '../config/load-cluster.ts';
+import { type LoadedCluster, loadClusterWith } from '../config/load-cluster-with.ts';
 import { keysByDriver } from '../drivers/registry.ts';
 
 /** {@link loadClusterWith} for the drivers of this package. */

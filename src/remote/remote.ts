@@ -3,6 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Exit } from '../model/probe.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { labelled, prose } from '../model/text/prose.ts';
+import type { ScriptEnd } from '../node/root-script.ts';
 import type { LookUp } from './look-up-name.ts';
 
 /** An exit that nobody knows. */
@@ -106,6 +107,12 @@ export interface ExecResult {
   readonly sentAtEpochMs: number;
   readonly receivedAtEpochMs: number;
 }
+
+/** The same with what it printed as text. */
+export const printedText = ({ exit, stdout, stderr }: ExecResult): ScriptEnd => {
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
+  return { exit, stdout: text(stdout), stderr: text(stderr) };
+};
 
 /** An authenticated connection to one node whose host key has been verified. */
 export interface Remote {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LoadedCluster } from '../../src/config/load-cluster.ts';
+import type { LoadedCluster } from '../../src/config/load-cluster-with.ts';
 import { parseLock } from '../../src/config/lock.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';

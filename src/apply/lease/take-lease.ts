@@ -12,58 +12,13 @@ import {
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
-import { leaseLostExit, mutatingCommand, type ScriptEnd } from '../../node/root-script.ts';
+import { leaseLostExit, type ScriptEnd } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
-import { diagnoseExit } from '../../remote/remote.ts';
-import type { Session } from '../reach/session.ts';
+import { diagnoseExit, printedText } from '../../remote/remote.ts';
+import { askRoot, type Session } from '../reach/session.ts';
 import type { LeaseHolder } from '../run-report.ts';
 import { pause, type RunTiming } from '../run-timing.ts';
 import { type Controller, hasEnded } from './controller.ts';
-
-/** How releasing the lease of a node came out. */
-export type Released =
-  | { readonly kind: 'released' }
-  /** Nobody held it when it was looked at, or its own run has given it back meanwhile. */
-  | { readonly kind: 'free' }
-  /** Its holder renewed it while it was watched. */
-  | { readonly kind: 'alive'; readonly holder: LeaseHolder }
-  /** Somebody else's, or an answer that nobody heard. */
-  | { readonly kind: 'not-this-run' }
-  | { readonly kind: 'unheard' }
-  | { readonly kind: 'interrupted' }
-  | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
-
-/**
- * Releases a lease whose holder is proven to be dead: it is taken over, which a living holder prevents, and given back.
- * Takes as long as a lease needs to expire.
- */
-export async function releaseDeadLease(
-  session: Session,
-  wish: Omit<LeaseWish, 'onHolder' | 'waitMs'>,
-): Promise<Released> {
-  let hadHolder = false;
-  const onHolder = (): void => {
-    hadHolder = true;
-  };
-  const taken = await takeLease(session, { ...wish, waitMs: 0, onHolder });
-  if (taken.kind === 'refused') return { kind: 'alive', holder: taken.holder };
-  if (taken.kind !== 'taken') return taken;
-  const fence = { run: wish.claim.run, token: taken.token };
-  const kept = await keepLease(session, wish.askMs, (root) => releaseLeaseScript(root, fence));
-  if (kept !== 'kept') return { kind: 'unheard' };
-  return { kind: hadHolder ? 'released' : 'free' };
-}
-
-/** Releases exactly the lease of this run and token, alive or dead: its next script on the node is turned away. */
-export async function releaseLeaseOf(
-  session: Session,
-  fence: { readonly run: string; readonly token: number },
-  askMs: number,
-): Promise<Released> {
-  const kept = await keepLease(session, askMs, (root) => releaseLeaseScript(root, fence));
-  if (kept === 'kept') return { kind: 'released' };
-  return { kind: kept === 'lost' ? 'not-this-run' : 'unheard' };
-}
 
 /** What taking a lease needs to know. */
 export interface LeaseWish {
@@ -137,6 +92,34 @@ async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<
   return isUnheard && !session.isLost() ? askUntilHeard(...about) : answer;
 }
 
+/** How one attempt to take a lease came out. */
+type TakeAnswer =
+  | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
+  | { readonly kind: 'held'; readonly lease: SeenLease }
+  /** Nobody can hold it for us: the node is not reached, or root is refused. */
+  | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+const maxBytes = 65_536;
+
+/** Sends a script that takes or steals a lease. */
+async function askForLease(
+  session: Session,
+  deadlineMs: number,
+  script: (rootPrefix: string) => string,
+): Promise<TakeAnswer> {
+  const sent = await askRoot(session, { name: 'take-lease', deadlineMs, maxBytes }, script);
+  if (sent.kind === 'unreached') return { kind: 'failed', diagnostics: sent.diagnostics };
+  const end = printedText(sent.result);
+  const answer = readLeaseAnswer(end);
+  return answer.kind === 'failed' ? { kind: 'failed', diagnostics: [notTaken(session, end, answer.text)] } : answer;
+}
+
+function notTaken({ node, user }: Session, { exit, stderr }: ScriptEnd, text: string): Diagnostic {
+  const known = diagnoseExit(node, exit) ?? diagnoseSudo(node, user, exit, stderr);
+  const detail = prose`${labelled(node)}the lease could not be taken: ${escapeText(text)}.`;
+  return known ?? diagnose('lease/not-taken', { subject: nodeSubject(node), detail });
+}
+
 /** What has been seen of somebody else's lease. */
 interface Watched {
   readonly lease: SeenLease;
@@ -173,76 +156,68 @@ async function isDeadHere({ fields }: SeenLease, controller: Controller): Promis
   return fields['controller'] === controller.id && isNumber && (await hasEnded(pid, fields['start'] ?? 'unknown'));
 }
 
-const maxBytes = 65_536;
-
-/** How one attempt to take a lease came out. */
-type TakeAnswer =
-  | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
-  | { readonly kind: 'held'; readonly lease: SeenLease }
-  /** Nobody can hold it for us: the node is not reached, or root is refused. */
-  | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
-
-/** How a renewal or a release came out; `unheard` is neither yes nor no. */
-type KeepAnswer = 'kept' | 'lost' | 'unheard';
-
-type Sent =
-  | { readonly kind: 'ended'; readonly end: ScriptEnd }
-  | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
-
-async function send(
-  name: string,
-  session: Session,
-  deadlineMs: number,
-  script: (rootPrefix: string) => string,
-): Promise<Sent> {
-  const answer = await session.ask((rootPrefix) => {
-    const text = script(rootPrefix);
-    const limits = { name, deadlineMs, maxBytes, stdin: Buffer.from(text) };
-    return { command: mutatingCommand(rootPrefix), script: text, ...limits };
-  });
-  if (answer.kind === 'unreached') return answer;
-  const { exit, stdout, stderr } = answer.result;
-  const end = { exit, stdout: Buffer.from(stdout).toString('utf8'), stderr: Buffer.from(stderr).toString('utf8') };
-  return { kind: 'ended', end };
-}
-
-/** Sends a script that takes or steals a lease. */
-async function askForLease(
-  session: Session,
-  deadlineMs: number,
-  script: (rootPrefix: string) => string,
-): Promise<TakeAnswer> {
-  const sent = await send('take-lease', session, deadlineMs, script);
-  if (sent.kind === 'unreached') return { kind: 'failed', diagnostics: sent.diagnostics };
-  const answer = readLeaseAnswer(sent.end);
-  return answer.kind === 'failed'
-    ? { kind: 'failed', diagnostics: [notTaken(session, sent.end, answer.text)] }
-    : answer;
-}
-
-function notTaken({ node, user }: Session, { exit, stderr }: ScriptEnd, text: string): Diagnostic {
-  const known = diagnoseExit(node, exit) ?? diagnoseSudo(node, user, exit, stderr);
-  const detail = prose`${labelled(node)}the lease could not be taken: ${escapeText(text)}.`;
-  return known ?? diagnose('lease/not-taken', { subject: nodeSubject(node), detail });
-}
-
-/** Sends a script that renews or releases a lease. */
-export async function keepLease(
-  session: Session,
-  deadlineMs: number,
-  script: (rootPrefix: string) => string,
-): Promise<KeepAnswer> {
-  const sent = await send('keep-lease', session, deadlineMs, script);
-  if (sent.kind === 'unreached' || sent.end.exit.kind !== 'exited') return 'unheard';
-  const { code } = sent.end.exit;
-  if (code === leaseLostExit) return 'lost';
-  return code === 0 ? 'kept' : 'unheard';
-}
-
 /** Who holds a lease, in words. */
 function holderOf({ fields }: SeenLease): LeaseHolder {
   const text = (key: string): string => escapeText(fields[key] ?? 'unknown');
   return { run: text('run'), owner: text('owner'), verb: text('verb'), phase: text('phase'), since: text('since') };
+}
+
+/** Sends a script that renews or releases a lease; `unheard` is neither yes nor no. */
+export async function keepLease(
+  session: Session,
+  deadlineMs: number,
+  script: (rootPrefix: string) => string,
+): Promise<'kept' | 'lost' | 'unheard'> {
+  const sent = await askRoot(session, { name: 'keep-lease', deadlineMs, maxBytes }, script);
+  if (sent.kind === 'unreached' || sent.result.exit.kind !== 'exited') return 'unheard';
+  const { code } = sent.result.exit;
+  if (code === leaseLostExit) return 'lost';
+  return code === 0 ? 'kept' : 'unheard';
+}
+
+/** How releasing the lease of a node came out. */
+export type Released =
+  | { readonly kind: 'released' }
+  /** Nobody held it when it was looked at, or its own run has given it back meanwhile. */
+  | { readonly kind: 'free' }
+  /** Its holder renewed it while it was watched. */
+  | { readonly kind: 'alive'; readonly holder: LeaseHolder }
+  /** Somebody else's, or an answer that nobody heard. */
+  | { readonly kind: 'not-this-run' }
+  | { readonly kind: 'unheard' }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/**
+ * Releases a lease whose holder is proven to be dead: it is taken over, which a living holder prevents, and given back.
+ * Takes as long as a lease needs to expire.
+ */
+export async function releaseDeadLease(
+  session: Session,
+  wish: Omit<LeaseWish, 'onHolder' | 'waitMs'>,
+): Promise<Released> {
+  let hadHolder = false;
+  const onHolder = (): void => {
+    hadHolder = true;
+  };
+  const taken = await takeLease(session, { ...wish, waitMs: 0, onHolder });
+  if (taken.kind === 'refused') return { kind: 'alive', holder: taken.holder };
+  if (taken.kind !== 'taken') return taken;
+  const fence = { run: wish.claim.run, token: taken.token };
+  const kept = await keepLease(session, wish.askMs, (root) => releaseLeaseScript(root, fence));
+  if (kept !== 'kept') return { kind: 'unheard' };
+  return { kind: hadHolder ? 'released' : 'free' };
+}
+
+/** Releases exactly the lease of this run and token, alive or dead: its next script on the node is turned away. */
+export async function releaseLeaseOf(
+  session: Session,
+  fence: { readonly run: string; readonly token: number },
+  askMs: number,
+): Promise<Released> {
+  const kept = await keepLease(session, askMs, (root) => releaseLeaseScript(root, fence));
+  if (kept === 'kept') return { kind: 'released' };
+  return { kind: kept === 'lost' ? 'not-this-run' : 'unheard' };
 }
 
 /** The lease of a node that somebody else holds, as a problem. */

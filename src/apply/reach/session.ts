@@ -1,8 +1,10 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, type NonEmpty } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, prose } from '../../model/text/prose.ts';
+import { mutatingCommand } from '../../node/root-script.ts';
 import { connect } from '../../remote/connect.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote } from '../../remote/remote.ts';
@@ -89,6 +91,17 @@ export interface Session {
   /** Ends the connection for good; commands that run get an unknown exit. */
   readonly close: () => void;
 }
+
+/** Sends a script to root, once; it must check its lease by itself. */
+export const askRoot = (
+  session: Session,
+  limits: Pick<ExecLimits, 'name' | 'deadlineMs' | 'maxBytes'>,
+  scriptFor: (rootPrefix: string) => string,
+): Promise<SessionAnswer> =>
+  session.ask((rootPrefix) => {
+    const script = scriptFor(rootPrefix);
+    return { ...limits, command: mutatingCommand(rootPrefix), script, stdin: Buffer.from(script) };
+  });
 
 /** How a session is used. */
 export interface SessionOptions extends UseLimits {
@@ -177,7 +190,7 @@ async function attempt(state: State, { node, way }: NodeWay, options: SessionOpt
     await pause(options.retryMs * retries, signal);
   }
   const { deadlineMs, onRemote } = options;
-  return connectOnce(way, { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) });
+  return connectOnce(way, { deadlineMs, signal, ...given({ onRemote }) });
 }
 
 const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknown' && exit.why === 'dropped';

@@ -95,12 +95,7 @@ export async function withRemote<T>(
   if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   try {
     const { deadlineMs, firstByteMs, signal, onRemote } = limits;
-    const remote = await logIn(way, {
-      deadlineMs,
-      ...given({ firstByteMs }),
-      ...(signal ? { signal } : {}),
-      ...(onRemote ? { onRemote } : {}),
-    });
+    const remote = await logIn(way, { deadlineMs, ...given({ firstByteMs, signal, onRemote }) });
     const forget = onAbort(signal, () => remote.close());
     try {
       const leftMs = Math.max(1, Math.floor(deadlineMs - remote.connectMs));

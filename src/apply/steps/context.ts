@@ -7,7 +7,7 @@ import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
 import type { Session } from '../reach/session.ts';
 import type { Way } from '../reach/with-remote.ts';
-import type { RunTiming } from '../run-timing.ts';
+import { pause, type RunTiming } from '../run-timing.ts';
 import type { NodeUnlock } from '../unlock-node.ts';
 
 /** The hold of this run on a node, or why it has none there. */
@@ -79,6 +79,23 @@ const atLeastMs: Readonly<Record<Step['act']['kind'], number>> = {
 /** The deadline of a step in the time of this run. */
 export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number {
   return Math.max(Math.min(deadlineMs, atLeastMs[act.kind]), Math.round(deadlineMs * timing.scale));
+}
+
+/** How often a connection is taken up for one step at most, the first time included. */
+const maxRuns = 3;
+
+/** Does again what is worth it, after a pause that grows, as long as the step may wait. */
+export async function tryAgain<T>(
+  { timing, signal }: StepContext,
+  act: (attempt: number) => Promise<T>,
+  isWorthIt: (result: T) => boolean,
+): Promise<T> {
+  let result = await act(1);
+  for (let runs = 1; runs < maxRuns && isWorthIt(result) && !signal.aborted; runs += 1) {
+    await pause(timing.retryMs * runs, signal);
+    result = await act(runs + 1);
+  }
+  return result;
 }
 
 /** The id of a step in a text. It begins with the name of its node, so that those of several nodes can be told as one. */

@@ -7,6 +7,7 @@ import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
 import { placementSubject, type Subject } from '../../model/subject.ts';
 import { parseAskAnswer, talkCommand } from '../../node/endpoint/ask-endpoint.ts';
+import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
@@ -82,8 +83,7 @@ async function askOnce(talking: Conversation, { request }: Asking): Promise<Hear
     maxBytes,
     stdin: Buffer.from(request.body ?? ''),
   }));
-  const heard =
-    answer.kind === 'ended' ? parseAskAnswer(Buffer.from(answer.result.stdout).toString('utf8')) : undefined;
+  const heard = answer.kind === 'ended' ? parseAskAnswer(printedText(answer.result).stdout) : undefined;
   const isRefused = answer.kind === 'ended' && isRefusal(answer.result.exit);
   const refusal = isRefused ? ({ isRefused } as const) : {};
   return {

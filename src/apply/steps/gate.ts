@@ -15,11 +15,105 @@ import { insideOf } from '../../rack/placement/endpoint/doors.ts';
 import { parseRankProgress, type RankProgress, rankProgressCommand } from '../../rack/placement/observed/rank-log.ts';
 import { furthest, hasProgressed } from '../../rack/placement/start/start-mesh.ts';
 import { propertyKey } from '../../rack/resource.ts';
+import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';
 import type { Session } from '../reach/session.ts';
 import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
+
+/**
+ * Observes its nodes afresh until all that it expects is seen at once. A value that it is told to abort at, a lost node
+ * or its deadline end it, and the difference is a diagnostic with both values. No endpoint is asked: one may open before
+ * all ranks are there, and would keep every look waiting.
+ */
+export async function runGate(step: StepOf<'gate'>, context: StepContext): Promise<StepResult> {
+  const { expect, aborts } = step.act;
+  const nodes = [...new Set([step.node, ...step.peers, ...[...expect, ...aborts].map(({ node }) => node)])];
+  const sessions = nodes.map((node) => context.session(node));
+  const patience = startPatience(step, context);
+  while (!context.signal.aborted) {
+    const seen = await look(sessions, context);
+    const missing = expect.filter((patch) => !isSeen(seen, patch));
+    if (missing.length === 0) return { outcome: 'unchanged', diagnostics: [] };
+    const hit = aborts.find((patch) => isSeen(seen, patch));
+    if (hit) return failed(hopeless(hit, missing, seen));
+    const isLost = sessions.some((session) => session.isLost());
+    if (isLost || patience.leftMs() <= 0) return failed(...missing.map((patch) => disagreement(patch, seen)));
+    context.progress({ text: waitText(missing, seen) });
+    await patience.look();
+    await pause(context.timing.gatePollMs, context.signal);
+  }
+  return interrupted;
+}
+
+async function look(sessions: readonly Session[], { desired, lookMs, newToken }: StepContext): Promise<Seen> {
+  return seenProperties(desired, await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true }));
+}
+
+type Seen = ReadonlyMap<string, Known<Json>>;
+
+const seenAt = (seen: Seen, patch: Patch): Known<Json> =>
+  seen.get(propertyKey(patch)) ?? {
+    kind: 'unknown',
+    reason: 'not-asked',
+    detail: 'Nothing on the node has this name.',
+  };
+
+function isSeen(seen: Seen, patch: Patch): boolean {
+  const now = seenAt(seen, patch);
+  return now.kind === 'known' && canonicalJson(now.value) === canonicalJson(patch.value);
+}
+
+const waitText = ([first, ...others]: readonly Patch[], seen: Seen): string => {
+  if (first === undefined) return '';
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  const value = seenAt(seen, first);
+  return `${insideText(first, value) ?? `${first.address} on ${first.node} is ${shown(value)}`}${more}`;
+};
+
+/** How many are still inside a placement that is waited for: `2 inside kimi`; undefined for any other wait. */
+function insideText(patch: Patch, now: Known<Json>): string | undefined {
+  const placement = insideOf(patch);
+  if (placement === undefined || now.kind === 'unknown' || typeof now.value !== 'number') return undefined;
+  return `${now.value} inside ${placement}`;
+}
+
+const shown = (seen: Known<Json>): string =>
+  seen.kind === 'known' ? canonicalJson(seen.value) : `unknown (${seen.reason}: ${seen.detail})`;
+
+function disagreement(patch: Patch, seen: Seen): Diagnostic {
+  const inside = stillInside(patch, seenAt(seen, patch));
+  if (inside !== undefined) return inside;
+  const isKnown = seenAt(seen, patch).kind === 'known';
+  const code = isKnown ? 'gate/not-reached' : 'gate/not-seen';
+  return diagnose(code, fields(patch, seen));
+}
+
+/** That somebody is still inside when the time is over; undefined where it was not waited for that, or not seen. */
+function stillInside(patch: Patch, now: Known<Json>): Diagnostic | undefined {
+  const told = insideText(patch, now);
+  if (told === undefined) return undefined;
+  return diagnose('endpoint/still-inside', {
+    subject: nodeSubject(patch.node),
+    detail: prose`${told} on ${named(patch.node)}.`,
+    hint: prose`Wait longer: ${meshwright('drain', insideOf(patch) ?? '', '--deadline', '10m')}. What is done now cuts them off.`,
+  });
+}
+
+const fields = (patch: Patch, seen: Seen): { readonly subject: Subject; readonly detail: string } => ({
+  subject: nodeSubject(patch.node),
+  detail: `${patch.address} on ${patch.node}: expected ${canonicalJson(patch.value)}, seen ${shown(seenAt(seen, patch))}.`,
+});
+
+/** The value that cannot become the expected one any more, with what was waited for. */
+function hopeless(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic {
+  return diagnose('gate/aborted', {
+    subject: nodeSubject(hit.node),
+    detail: prose`${hit.address} on ${named(hit.node)} is ${shown(seenAt(seen, hit))}.`,
+    related: missing.map((patch) => diagnose('gate/not-reached', fields(patch, seen))),
+  });
+}
 
 type Ask = StepOf<'ask'>;
 
@@ -73,7 +167,7 @@ async function judgeTime(step: Ask, context: StepContext, tookMs: number): Promi
 }
 
 /** A server may hold a request while it loads: its ranks are looked at meanwhile, and it ends when they stand still. */
-async function askWhile(step: Ask, context: StepContext, patience: StartPatience): Promise<Asked> {
+async function askWhile(step: Ask, context: StepContext, patience: ReturnType<typeof startPatience>): Promise<Asked> {
   const { timing, signal } = context;
   const ending = new AbortController();
   let isAnswered = false;
@@ -118,120 +212,25 @@ async function askOnce(
   }));
   const tookMs = performance.now() - beganMs;
   if (answer.kind === 'unreached') return none(answer.diagnostics[0].summary);
-  const { stdout, exit } = answer.result;
-  const heard = parseAskAnswer(Buffer.from(stdout).toString('utf8'));
+  const { stdout, exit } = printedText(answer.result);
+  const heard = parseAskAnswer(stdout);
   if (heard === undefined) return none(`curl on the node gave no answer (${exitText(exit)})`);
   const judged = judgeToken(heard, pointer, countPointer);
   return judged.kind === 'token' ? { kind: 'token', tookMs } : none(judged.reason);
 }
-
-type Seen = ReadonlyMap<string, Known<Json>>;
-
-const seenAt = (seen: Seen, patch: Patch): Known<Json> =>
-  seen.get(propertyKey(patch)) ?? {
-    kind: 'unknown',
-    reason: 'not-asked',
-    detail: 'Nothing on the node has this name.',
-  };
-
-function isSeen(seen: Seen, patch: Patch): boolean {
-  const now = seenAt(seen, patch);
-  return now.kind === 'known' && canonicalJson(now.value) === canonicalJson(patch.value);
-}
-
-/**
- * Observes its nodes afresh until all that it expects is seen at once. A value that it is told to abort at, a lost node
- * or its deadline end it, and the difference is a diagnostic with both values. No endpoint is asked: one may open before
- * all ranks are there, and would keep every look waiting.
- */
-export async function runGate(step: StepOf<'gate'>, context: StepContext): Promise<StepResult> {
-  const { expect, aborts } = step.act;
-  const nodes = [...new Set([step.node, ...step.peers, ...[...expect, ...aborts].map(({ node }) => node)])];
-  const sessions = nodes.map((node) => context.session(node));
-  const patience = startPatience(step, context);
-  while (!context.signal.aborted) {
-    const seen = await look(sessions, context);
-    const missing = expect.filter((patch) => !isSeen(seen, patch));
-    if (missing.length === 0) return { outcome: 'unchanged', diagnostics: [] };
-    const hit = aborts.find((patch) => isSeen(seen, patch));
-    if (hit) return failed(hopeless(hit, missing, seen));
-    const isLost = sessions.some((session) => session.isLost());
-    if (isLost || !patience.isLeft()) return failed(...missing.map((patch) => disagreement(patch, seen)));
-    context.progress({ text: waitText(missing, seen) });
-    await patience.look();
-    await pause(context.timing.gatePollMs, context.signal);
-  }
-  return interrupted;
-}
-
-async function look(sessions: readonly Session[], { desired, lookMs, newToken }: StepContext): Promise<Seen> {
-  return seenProperties(desired, await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true }));
-}
-
-const shown = (seen: Known<Json>): string =>
-  seen.kind === 'known' ? canonicalJson(seen.value) : `unknown (${seen.reason}: ${seen.detail})`;
-
-const waitText = ([first, ...others]: readonly Patch[], seen: Seen): string => {
-  if (first === undefined) return '';
-  const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  const value = seenAt(seen, first);
-  return `${insideText(first, value) ?? `${first.address} on ${first.node} is ${shown(value)}`}${more}`;
-};
-
-const fields = (patch: Patch, seen: Seen): { readonly subject: Subject; readonly detail: string } => ({
-  subject: nodeSubject(patch.node),
-  detail: `${patch.address} on ${patch.node}: expected ${canonicalJson(patch.value)}, seen ${shown(seenAt(seen, patch))}.`,
-});
-
-function disagreement(patch: Patch, seen: Seen): Diagnostic {
-  const inside = stillInside(patch, seenAt(seen, patch));
-  if (inside !== undefined) return inside;
-  const isKnown = seenAt(seen, patch).kind === 'known';
-  const code = isKnown ? 'gate/not-reached' : 'gate/not-seen';
-  return diagnose(code, fields(patch, seen));
-}
-
-/** The value that cannot become the expected one any more, with what was waited for. */
-function hopeless(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnostic {
-  return diagnose('gate/aborted', {
-    subject: nodeSubject(hit.node),
-    detail: prose`${hit.address} on ${named(hit.node)} is ${shown(seenAt(seen, hit))}.`,
-    related: missing.map((patch) => diagnose('gate/not-reached', fields(patch, seen))),
-  });
-}
-
-/** How a step of a start is waited for. */
-interface StartPatience {
-  /** Whether to wait on: not past the deadline of the step, and not when nothing has moved for its time. */
-  readonly isLeft: () => boolean;
-  /** Milliseconds until it ends if nothing moves. */
-  readonly leftMs: () => number;
-  /** Milliseconds until it ends however much moves. */
-  readonly boundMs: () => number;
-  /** Whether a rank that had memory has none any more: its processes are gone. */
-  readonly isGone: () => boolean;
-  /** Looks how far the ranks have come. */
-  readonly look: () => Promise<void>;
-}
-
-const lookDeadlineMs = 5_000;
-const lookMaxBytes = 4_096;
 
 /** A step that waits for ranks, and how long without any progress; without that only its deadline counts. */
 interface WaitingStep extends Step {
   readonly act: Step['act'] & { readonly patience?: Patience };
 }
 
-/** How long the file gives the first token of a loaded mesh, in the time of this run. */
-const promisedMs = (step: WaitingStep, context: Pick<StepContext, 'timing'>): number =>
-  deadlineOf({ ...step, deadlineMs: step.act.patience?.stallMs ?? step.deadlineMs }, context);
-
-/** @see docs/mesh.md: how long it is waited for */
-const leastStallMs = ({ act }: Step, { timing }: StepContext): number =>
-  act.kind === 'ask' ? timing.tokenStallMs : timing.gateStallMs;
-
-/** The patience with one step, from now on. */
-function startPatience(step: WaitingStep, context: StepContext): StartPatience {
+/**
+ * The patience with one step, from now on.
+ *
+ * @returns `leftMs` until it ends if nothing moves, `boundMs` until it ends however much moves; `isGone` says whether a
+ * rank that had memory has none any more (its processes are gone), `look` looks how far the ranks have come
+ */
+function startPatience(step: WaitingStep, context: StepContext) {
   const { patience } = step.act;
   const boundMs = deadlineOf(step, context);
   const stallMs = patience === undefined ? boundMs : Math.max(promisedMs(step, context), leastStallMs(step, context));
@@ -245,11 +244,11 @@ function startPatience(step: WaitingStep, context: StepContext): StartPatience {
     const answer = await context.session(node).ask((rootPrefix) => ({
       name: 'rank-progress',
       command: rankProgressCommand(placement, rootPrefix),
-      deadlineMs: lookDeadlineMs,
-      maxBytes: lookMaxBytes,
+      deadlineMs: 5_000,
+      maxBytes: 4_096,
     }));
     if (answer.kind === 'unreached') return;
-    const now = parseRankProgress(Buffer.from(answer.result.stdout).toString('utf8'));
+    const now = parseRankProgress(printedText(answer.result).stdout);
     const before = ranks.get(node);
     if (now === undefined) return;
     isGone ||= before !== undefined && before.residentBytes > 0 && now.residentBytes === 0;
@@ -257,7 +256,6 @@ function startPatience(step: WaitingStep, context: StepContext): StartPatience {
     if (before !== undefined && hasProgressed(before, now)) movedAtMs = performance.now();
   };
   return {
-    isLeft: () => leftMs() > 0,
     leftMs,
     boundMs: () => endMs - performance.now(),
     isGone: () => isGone,
@@ -268,20 +266,10 @@ function startPatience(step: WaitingStep, context: StepContext): StartPatience {
   };
 }
 
-/** How many are still inside a placement that is waited for: `2 inside kimi`; undefined for any other wait. */
-function insideText(patch: Patch, now: Known<Json>): string | undefined {
-  const placement = insideOf(patch);
-  if (placement === undefined || now.kind === 'unknown' || typeof now.value !== 'number') return undefined;
-  return `${now.value} inside ${placement}`;
-}
+/** How long the file gives the first token of a loaded mesh, in the time of this run. */
+const promisedMs = (step: WaitingStep, context: Pick<StepContext, 'timing'>): number =>
+  deadlineOf({ ...step, deadlineMs: step.act.patience?.stallMs ?? step.deadlineMs }, context);
 
-/** That somebody is still inside when the time is over; undefined where it was not waited for that, or not seen. */
-function stillInside(patch: Patch, now: Known<Json>): Diagnostic | undefined {
-  const told = insideText(patch, now);
-  if (told === undefined) return undefined;
-  return diagnose('endpoint/still-inside', {
-    subject: nodeSubject(patch.node),
-    detail: prose`${told} on ${named(patch.node)}.`,
-    hint: prose`Wait longer: ${meshwright('drain', insideOf(patch) ?? '', '--deadline', '10m')}. What is done now cuts them off.`,
-  });
-}
+/** @see docs/mesh.md: how long it is waited for */
+const leastStallMs = ({ act }: Step, { timing }: StepContext): number =>
+  act.kind === 'ask' ? timing.tokenStallMs : timing.gateStallMs;

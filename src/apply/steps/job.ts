@@ -3,10 +3,11 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../engine/scripts/job.ts';
 import { given } from '../../model/given.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, stepName, subjectOf } from './context.ts';
-import { type RootResult, scriptProblem, sendRootScript } from './root-script.ts';
+import { type RootResult, scriptProblem, sendRootScript } from './script.ts';
 
 /** How often a job is launched at most in one run, whose process is gone each time. */
 const maxLaunches = 3;
@@ -68,7 +69,7 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
     maxBytes,
   }));
   if (answer.kind === 'unreached') return answer.diagnostics[0];
-  const poll = parseJobPoll(Buffer.from(answer.result.stdout).toString('utf8'));
+  const poll = parseJobPoll(printedText(answer.result).stdout);
   if (poll) return poll;
   const detail = prose`${stepName(step)}: nobody could see how the job stands on ${named(step.node)}. It goes on by itself.`;
   return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail, hint: 'Run it again: it finds the job.' });

@@ -20,10 +20,11 @@ import {
   notAskedStatus,
 } from '../../node/endpoint/judge-answer.ts';
 import { slowWords } from '../../rack/placement/state/judge-mesh.ts';
+import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
-import { sendRootScript } from './root-script.ts';
+import { sendRootScript } from './script.ts';
 
 type Prove = StepOf<'prove'>;
 
@@ -140,8 +141,8 @@ async function ask(
     stdin: Buffer.from(body),
   }));
   if (answer.kind === 'unreached') return answer.diagnostics[0].summary;
-  const { stdout, exit } = answer.result;
-  const heard = parseTimedAnswer(Buffer.from(stdout).toString('utf8'));
+  const { stdout, exit } = printedText(answer.result);
+  const heard = parseTimedAnswer(stdout);
   return heard ?? `curl on the node gave no answer (${exitText(exit)})`;
 }
 

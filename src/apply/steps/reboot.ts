@@ -12,7 +12,7 @@ import { observeFleet } from '../reach/observe.ts';
 import { pause } from '../run-timing.ts';
 import { lookAtDoor } from '../unlock-node.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
-import { sendRootScript } from './root-script.ts';
+import { sendRootScript } from './script.ts';
 
 /** What one fresh look at a Mac that restarts has found. */
 type Look =

@@ -8,6 +8,7 @@ import type { Step } from '../../model/step.ts';
 import { putBody } from '../../node/put-file.ts';
 import { parseRankReport, type RankReportRequest, rankReportCommand } from '../../rack/placement/observed/rank-log.ts';
 import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
+import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { failed, type StepContext, type StepOf, type StepRunner } from './context.ts';
 import { runDialogue } from './dialogue.ts';
@@ -15,7 +16,7 @@ import { runAsk, runGate } from './gate.ts';
 import { runJob } from './job.ts';
 import { runProve } from './prove.ts';
 import { runReboot } from './reboot.ts';
-import { runScript, runTransaction, sendRootScript } from './root-script.ts';
+import { runScript, runTransaction, sendRootScript } from './script.ts';
 import { runSend } from './send.ts';
 
 /** Whether the step is of this kind. */
@@ -109,5 +110,5 @@ async function askRank(
     maxBytes: reportMaxBytes,
   }));
   if (answer.kind === 'unreached') return { node, rank, lines: [] };
-  return { node, rank, ...parseRankReport(Buffer.from(answer.result.stdout).toString('utf8')) };
+  return { node, rank, ...parseRankReport(printedText(answer.result).stdout) };
 }

@@ -13,15 +13,11 @@ import {
   prefixDigestCommand,
   stagedSizeCommand,
 } from '../../node/node-bytes.ts';
-import { diagnoseExit } from '../../remote/remote.ts';
+import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
-import type { SessionCommand } from '../reach/session.ts';
-import { pause } from '../run-timing.ts';
-import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
-import { scriptProblem } from './root-script.ts';
+import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf, tryAgain } from './context.ts';
+import { scriptProblem } from './script.ts';
 
-/** How often a transfer is taken up at most after its connection broke off, the first time included. */
-const maxRuns = 3;
 const maxBytes = 16_384;
 /** No Mac hashes more slowly; its disk and its SHA instructions do ten times as much. */
 const digestBytesPerMs = 50_000;
@@ -37,9 +33,10 @@ interface Transfer {
 }
 
 /** What one try came to; `again` when the node was lost on the way. */
-type Tried =
-  | { readonly kind: 'ended'; readonly result: StepResult }
-  | { readonly kind: 'again'; readonly result: StepResult };
+interface Tried {
+  readonly kind: 'ended' | 'again';
+  readonly result: StepResult;
+}
 
 const ended = (result: StepResult): Tried => ({ kind: 'ended', result });
 
@@ -52,11 +49,11 @@ export async function runSend(step: StepOf<'send'>, context: StepContext): Promi
   try {
     if (source.sizeBytes !== step.act.sizeBytes) return failed(sourceChanged(step, `${source.sizeBytes} bytes`));
     const transfer: Transfer = { step, context, source };
-    let tried = await attempt(transfer);
-    for (let runs = 1; runs < maxRuns && tried.kind === 'again' && !context.signal.aborted; runs += 1) {
-      await pause(context.timing.retryMs * runs, context.signal);
-      tried = await attempt(transfer);
-    }
+    const tried = await tryAgain(
+      context,
+      () => attempt(transfer),
+      ({ kind }) => kind === 'again',
+    );
     return context.signal.aborted ? interrupted : tried.result;
   } finally {
     await source.close();
@@ -107,13 +104,13 @@ async function append(transfer: Transfer, offset: number): Promise<Tried | undef
   }));
   if (transfer.broken) throw transfer.broken;
   if (answer.kind === 'unreached') return ended(failed(...answer.diagnostics));
-  const { exit, stdout, stderr } = answer.result;
+  const { exit, stdout, stderr } = printedText(answer.result);
   if (exit.kind === 'unknown') return { kind: 'again', result: lost(step, diagnoseExit(step.node, exit)) };
   if (exit.kind === 'exited' && exit.code === otherSizeExit) return { kind: 'again', result: lost(step, undefined) };
-  const size = parseSize(Buffer.from(stdout).toString('utf8'));
+  const size = parseSize(stdout);
   if (isSuccess(exit) && size === sizeBytes) return undefined;
   if (context.signal.aborted) return ended(interrupted);
-  const said = Buffer.from(stderr).toString('utf8').trim();
+  const said = stderr.trim();
   const slug = said.includes('No space left on device') ? 'disk-full' : 'not-sent';
   return ended(
     failed(scriptProblem(step, { slug, text: said || `${exitText(exit)}, ${size ?? 'unknown'} bytes are there` })),
@@ -152,21 +149,16 @@ async function measure<T>(
   bytes = 0,
 ): Promise<Measured<T>> {
   const deadlineMs = context.lookMs + bytes / digestBytesPerMs;
-  const build: SessionCommand = (rootPrefix) => ({
-    name: 'measure',
-    command: command(rootPrefix),
-    deadlineMs,
-    maxBytes,
-  });
-  const answer = await context.session(step.node).ask(build);
+  const limits = { name: 'measure', deadlineMs, maxBytes };
+  const answer = await context.session(step.node).ask((rootPrefix) => ({ ...limits, command: command(rootPrefix) }));
   if (answer.kind === 'unreached') return { kind: 'other', tried: ended(failed(...answer.diagnostics)) };
-  const { exit, stdout, stderr } = answer.result;
-  const value = isSuccess(exit) ? parse(Buffer.from(stdout).toString('utf8')) : undefined;
+  const { exit, stdout, stderr } = printedText(answer.result);
+  const value = isSuccess(exit) ? parse(stdout) : undefined;
   if (value !== undefined) return { kind: 'value', value };
   if (exit.kind === 'unknown') {
     return { kind: 'other', tried: { kind: 'again', result: lost(step, diagnoseExit(step.node, exit)) } };
   }
-  const text = Buffer.from(stderr).toString('utf8').trim() || exitText(exit);
+  const text = stderr.trim() || exitText(exit);
   return { kind: 'other', tried: ended(failed(scriptProblem(step, { slug: 'not-measured', text }))) };
 }
 

@@ -1,4 +1,4 @@
-import type { LoadedCluster } from '../../config/load-cluster.ts';
+import type { LoadedCluster } from '../../config/load-cluster-with.ts';
 import { emptyLock, parseLock } from '../../config/lock.ts';
 import { judgeHolds } from '../../desired/resolve.ts';
 import { selectNodes } from '../../desired/select.ts';

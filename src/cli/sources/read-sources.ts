@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { LoadedCluster } from '../../config/load-cluster.ts';
+import type { LoadedCluster } from '../../config/load-cluster-with.ts';
 import { pointerTo } from '../../desired/draft.ts';
 import { requirementsName } from '../../desired/resolve.ts';
 import {

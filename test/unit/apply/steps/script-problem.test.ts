@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scriptProblem as scriptProblemItself } from '../../../../src/apply/steps/root-script.ts';
+import { scriptProblem as scriptProblemItself } from '../../../../src/apply/steps/script.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import { aStep } from '../../../rack/plans.ts';
 import { asText } from '../../as-text.ts';

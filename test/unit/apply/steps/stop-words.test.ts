@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StepOf } from '../../../../src/apply/steps/context.ts';
-import { stopWords as stopWordsItself } from '../../../../src/apply/steps/root-script.ts';
+import { stopWords as stopWordsItself } from '../../../../src/apply/steps/script.ts';
 import type { ScriptArgs } from '../../../../src/model/node-script.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import { aStep } from '../../../rack/plans.ts';

@@ -1,4 +1,4 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
@@ -10,19 +10,23 @@ import { blank, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { place } from '../../node/paths/node-paths.ts';
 import { doormanLog } from '../../node/paths/own-paths.ts';
-import {
-  mutatingCommand,
-  mutatingScript,
-  readScriptResult,
-  type ScriptEnd,
-  type Sending,
-} from '../../node/root-script.ts';
+import { mutatingScript, readScriptResult, type ScriptEnd, type Sending } from '../../node/root-script.ts';
 import { withdrawBody } from '../../node/withdraw.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
-import { diagnoseExit } from '../../remote/remote.ts';
+import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
+import { askRoot } from '../reach/session.ts';
 import { pause } from '../run-timing.ts';
-import { deadlineOf, failed, type StepContext, type StepOf, type StepRunner, stepName, subjectOf } from './context.ts';
+import {
+  deadlineOf,
+  failed,
+  type StepContext,
+  type StepOf,
+  type StepRunner,
+  stepName,
+  subjectOf,
+  tryAgain,
+} from './context.ts';
 
 /** How a script of root came out, with what it said on the way. */
 export interface RootResult extends StepResult {
@@ -40,21 +44,17 @@ type RootBody = (rootPrefix: string, login: string) => string;
 /** Scripts print a few words; what is longer is no answer of ours. */
 const maxBytes = 262_144;
 
-/** How often a script that may be repeated is run at most when connections break off. */
-const maxRuns = 3;
-
 /**
  * Runs one body as root under the fence of the lease. What broke off is run again only when its class says that a
  * repetition does no harm; otherwise, and after a deadline, its end is unknown and the next observation tells.
  */
 export async function sendRootScript(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
   const key = context.newToken();
-  let result = await sendOnce(step, context, body, { key, attempt: 1 });
-  for (let runs = 1; runs < maxRuns && mayRepeat(step, result) && !context.signal.aborted; runs += 1) {
-    await pause(context.timing.retryMs * runs, context.signal);
-    result = await sendOnce(step, context, body, { key, attempt: runs + 1 });
-  }
-  return result;
+  return await tryAgain(
+    context,
+    (attempt) => sendOnce(step, context, body, { key, attempt }),
+    (result) => mayRepeat(step, result),
+  );
 }
 
 /** A `job` is found by its key when it was launched already. */
@@ -67,30 +67,28 @@ const mayRepeat = (step: Step, { outcome, diagnostics }: StepResult): boolean =>
 async function sendOnce(step: Step, context: StepContext, body: RootBody, sending?: Sending): Promise<RootResult> {
   const hold = context.hold(step.node);
   if (hold.kind === 'none') return failed(...hold.diagnostics);
-  const { runId, verb, by, config } = context;
   const session = context.session(step.node);
-  const answer = await session.ask((rootPrefix) => {
-    const fence = { run: runId, token: hold.token };
-    const script = mutatingScript({
+  const name = 'name' in step.act ? step.act.name : step.act.kind;
+  const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes };
+  const answer = await askRoot(session, limits, (rootPrefix) =>
+    mutatingScript({
+      ...signed(step, context, hold.token),
       rootPrefix,
-      fence,
-      note: { step: step.id, verb, by, config },
       body: body(rootPrefix, session.user),
-      ...(sending ? { sending } : {}),
-      isSettling: step.act.kind === 'script' && step.act.name === 'settle-rollback',
-      isLast: step.act.kind === 'script' && step.act.name === 'withdraw-node',
-    });
-    const name = 'name' in step.act ? step.act.name : step.act.kind;
-    const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes, stdin: Buffer.from(script) };
-    return { command: mutatingCommand(rootPrefix), script, ...limits };
-  });
+      ...given({ sending }),
+      isSettling: name === 'settle-rollback',
+      isLast: name === 'withdraw-node',
+    }),
+  );
   if (answer.kind === 'unreached') return { ...failed(...answer.diagnostics), isUnreached: true };
-  const { exit, stdout, stderr } = answer.result;
-  const end = { exit, stdout: textOf(stdout), stderr: textOf(stderr) };
-  return judge(step, context, { ...end, user: session.user });
+  return judge(step, context, { ...printedText(answer.result), user: session.user });
 }
 
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
+/** Under which lease a script runs, and what the node writes down of it. */
+const signed = ({ id: step }: Step, { runId: run, verb, by, config }: StepContext, token: number) => ({
+  fence: { run, token },
+  note: { step, verb, by, config },
+});
 
 function judge(step: Step, context: StepContext, end: ScriptEnd & { readonly user: string }): RootResult {
   const result = readScriptResult(end);
@@ -120,12 +118,6 @@ function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
   const known = diagnoseExit(step.node, exit);
   if (known) return { ...known, detail: prose`${stepName(step)}: ${known.detail}`, hint };
   return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail: prose`${stepName(step)}: ${reason}.`, hint });
-}
-
-/** What a script or a job on a node said of its own failure. */
-interface ScriptFailure {
-  readonly slug: string;
-  readonly text: string;
 }
 
 /** Hints that know more than that of `step/failed`. */
@@ -166,50 +158,39 @@ const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>([
   ['ended-at-once', prose`See what it said before it ended: ${meshwright('logs')}`],
 ]);
 
-/** Who has the port of a doorman, and what the doorman says, is only seen at the Mac. */
-function listeningHint({ act, node }: Step): string | undefined {
-  if (act.kind !== 'script' || act.name !== 'load-doorman') return undefined;
-  const { port } = act.args;
-  return `See who listens there: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. End it, or give endpoint.port another number. The doorman says more in ${doormanLog(port).path}.`;
-}
-
-/** An account may also be made by a person. */
-function accountHint({ act, node }: Step): { readonly hint?: Prose } {
-  return act.kind === 'script' && act.name === 'make-account'
-    ? {
-        hint: `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or make standard accounts there, each with a group of its own, and name them in system.accounts.`,
-      }
-    : {};
-}
-
 /** A failure that a script or a job names itself, with what can be done about it. */
-export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagnostic {
+export function scriptProblem(
+  step: Step,
+  { slug, text }: { readonly slug: string; readonly text: string },
+): Diagnostic {
   const detail = prose`${stepName(step)}: ${escapeText(text).trim() || 'without a word'} (${slug}).`;
   const fields = { subject: subjectOf(step), detail };
-  switch (slug) {
-    case 'disk-full':
-      return diagnose('step/disk-full', fields);
-    case 'wrong-digest':
-      return diagnose('step/wrong-digest', fields);
-    case 'no-full-disk-access':
-      return diagnose('step/no-full-disk-access', { ...fields, ...accountHint(step) });
-    case 'needs-reboot':
-      return diagnose('step/needs-reboot', {
-        ...fields,
-        hint: prose`Restart the Mac: ${meshwright('reboot', step.node)}`,
-      });
-    case 'rolled-back':
-    case 'rolling-back':
-      return diagnose('step/rolled-back', fields);
-    case 'rollback-pending':
-      return diagnose('step/rollback-pending', fields);
-    case 'fetch-failed':
-      return diagnose('step/fetch-failed', fields);
-    default: {
-      const hint = slug === 'not-listening' ? listeningHint(step) : hints.get(slug);
-      return diagnose('step/failed', { ...fields, ...given({ hint }) });
-    }
+  return diagnose(codes.get(slug) ?? 'step/failed', { ...fields, ...given({ hint: hintFor(slug, step) }) });
+}
+
+/** Failures with a code of their own. */
+const codes: ReadonlyMap<string, DiagnosticCode> = new Map([
+  ['disk-full', 'step/disk-full'],
+  ['wrong-digest', 'step/wrong-digest'],
+  ['no-full-disk-access', 'step/no-full-disk-access'],
+  ['needs-reboot', 'step/needs-reboot'],
+  ['rolled-back', 'step/rolled-back'],
+  ['rolling-back', 'step/rolled-back'],
+  ['rollback-pending', 'step/rollback-pending'],
+  ['fetch-failed', 'step/fetch-failed'],
+]);
+
+function hintFor(slug: string, { act, node }: Step): Prose | undefined {
+  if (slug === 'needs-reboot') return prose`Restart the Mac: ${meshwright('reboot', node)}`;
+  if (act.kind !== 'script') return hints.get(slug);
+  if (slug === 'no-full-disk-access' && act.name === 'make-account') {
+    return `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or make standard accounts there, each with a group of its own, and name them in system.accounts.`;
   }
+  if (slug === 'not-listening' && act.name === 'load-doorman') {
+    const { port } = act.args;
+    return `See who listens there: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. End it, or give endpoint.port another number. The doorman says more in ${doormanLog(port).path}.`;
+  }
+  return hints.get(slug);
 }
 
 /**
@@ -218,26 +199,24 @@ export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagno
  * Without it the node puts everything back, whatever becomes of this computer.
  */
 export async function runTransaction(step: StepOf<'transaction'>, context: StepContext): Promise<StepResult> {
-  let result = await changeOnce(step, context);
-  for (let runs = 1; runs < maxRuns && result.slug === 'no-transaction' && !context.signal.aborted; runs += 1) {
-    await pause(context.timing.retryMs * runs, context.signal);
-    result = await changeOnce(step, context);
-  }
-  return result;
+  return await tryAgain(
+    context,
+    () => changeOnce(step, context),
+    ({ slug }) => slug === 'no-transaction',
+  );
 }
 
 async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Promise<RootResult> {
   const hold = context.hold(step.node);
-  if (hold.kind === 'none') return { outcome: 'failed', diagnostics: hold.diagnostics };
-  const { runId, verb, by, config, timing } = context;
-  const about = { fence: { run: runId, token: hold.token }, note: { step: step.id, verb, by, config } };
-  const seconds = timing.rollbackAfterMs / 1_000;
-  const endMs = performance.now() + timing.rollbackAfterMs;
+  if (hold.kind === 'none') return failed(...hold.diagnostics);
+  const about = signed(step, context, hold.token);
+  const { rollbackAfterMs } = context.timing;
+  const seconds = rollbackAfterMs / 1_000;
+  const endMs = performance.now() + rollbackAfterMs;
   const made = await sendOnce(step, context, () => transactionBody({ ...about, call: step.act, seconds }));
-  const isOver = made.outcome === 'unchanged' || made.isUnreached === true || neverArmed(made);
-  if (isOver) return made;
+  if (made.outcome === 'unchanged' || made.isUnreached === true || neverArmed(made)) return made;
   context.progress({ text: 'made, and now confirmed over a new connection' });
-  const confirmed = await confirm(step, context, { body: () => confirmBody(about), endMs });
+  const confirmed = await confirm(step, context, () => confirmBody(about), endMs);
   // What failed was put back at once, or stands in part: its own words say why, whatever the second half found.
   return made.outcome === 'failed' ? made : confirmed;
 }
@@ -246,20 +225,17 @@ async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Pr
 const neverArmed = ({ outcome, slug }: RootResult): boolean =>
   outcome === 'failed' && (slug === undefined || slug === 'not-armed' || slug === 'rollback-pending');
 
-interface Confirmation {
-  readonly body: RootBody;
-  /** When the node begins to put everything back, at the earliest. */
-  readonly endMs: number;
-}
-
 /**
  * Asks until the node has answered, over a new connection each time. After the time of the rollback it is still asked
  * for as long as a look may take: a node that has put itself back says so.
+ *
+ * @param endMs when the node begins to put everything back, at the earliest
  */
 async function confirm(
   step: StepOf<'transaction'>,
   context: StepContext,
-  { body, endMs }: Confirmation,
+  body: RootBody,
+  endMs: number,
 ): Promise<RootResult> {
   for (;;) {
     const session = context.newSession(step.node);
