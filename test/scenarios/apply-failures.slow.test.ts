@@ -3,11 +3,11 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { createServer, type Server } from 'node:http';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobFolder } from '../../src/engine/scripts/job.ts';
 import { digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodeSubject, placementSubject } from '../../src/model/subject.ts';
+import { jobFolder } from '../../src/node/paths/own-paths.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';
 import type { RunningRack } from '../rack/running.ts';

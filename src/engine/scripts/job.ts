@@ -1,8 +1,8 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { JobCall } from '../../model/node-script.ts';
 import { jobPrologue } from '../../node/job-prologue.ts';
-import { below, pathWord, place, rootLine, shellCommand, tool } from '../../node/paths/node-paths.ts';
-import { stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
+import { pathWord, rootLine, shellCommand, tool } from '../../node/paths/node-paths.ts';
+import { jobFolder, stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
 import { quote } from '../../node/quote.ts';
 import { sh as shared } from '../../node/shell/scripts.generated.ts';
 import { sh } from '../../rack/artifacts/scripts.generated.ts';
@@ -76,9 +76,6 @@ interface LaunchRequest {
   readonly key: Digest;
   readonly call: JobCall;
 }
-
-/** Where everything of a job lies. */
-export const jobFolder = (key: Digest) => below(place.ours, `ops/${key}`);
 
 /** The whole text of a job, as it lies on the node in `run`. */
 export const jobText = (call: JobCall): string => `${jobPrologue}

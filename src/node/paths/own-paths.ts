@@ -1,4 +1,4 @@
-import { shortDigest } from '../../model/digest.ts';
+import { type Digest, shortDigest } from '../../model/digest.ts';
 import { rankLabelPrefix } from '../../model/facts/daemons.ts';
 import type { JobArgs, TreeId } from '../../model/node-script.ts';
 import type { NodePath } from '../../model/probe.ts';
@@ -25,6 +25,9 @@ export const stagingName = ({ kind, name, digest }: TreeId): string => `${kind}-
 
 /** The folder in which a tree is made ready; nothing in it is ever used from there. */
 export const stagingFolder = (tree: TreeId): NodePath => below(place.opt, `staging/${stagingName(tree)}`);
+
+/** Where everything of a job lies, by the key of what it makes. */
+export const jobFolder = (key: Digest): NodePath => below(place.ours, `ops/${key}`);
 
 /** Holds the digest of a staged tree that a job has verified. */
 export const verifiedMark = (tree: TreeId): NodePath => below(stagingFolder(tree), 'verified');

@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { jobFolder, parseJobPoll } from '../../../../src/engine/scripts/job.ts';
+import { parseJobPoll } from '../../../../src/engine/scripts/job.ts';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import type { Digest } from '../../../../src/model/digest.ts';
 import type { JobCall, ScriptCall, TreeFile } from '../../../../src/model/node-script.ts';
 import { place } from '../../../../src/node/paths/node-paths.ts';
 import {
+  jobFolder,
   stagedArchive,
   stagedFile,
   stagedTree,
