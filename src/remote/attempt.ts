@@ -1,18 +1,19 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
-import type { Client } from 'ssh2';
+import type { AuthHandlerMiddleware, Client } from 'ssh2';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import { given } from '../model/given.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { type ConnectError, type ConnectFailure, type ConnectPhase, parsePlaintext } from './connect-failure.ts';
 import { fingerprint } from './keys/host-key.ts';
-import type { HostKeyVerdict } from './keys/host-key-trust.ts';
+import { type HostKeyTrust, type HostKeyVerdict, trustName } from './keys/host-key-trust.ts';
 import type { Identities } from './keys/identities.ts';
 import { createLookUp, type LookUp, openSpareLookUp } from './look-up-name.ts';
 import { onAbort } from './on-abort.ts';
-import { type ConnectLimits, isHost, isTcpPort, isUser, type Target } from './remote.ts';
-import { errorCodes, loadSsh2 } from './ssh2.ts';
+import { type ConnectLimits, isHost, isTcpPort, isUser, type Remote, type Target } from './remote.ts';
+import { SshRemote } from './ssh-remote.ts';
+import { errorCodes, loadSsh2, strictAlgorithms } from './ssh2.ts';
 
 /** Notes what happens during one connection attempt, so that its failure can be judged afterwards. */
 export interface AttemptRecord {
@@ -30,6 +31,8 @@ export interface AttemptRecord {
   readonly failure: () => ConnectFailure;
 }
 
+const keepaliveMs = 5_000;
+const keepaliveCountMax = 3;
 const maxPlaintextBytes = 64 * 1024;
 const maxBannerChars = 64 * 1024;
 const maxErrors = 16;
@@ -130,7 +133,7 @@ export function recordAttempt(
       plaintext: parsePlaintext(notes.plaintext()),
       ...given({ verdict: notes.verdict }),
       banner: notes.banner,
-      ...(notes.login === undefined ? {} : { methodsLeft: notes.login.methodsLeft }),
+      ...given({ methodsLeft: notes.login?.methodsLeft }),
       isPartial: notes.login?.isPartial ?? false,
       offered: context.identities.offers.map((offer) => offer.label),
       unsigned: [...notes.unsigned],
@@ -158,8 +161,14 @@ export interface Attempt {
   readonly record: AttemptRecord;
 }
 
-/** Refuses what cannot be an address. @throws FleetError `ssh/bad-address` */
-export function checkAddress(target: Target): void {
+/** Refuses what cannot be an address, and trust in another one. @throws FleetError `ssh/bad-address` */
+export function checkTarget(target: Target, trust?: HostKeyTrust): void {
+  checkAddress(target);
+  if (trust === undefined || trust.name === trustName(target)) return;
+  throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
+}
+
+function checkAddress(target: Target): void {
   if (isHost(target.host) && isUser(target.user) && isTcpPort(target.port)) return;
   const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is no address of a node.`;
   throw new FleetError([diagnose('ssh/bad-address', { detail, subject: nodeSubject(target.label) })]);
@@ -201,12 +210,45 @@ export async function attempt(target: Target, limits: ConnectLimits, identities:
   });
   const record = recordAttempt(client, socket, { deadlineMs, identities, isNamed: isIP(host) !== 0 });
   const judged: AttemptRecord['judged'] = (verdict) => {
-    const seen = 'seen' in verdict ? { fingerprint: fingerprint(verdict.seen) } : {};
-    limits.onRemote?.({ kind: 'host-key', node: target.label, verdict: verdict.kind, ...seen });
+    const shown = 'seen' in verdict ? fingerprint(verdict.seen) : undefined;
+    limits.onRemote?.({
+      kind: 'host-key',
+      node: target.label,
+      verdict: verdict.kind,
+      ...given({ fingerprint: shown }),
+    });
     return record.judged(verdict);
   };
   client.once('ready', () => limits.onRemote?.({ kind: 'connected', node: target.label }));
   return { client, socket, record: { ...record, judged } };
+}
+
+/** Lets a node that must be the trusted one log us in, and waits as {@link outcome} does. */
+export function logIn(
+  tried: Attempt,
+  { target, trust }: { readonly target: Target; readonly trust: HostKeyTrust },
+  limits: ConnectLimits,
+  authHandler: AuthHandlerMiddleware,
+): Promise<number | undefined> {
+  const { client, socket, record } = tried;
+  client.connect({
+    sock: socket,
+    username: target.user,
+    algorithms: { ...strictAlgorithms, serverHostKey: [...trust.algorithms] },
+    hostVerifier: (blob: Buffer) => record.judged(trust.judge(blob)),
+    authHandler,
+    readyTimeout: 0,
+    keepaliveInterval: limits.keepaliveMs ?? keepaliveMs,
+    keepaliveCountMax,
+  });
+  return outcome(tried, limits);
+}
+
+/** The connection that came of an attempt; undefined, and its socket ended, where none did. */
+export function connectionOf({ client, socket }: Attempt, target: Target, connectMs?: number): Remote | undefined {
+  if (connectMs !== undefined) return new SshRemote(client, socket, { rootPrefix: target.rootPrefix, connectMs });
+  socket.destroy();
+  return undefined;
 }
 
 /** Tells the listener where a connection is made, and why there is none in the end. */

@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { given } from '../model/given.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { meshwright } from '../model/text/command.ts';
 import { named, type Prose, prose } from '../model/text/prose.ts';
@@ -256,6 +257,5 @@ export function parsePlaintext(bytes: Buffer): PlaintextPhase {
   const line = found[1] ?? '';
   const start = found.index + found[0].length - line.length - 1;
   const offer = parseOffer(bytes.subarray(start + line.length + 1));
-  const phase = { greeting: text.slice(0, start).slice(0, 1024), identification: line.trim() };
-  return offer === undefined ? phase : { ...phase, offer };
+  return { greeting: text.slice(0, start).slice(0, 1024), identification: line.trim(), ...given({ offer }) };
 }

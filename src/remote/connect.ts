@@ -10,17 +10,14 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import { nodeSubject } from '../model/subject.ts';
-import { type AttemptRecord, attempt, checkAddress, outcome, reported } from './attempt.ts';
+import { type AttemptRecord, attempt, checkTarget, connectionOf, logIn, outcome, reported } from './attempt.ts';
 import { diagnoseConnect } from './connect-failure.ts';
 import { fingerprint, parseHostKey } from './keys/host-key.ts';
-import { type HostKeyTrust, trustName } from './keys/host-key-trust.ts';
+import type { HostKeyTrust } from './keys/host-key-trust.ts';
 import { collectIdentities, type Identities, type Offer } from './keys/identities.ts';
 import type { ConnectLimits, Remote, Target } from './remote.ts';
-import { SshRemote } from './ssh-remote.ts';
 import { type HostKeyAlgorithm, hostKeyAlgorithms, loadSsh2, strictAlgorithms } from './ssh2.ts';
 
-const keepaliveMs = 5_000;
-const keepaliveCountMax = 3;
 /** A host key as a node showed it, with what a person compares. */
 interface OfferedHostKey extends HostKey {
   /** `SHA256:…`, as `ssh-keygen -l` prints it. */
@@ -45,26 +42,14 @@ export const connect = (target: Target, trust: HostKeyTrust, limits: ConnectLimi
   reported(target, limits, () => connectByKey(target, trust, limits));
 
 async function connectByKey(target: Target, trust: HostKeyTrust, limits: ConnectLimits): Promise<Remote> {
-  checkAddress(target);
-  if (trust.name !== trustName(target)) throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
+  checkTarget(target, trust);
   const identities = await collectIdentities(target);
   refuseWithoutKeys(target, identities);
   const tried = await attempt(target, limits, identities);
-  const { client, socket, record } = tried;
-  client.connect({
-    sock: socket,
-    username: target.user,
-    algorithms: { ...strictAlgorithms, serverHostKey: [...trust.algorithms] },
-    hostVerifier: (blob: Buffer) => record.judged(trust.judge(blob)),
-    authHandler: await publickeyOnly(target.user, identities.offers, record),
-    readyTimeout: 0,
-    keepaliveInterval: limits.keepaliveMs ?? keepaliveMs,
-    keepaliveCountMax,
-  });
-  const connectMs = await outcome(tried, limits);
-  if (connectMs !== undefined) return new SshRemote(client, socket, { rootPrefix: target.rootPrefix, connectMs });
-  socket.destroy();
-  throw new FleetError([diagnoseConnect(target, record.failure())]);
+  const keysOnly = await publickeyOnly(target.user, identities.offers, tried.record);
+  const remote = connectionOf(tried, target, await logIn(tried, { target, trust }, limits, keysOnly));
+  if (remote !== undefined) return remote;
+  throw new FleetError([diagnoseConnect(target, tried.record.failure())]);
 }
 
 /**
@@ -84,7 +69,7 @@ async function askHostKey(
   limits: ConnectLimits,
   algorithms: readonly HostKeyAlgorithm[],
 ): Promise<OfferedHostKey> {
-  checkAddress(target);
+  checkTarget(target);
   const tried = await attempt(target, limits, { offers: [], leftOut: 0, problems: [] });
   const { client, socket, record } = tried;
   const seen: HostKey[] = [];

@@ -29,8 +29,6 @@ export interface RunningCommand {
 
 const longestTimerMs = 2 ** 31 - 1;
 
-const startTimer = (ms: number, late: () => void): NodeJS.Timeout => setTimeout(late, Math.min(ms, longestTimerMs));
-
 /** Everything that changes while a command runs. */
 interface State {
   channel?: ClientChannel;
@@ -70,16 +68,12 @@ function collectors(state: State, out: Readonly<Record<Stream, OutputSink>>, hoo
     (chunk: Buffer): void => {
       if (state.isSettled) return;
       hooks.taken(chunk);
-      deliver(out[stream], takePiece(state, chunk), (piece) => hooks.onOutput?.(stream, piece));
+      const piece = takePiece(state, chunk);
+      out[stream].append(piece);
+      if (piece.length > 0) hooks.onOutput?.(stream, piece);
       if (state.isTruncated) hooks.tooLong();
     };
   return { stdout: collect('stdout'), stderr: collect('stderr') };
-}
-
-/** Keeps a piece, and hands it on as well. */
-function deliver(sink: OutputSink, piece: Uint8Array, tell: (piece: Uint8Array) => void): void {
-  sink.append(piece);
-  if (piece.length > 0) tell(piece);
 }
 
 /** Starts one command on a channel of its own and settles its request exactly once, whatever the node does. */
@@ -103,7 +97,8 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
     state.channel?.close();
     hooks.abandoned();
   };
-  const timer = startTimer(limits.deadlineMs, () => abandon(unknownExit.late(limits.deadlineMs)));
+  const late = (): void => abandon(unknownExit.late(limits.deadlineMs));
+  const timer = setTimeout(late, Math.min(limits.deadlineMs, longestTimerMs));
 
   const moved = (): void => {
     if (limits.isDeadlineIdle === true && !state.isSettled) timer.refresh();

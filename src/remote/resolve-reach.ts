@@ -61,9 +61,7 @@ export function localReachEnv(): ReachEnv {
   return { home: homedir, userName: username, hostName: hostname(), command: 'ssh', variables: process.env };
 }
 
-function machineFile(name: string): string {
-  return join(sep, 'etc', 'ssh', name);
-}
+const machineFile = (name: string): string => join(sep, 'etc', 'ssh', name);
 
 function defaultConfig(wish: ReachWish, env: ReachEnv): SshConfig {
   return {
@@ -195,7 +193,7 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
     trust: async (reach, lock) => {
       const files = await Promise.all(reach.knownHostsFiles.map(async (file) => ({ file, text: await read(file) })));
       const knownHosts = files.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
-      return trustFor(reach.target, lock === undefined ? { knownHosts } : { knownHosts, lock });
+      return trustFor(reach.target, { knownHosts, ...given({ lock }) });
     },
   };
 }

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve, resolve as resolvePath } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
+import { given } from '../model/given.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { quoteNodeText } from './connect-failure.ts';
 import { matchesPattern } from './keys/host-key.ts';
@@ -60,7 +61,7 @@ export function expandPath(path: string, asked: Asked, env: ReachEnv): string {
       throw new FleetError([diagnose('ssh/config-unsupported', { detail, hint: 'Write the path without it.' })]);
     })
     .replace(/\$\{(\w+)\}/gu, (_, name: string) => env.variables[name] ?? '');
-  return resolvePath(plain.replace(/^~(?=\/|$)/u, env.home));
+  return resolve(plain.replace(/^~(?=\/|$)/u, env.home));
 }
 
 /** The socket of the agent to ask; undefined when there is none, or none is wanted. */
@@ -248,14 +249,8 @@ export function parseSshConfig(text: string): SshConfig | undefined {
       ...splitPaths(one('userknownhostsfile') ?? 'none'),
       ...splitPaths(one('globalknownhostsfile') ?? 'none'),
     ],
-    ...definedOnly(optional),
+    ...given(optional),
   };
-}
-
-function definedOnly<T extends Readonly<Record<string, string | undefined>>>(values: T): { [K in keyof T]?: string } {
-  const copy: { [K in keyof T]?: string } = {};
-  for (const key in values) if (values[key] !== undefined) copy[key] = values[key];
-  return copy;
 }
 
 /** The key files that ssh tries when none is configured, without those that the built-in client cannot use. */

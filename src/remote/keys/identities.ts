@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { BaseAgent, ParsedKey } from 'ssh2';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import type { Target } from '../remote.ts';
 import { errorCodes, errorText, loadSsh2 } from '../ssh2.ts';
 import { fingerprint, wireFields } from './host-key.ts';
@@ -30,9 +31,8 @@ const maxOffersWithAgent = 4;
 
 const blobOf = (key: ParsedKey): string => key.getPublicSSH().toString('base64');
 
-function label(source: string, key: ParsedKey): string {
-  return `${source} (${key.type} ${fingerprint({ type: key.type, base64: blobOf(key) })})`;
-}
+const label = (source: string, key: ParsedKey): string =>
+  `${source} (${key.type} ${fingerprint({ type: key.type, base64: blobOf(key) })})`;
 
 function encrypted(file: string): Diagnostic {
   return diagnose('ssh/key-encrypted', {
@@ -69,7 +69,7 @@ function distinct(offers: readonly Offer[]): readonly Offer[] {
 export async function collectIdentities(target: Target): Promise<Identities> {
   const [files, agent] = await Promise.all([
     Promise.all(target.identityFiles.map(readKeyFile)),
-    target.agentSocket === undefined ? { keys: [] } : listAgentKeys(target.agentSocket),
+    target.agentSocket === undefined ? noAgent : listAgentKeys(target.agentSocket),
   ]);
   const agentOffers = agent.keys.map(
     ({ key, signer }): Offer => ({
@@ -79,7 +79,7 @@ export async function collectIdentities(target: Target): Promise<Identities> {
     }),
   );
   const fromFiles = files.map((file) => offerOfFile(file, agentOffers));
-  const problems = [...fromFiles.filter((one) => 'code' in one), ...('problem' in agent ? [agent.problem] : [])];
+  const problems = [...fromFiles.filter((one) => 'code' in one), ...(agent.problem ? [agent.problem] : [])];
   const own = fromFiles.filter((one) => 'key' in one);
   const all = distinct(target.isIdentitiesOnly === true ? own : [...own, ...agentOffers]);
   const hasAgent = all.slice(0, maxOffers).some((offer) => offer.signer.kind === 'agent');
@@ -156,7 +156,7 @@ async function publicBeside(path: string): Promise<string | undefined> {
 
 async function encryptedFile(path: string, text: string): Promise<KeyFile> {
   const publicBase64 = publicHalf(text) ?? (await publicBeside(path));
-  return publicBase64 === undefined ? { kind: 'encrypted', path } : { kind: 'encrypted', path, publicBase64 };
+  return { kind: 'encrypted', path, ...given({ publicBase64 }) };
 }
 
 async function judge(path: string, text: string): Promise<KeyFile> {
@@ -196,9 +196,12 @@ interface AgentKey {
 }
 
 /** What an agent holds, or why nobody knows. */
-type AgentAnswer =
-  | { readonly keys: readonly AgentKey[] }
-  | { readonly keys: readonly AgentKey[]; readonly problem: Diagnostic };
+interface AgentAnswer {
+  readonly keys: readonly AgentKey[];
+  readonly problem?: Diagnostic;
+}
+
+const noAgent: AgentAnswer = { keys: [] };
 
 const deadlineMs = 5_000;
 

@@ -1,17 +1,16 @@
 import type { AuthHandlerMiddleware, KeyboardInteractiveAuthMethod } from 'ssh2';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
 import { concealed, type Secret } from '../../model/secret.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, prose } from '../../model/text/prose.ts';
 import { classifySudo, sudoRule } from '../../node/sudo-answer.ts';
-import { type Attempt, attempt, checkAddress, outcome, reported } from '../attempt.ts';
+import { type Attempt, attempt, checkTarget, connectionOf, logIn, reported } from '../attempt.ts';
 import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from '../connect-failure.ts';
 import type { ConnectLimits, Remote, Target } from '../remote.ts';
-import { SshRemote } from '../ssh-remote.ts';
-import { strictAlgorithms } from '../ssh2.ts';
-import { type HostKeyTrust, trustName } from './host-key-trust.ts';
+import type { HostKeyTrust } from './host-key-trust.ts';
 
 /** Where a rule for one user goes; two blanks before a line keep it whole on every page. */
 const addRule = (line: string): string =>
@@ -19,15 +18,11 @@ const addRule = (line: string): string =>
 
 /** Says what keeps sudo from working; undefined when nothing does, or nobody knows. */
 export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: string): Diagnostic | undefined {
-  const answer = classifySudo(exit, stderr);
   const said = quoteNodeText(stderr.trim().split('\n').at(-1) ?? '');
   const fields = { detail: prose`${labelled(label)}sudo -n said "${said}" to ${user}.`, subject: nodeSubject(label) };
-  switch (answer) {
+  switch (classifySudo(exit, stderr)) {
     case 'needs-password':
-      return diagnose('ssh/sudo-needs-password', {
-        ...fields,
-        hint: addRule(sudoRule(user)),
-      });
+      return diagnose('ssh/sudo-needs-password', { ...fields, hint: addRule(sudoRule(user)) });
     case 'needs-terminal':
       return diagnose('ssh/sudo-needs-terminal', { ...fields, hint: addRule(`Defaults:${user} !requiretty`) });
     case 'denied':
@@ -59,8 +54,6 @@ type PrebootAnswer =
   /** Nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostic: Diagnostic };
 
-const keepaliveMs = 5_000;
-const keepaliveCountMax = 3;
 /** What a locked Mac says after the login comes at once; who keeps the connection open says nothing more. */
 const lastWordsMs = 5_000;
 const mostLastWords = 4_096;
@@ -74,37 +67,29 @@ interface Tried extends Attempt {
   readonly isStrange: boolean;
 }
 
-type Expected = 'login' | 'preboot';
-
-async function tryPassword(login: PasswordLogin, limits: ConnectLimits, expected: Expected | 'nobody'): Promise<Tried> {
+async function tryPassword(
+  login: PasswordLogin,
+  limits: ConnectLimits,
+  expected: 'login' | 'preboot' | 'nobody',
+): Promise<Tried> {
   const { target, trust, password } = login;
-  checkAddress(target);
-  if (trust.name !== trustName(target)) throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
+  checkTarget(target, trust);
   const tried = await attempt(target, limits, { offers: [], leftOut: 0, problems: [] });
   const { client, socket, record } = tried;
   const notes = { isSent: false, isStrange: false };
   client.once('change password', () => socket.destroy());
-  client.connect({
-    sock: socket,
-    username: target.user,
-    algorithms: { ...strictAlgorithms, serverHostKey: [...trust.algorithms] },
-    hostVerifier: (blob: Buffer) => record.judged(trust.judge(blob)),
-    authHandler: passwordOnly(target.user, password, {
-      refused: record.refused,
-      maySend: () => expected !== 'nobody' && isFileVaultBanner(record.failure().banner) === (expected === 'preboot'),
-      sent: () => {
-        notes.isSent = true;
-      },
-      strange: () => {
-        notes.isStrange = true;
-        socket.destroy();
-      },
-    }),
-    readyTimeout: 0,
-    keepaliveInterval: limits.keepaliveMs ?? keepaliveMs,
-    keepaliveCountMax,
+  const once = passwordOnly(target.user, password, {
+    refused: record.refused,
+    maySend: () => expected !== 'nobody' && isFileVaultBanner(record.failure().banner) === (expected === 'preboot'),
+    sent: () => {
+      notes.isSent = true;
+    },
+    strange: () => {
+      notes.isStrange = true;
+      socket.destroy();
+    },
   });
-  const connectMs = await outcome(tried, limits);
+  const connectMs = await logIn(tried, { target, trust }, limits, once);
   return { ...tried, ...notes, connectMs };
 }
 
@@ -114,16 +99,13 @@ async function tryPassword(login: PasswordLogin, limits: ConnectLimits, expected
  * @throws FleetError with exactly one `ssh/…` code
  */
 export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits): Promise<Remote> =>
-  reported(login.target, limits, () => logIn(login, limits));
-
-async function logIn(login: PasswordLogin, limits: ConnectLimits): Promise<Remote> {
-  const { target } = login;
-  const tried = await tryPassword(login, limits, 'login');
-  const { client, socket, connectMs } = tried;
-  if (connectMs !== undefined) return new SshRemote(client, socket, { rootPrefix: target.rootPrefix, connectMs });
-  socket.destroy();
-  throw new FleetError([diagnosePassword(target, tried)]);
-}
+  reported(login.target, limits, async () => {
+    const { target } = login;
+    const tried = await tryPassword(login, limits, 'login');
+    const remote = connectionOf(tried, target, tried.connectMs);
+    if (remote !== undefined) return remote;
+    throw new FleetError([diagnosePassword(target, tried)]);
+  });
 
 /**
  * Gives the sshd of a Mac that waits at FileVault the password of an account, once. Nothing is sent to anybody whose
@@ -168,9 +150,8 @@ export async function seeWhetherLocked(
   client.end();
   socket.destroy();
   if (failure.verdict?.kind === 'accepted' && isFileVaultBanner(failure.banner)) return { kind: 'locked' };
-  return failure.methodsLeft === undefined
-    ? { kind: 'other', diagnostic: diagnoseConnect(target, failure) }
-    : { kind: 'other' };
+  const diagnostic = failure.methodsLeft === undefined ? diagnoseConnect(target, failure) : undefined;
+  return { kind: 'other', ...given({ diagnostic }) };
 }
 
 /** What a node says in a session after the login, until it ends it: the place of its last words is not documented. */
@@ -215,11 +196,8 @@ function diagnosePassword(target: Target, tried: Tried): Diagnostic {
     return diagnose('ssh/strange-prompt', { detail, subject });
   }
   if (tried.isSent && isPasswordRefused(tried)) {
-    const more = failure.isPartial
-      ? `, and wants ${quoteNodeText((failure.methodsLeft ?? []).join(', '))} besides`
-      : '';
     const detail = failure.isPartial
-      ? `${who} took the password${more}.`
+      ? `${who} took the password, and wants ${quoteNodeText((failure.methodsLeft ?? []).join(', '))} besides.`
       : `${who} refused the password. It was sent once.`;
     return diagnose('ssh/password-refused', { detail, subject });
   }
