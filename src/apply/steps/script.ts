@@ -120,43 +120,39 @@ function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
   return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail: prose`${stepName(step)}: ${reason}.`, hint });
 }
 
-/** Hints that know more than that of `step/failed`. */
-const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>([
-  ['no-source', 'The source in the file names a folder of the node itself: see whether it is there under this path.'],
-  [
-    'no-program',
-    prose`See what is in the archive (tar -tf), and set the path of the program in the file, or use another archive. A rollback is undone by: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
-  ],
-  [
-    'unsafe-archive',
-    'Nothing of an archive may lie or lead outside of its own folder: pack it again from inside that folder, without devices.',
-  ],
-  [
-    'no-time',
-    'The node must reach time.apple.com (UDP, port 123). In a rack without the internet set its clock at the Mac (sudo date), or leave system.clock out of the file: nothing that meshwright does depends on it.',
-  ],
-  [
-    'can-become-root',
-    'Take its rules out of sudo (sudo visudo, /etc/sudoers.d), the account out of the administrators, and its write access away (ls -le shows it), or name another account in system.accounts.',
-  ],
-  [
-    'account-untested',
-    prose`Run the same command again. If that does not help, see what hangs: ${meshwright('doctor')}`,
-  ],
-  [
-    'account-unfit',
-    'Name another account in system.accounts.ranks, or set login there if you accept that ranks can become root.',
-  ],
-  [
-    'daemons-unread',
-    'Nothing starts as an account while it is unknown whether that account can change what root runs. See on the Mac why that path cannot be read, or take it out of its LaunchDaemon.',
-  ],
-  [
-    'other-account',
-    'If nothing else needs that account and that group, delete both at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
-  ],
-  ['ended-at-once', prose`See what it said before it ended: ${meshwright('logs')}`],
+/** Failures with a code of their own. */
+const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
+  ['disk-full', { code: 'step/disk-full' }],
+  ['wrong-digest', { code: 'step/wrong-digest' }],
+  ['no-full-disk-access', { code: 'step/no-full-disk-access' }],
+  ['needs-reboot', { code: 'step/needs-reboot' }],
+  ['rolled-back', { code: 'step/rolled-back' }],
+  ['rolling-back', { code: 'step/rolled-back' }],
+  ['rollback-pending', { code: 'step/rollback-pending' }],
+  ['fetch-failed', { code: 'step/fetch-failed' }],
 ]);
+
+/** Hints that know more than that of `step/failed`. */
+const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
+  Object.entries({
+    'no-source': 'The source in the file names a folder of the node itself: see whether it is there under this path.',
+    'no-program': prose`See what is in the archive (tar -tf), and set the path of the program in the file, or use another archive. A rollback is undone by: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
+    'unsafe-archive':
+      'Nothing of an archive may lie or lead outside of its own folder: pack it again from inside that folder, without devices.',
+    'no-time':
+      'The node must reach time.apple.com (UDP, port 123). In a rack without the internet set its clock at the Mac (sudo date), or leave system.clock out of the file: nothing that meshwright does depends on it.',
+    'can-become-root':
+      'Take its rules out of sudo (sudo visudo, /etc/sudoers.d), the account out of the administrators, and its write access away (ls -le shows it), or name another account in system.accounts.',
+    'account-untested': prose`Run the same command again. If that does not help, see what hangs: ${meshwright('doctor')}`,
+    'account-unfit':
+      'Name another account in system.accounts.ranks, or set login there if you accept that ranks can become root.',
+    'daemons-unread':
+      'Nothing starts as an account while it is unknown whether that account can change what root runs. See on the Mac why that path cannot be read, or take it out of its LaunchDaemon.',
+    'other-account':
+      'If nothing else needs that account and that group, delete both at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
+    'ended-at-once': prose`See what it said before it ended: ${meshwright('logs')}`,
+  }),
+);
 
 /** A failure that a script or a job names itself, with what can be done about it. */
 export function scriptProblem(
@@ -165,24 +161,14 @@ export function scriptProblem(
 ): Diagnostic {
   const detail = prose`${stepName(step)}: ${escapeText(text).trim() || 'without a word'} (${slug}).`;
   const fields = { subject: subjectOf(step), detail };
-  return diagnose(codes.get(slug) ?? 'step/failed', { ...fields, ...given({ hint: hintFor(slug, step) }) });
+  const code = coded.get(slug)?.code;
+  return diagnose(code ?? 'step/failed', { ...fields, ...given({ hint: hints.get(slug) ?? hintFor(slug, step) }) });
 }
 
-/** Failures with a code of their own. */
-const codes: ReadonlyMap<string, DiagnosticCode> = new Map([
-  ['disk-full', 'step/disk-full'],
-  ['wrong-digest', 'step/wrong-digest'],
-  ['no-full-disk-access', 'step/no-full-disk-access'],
-  ['needs-reboot', 'step/needs-reboot'],
-  ['rolled-back', 'step/rolled-back'],
-  ['rolling-back', 'step/rolled-back'],
-  ['rollback-pending', 'step/rollback-pending'],
-  ['fetch-failed', 'step/fetch-failed'],
-]);
-
+/** What depends on the step. */
 function hintFor(slug: string, { act, node }: Step): Prose | undefined {
   if (slug === 'needs-reboot') return prose`Restart the Mac: ${meshwright('reboot', node)}`;
-  if (act.kind !== 'script') return hints.get(slug);
+  if (act.kind !== 'script') return undefined;
   if (slug === 'no-full-disk-access' && act.name === 'make-account') {
     return `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or make standard accounts there, each with a group of its own, and name them in system.accounts.`;
   }
@@ -190,7 +176,7 @@ function hintFor(slug: string, { act, node }: Step): Prose | undefined {
     const { port } = act.args;
     return `See who listens there: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. End it, or give endpoint.port another number. The doorman says more in ${doormanLog(port).path}.`;
   }
-  return hints.get(slug);
+  return undefined;
 }
 
 /**
