@@ -48,7 +48,7 @@ interface Item {
 interface Schedule {
   readonly options: ExecuteOptions;
   readonly plan: Pick<Plan, 'steps' | 'rescues'>;
-  readonly lanes: Lanes;
+  readonly lanes: ReturnType<typeof createLanes>;
   readonly items: Item[];
   readonly itemsById: Map<StepId, Item>;
   readonly rescued: Set<string>;
@@ -191,24 +191,14 @@ async function abandoned(
 
 /** Never, once a step is over: signals live longer than all of them. */
 const once = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
-  new Promise(
-    (resolve) =>
-      void onAbort(
-        over,
-        onAbort(signal, () => resolve()),
-      ),
-  );
+  new Promise((resolve) => {
+    onAbort(over, onAbort(signal, resolve));
+  });
 
 function end(item: Item, { outcome, diagnostics }: StepResult, ms: number, options: ExecuteOptions): void {
   const { step, rescues } = item;
   item.state = 'ended';
-  item.report = {
-    step,
-    outcome,
-    diagnostics,
-    ms: Math.round(ms),
-    ...given({ rescues }),
-  };
+  item.report = { step, outcome, diagnostics, ms: Math.round(ms), ...given({ rescues }) };
   options.onEnd(item.report);
 }
 
@@ -240,21 +230,15 @@ const lanesByKind: Readonly<Record<Act['kind'], readonly Lane[]>> = {
   hands: [],
 };
 
-/** Which lanes of which nodes are taken, and by how many nodes. */
-interface Lanes {
-  /** Takes what a step needs, or nothing at all. */
-  readonly enter: (node: NodeName, kind: Act['kind']) => boolean;
-  readonly leave: (node: NodeName, kind: Act['kind']) => void;
-}
-
-/** Lanes in which at most `parallel` nodes are at work at a time. */
-function createLanes(parallel: number): Lanes {
+/** Lanes in which at most `parallel` nodes are at work at a time: which of them are taken on which nodes. */
+function createLanes(parallel: number) {
   const taken = new Set<string>();
   const workByNode = new Map<NodeName, number>();
   const keys = (node: NodeName, kind: Act['kind']): readonly string[] =>
     lanesByKind[kind].map((lane) => `${node} ${lane}`);
   return {
-    enter: (node, kind) => {
+    /** Takes what a step needs, or nothing at all. */
+    enter: (node: NodeName, kind: Act['kind']): boolean => {
       const wanted = keys(node, kind);
       if (wanted.length === 0) return true;
       if (wanted.some((one) => taken.has(one))) return false;
@@ -263,7 +247,7 @@ function createLanes(parallel: number): Lanes {
       workByNode.set(node, (workByNode.get(node) ?? 0) + 1);
       return true;
     },
-    leave: (node, kind) => {
+    leave: (node: NodeName, kind: Act['kind']): void => {
       const held = keys(node, kind);
       if (held.length === 0) return;
       for (const one of held) taken.delete(one);

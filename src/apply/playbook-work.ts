@@ -221,22 +221,16 @@ interface Missing {
   readonly fails: readonly NodeName[];
 }
 
-/** How a wait ended: empty when it was broken off. */
-interface WaitEnd {
-  readonly observation?: FleetObservation;
-  readonly failed?: readonly NodeName[];
-  readonly diagnostics?: readonly Diagnostic[];
-}
-
-/** What it looks with. */
-interface WaitTools {
-  readonly options: Pick<PlaybookOptions, 'timing' | 'signal' | 'scope' | 'observe' | 'onWait'>;
-  /** What was seen before may not hold any more. */
-  readonly forget: () => void;
-}
-
-/** Looks afresh, again and again, until all of it is there or the deadline is over. */
-export async function waitFor(work: WaitWork, { options, forget }: WaitTools): Promise<WaitEnd> {
+/** Looks afresh, again and again, until all of it is there or the deadline is over; empty when it was broken off. */
+export async function waitFor(
+  work: WaitWork,
+  {
+    options,
+    forget,
+  }: Pick<WorkTools, 'forget'> & {
+    readonly options: Pick<PlaybookOptions, 'timing' | 'signal' | 'scope' | 'observe' | 'onWait'>;
+  },
+): Promise<DoneWork> {
   const { timing, signal, scope } = options;
   const endMs = performance.now() + timeFor(work.deadlineMs, timing, 10_000);
   forget();

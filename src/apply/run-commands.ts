@@ -10,6 +10,7 @@ import { labelled, named, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
 import { forEachLimited } from '../remote/limit-parallel.ts';
 import { onAbort } from '../remote/on-abort.ts';
+import { printedText } from '../remote/remote.ts';
 import { leaseHeld } from './lease/take-lease.ts';
 import { isInterrupted, type Parts, record, sessionOf } from './run-parts.ts';
 import type { LeaseRefusal } from './run-report.ts';
@@ -67,7 +68,7 @@ async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number
   const hold = parts.keeper.hold(node);
   if (hold.kind === 'none') return hold.diagnostics[0];
   if (unless !== undefined) {
-    const checked = await send(node, unless, { deadlineMs, parts });
+    const checked = await send(node, unless, deadlineMs, parts);
     if (checked === 'done') return 'spared';
     if (checked.isUnknown) return checked.problem;
   }
@@ -75,7 +76,7 @@ async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number
   const about = { act: 'run', class: 'once', effect: 'none', changes: [] } as const;
   if (!record(parts, { phase: 'intent', step, node, ...about })) return notWritten(node);
   const startedAtMs = performance.now();
-  const sent = await send(node, command, { deadlineMs, parts });
+  const sent = await send(node, command, deadlineMs, parts);
   record(parts, {
     phase: 'outcome',
     step,
@@ -87,15 +88,11 @@ async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number
   return sent === 'done' ? 'done' : sent.problem;
 }
 
-interface Bounds {
-  readonly deadlineMs: number;
-  readonly parts: Parts;
-}
-
 async function send(
   node: NodeName,
   words: readonly string[],
-  { deadlineMs, parts }: Bounds,
+  deadlineMs: number,
+  parts: Parts,
 ): Promise<'done' | { readonly isUnknown: boolean; readonly problem: Diagnostic }> {
   const command = words.map(quote).join(' ');
   const startedAtMs = performance.now();
@@ -103,20 +100,13 @@ async function send(
   const answer = await untilInterrupted(asked, parts.options);
   if (answer === 'given-up') return { isUnknown: true, problem: notAwaited(node, words) };
   if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };
-  const { exit } = answer.result;
+  const { exit, stdout, stderr } = printedText(answer.result);
   if (isSuccess(exit)) return 'done';
-  const [stdout, stderr] = [answer.result.stdout, answer.result.stderr].map((bytes) => Buffer.from(bytes).toString());
   const said = escapeText((stderr || stdout || 'without a word').trim().slice(0, shownCharacters));
   const problem = diagnose('task/command-failed', {
     subject: nodeSubject(node),
     detail: prose`${labelled(node)}${words.join(' ')}: ${exitText(exit)}: ${said}`,
-    command: {
-      argv: words,
-      exit,
-      durationMs: Math.round(performance.now() - startedAtMs),
-      stdout: stdout ?? '',
-      stderr: stderr ?? '',
-    },
+    command: { argv: words, exit, durationMs: Math.round(performance.now() - startedAtMs), stdout, stderr },
   });
   return { isUnknown: exit.kind === 'unknown', problem };
 }

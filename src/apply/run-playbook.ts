@@ -34,11 +34,8 @@ export async function runPlaybook(playbook: Playbook, options: PlaybookOptions):
   const state: PlaybookState = { options, plays, works: [], first, isStopped: false, isDeclined: false };
   try {
     if (options.foresee !== undefined) options.foresee(await effectsAhead(playbook, state));
-    let at = 0;
-    for (const play of plays) {
-      if (isOver(state)) break;
-      await runPlay(play, at, state);
-      at += 1;
+    for (const [at, play] of plays.entries()) {
+      if (!isOver(state)) await runPlay(play, at, state);
     }
   } finally {
     await state.run?.close();

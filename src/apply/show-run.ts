@@ -23,24 +23,26 @@ export interface RunView {
   readonly end: () => Promise<void>;
 }
 
-/** How Listr lets a line be changed. */
+/** A line of Listr, and how it is ended. */
 interface Drawn {
-  readonly rename: (text: string) => void;
-  readonly skip: (text: string) => void;
+  readonly task: Parameters<ListrTask['task']>[1];
   readonly settle: () => void;
   readonly fail: (error: Error) => void;
-}
-
-/** The lines below those of the nodes. */
-interface Notes {
-  readonly say: (text: string) => void;
-  readonly settle: () => void;
 }
 
 interface Row {
   line: RunLine;
   /** Set as soon as Listr has begun with the line; events may come before. */
   drawn?: Drawn;
+}
+
+/** A promise that others settle. */
+function deferred<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 /**
@@ -54,38 +56,22 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
   const text = (line: RunLine): string => lineText(line, widest, Math.max(20, screen.columns - 6));
   const begun: Promise<void>[] = [];
   const tasks = rows.map((row): ListrTask => {
-    let begin: () => void = () => undefined;
-    begun.push(
-      new Promise((resolve) => {
-        begin = resolve;
-      }),
-    );
+    const { promise, resolve } = deferred<void>();
+    begun.push(promise);
     return {
       title: text(row.line),
       task: (_context, task) =>
         new Promise<void>((settle, fail) => {
-          const rename = (title: string): void => {
-            task.title = title;
-          };
-          row.drawn = { rename, skip: (message) => task.skip(message), settle, fail };
+          row.drawn = { task, settle, fail };
           draw(row, text(row.line));
-          begin();
+          resolve();
         }),
     };
   });
-  let openNotes: (notes: Notes) => void = () => undefined;
-  const opened = new Promise<Notes>((resolve) => {
-    openNotes = resolve;
-  });
+  const { promise: opened, resolve: open } = deferred<Omit<Drawn, 'fail'>>();
   // A task without a title shows nothing but its output.
   const notes: ListrTask = {
-    task: (_context, task) =>
-      new Promise<void>((settle) => {
-        const say = (more: string): void => {
-          task.output = more;
-        };
-        openNotes({ say, settle });
-      }),
+    task: (_context, task) => new Promise<void>((settle) => open({ task, settle })),
     rendererOptions: { persistentOutput: true, bottomBar: Number.POSITIVE_INFINITY },
   };
   const drawing = new Listr([...tasks, notes], listrOptions(screen)).run().catch(() => undefined);
@@ -98,13 +84,16 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
         draw(row, text(line));
       }
     },
-    note: (more) => void opened.then(({ say }) => say(more)),
+    note: (more) =>
+      void opened.then(({ task }) => {
+        task.output = more;
+      }),
     end: async () => {
       await Promise.all(begun);
       (await opened).settle();
       for (const { line, drawn } of rows) {
         const state = stateOf(line);
-        if (state === 'waiting' || state === 'running') drawn?.skip(text(line));
+        if (state === 'waiting' || state === 'running') drawn?.task.skip(text(line));
         drawn?.settle();
       }
       await drawing;
@@ -113,11 +102,12 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
 }
 
 function draw({ line, drawn }: Row, shown: string): void {
-  drawn?.rename(shown);
+  if (drawn === undefined) return;
+  drawn.task.title = shown;
   const state = stateOf(line);
-  if (state === 'failed') drawn?.fail(new Error(shown));
-  if (state === 'skipped') drawn?.skip(shown);
-  if (state === 'done' || state === 'skipped') drawn?.settle();
+  if (state === 'failed') drawn.fail(new Error(shown));
+  if (state === 'skipped') drawn.task.skip(shown);
+  if (state === 'done' || state === 'skipped') drawn.settle();
 }
 
 /** Words beside the marks say the same, so colour and marks are only an ornament. */

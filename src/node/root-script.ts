@@ -35,14 +35,9 @@ const percent = (one: string): string => `%${one.charCodeAt(0).toString(16).toUp
 
 /** The words of a line of the history that are known before the script runs. */
 export const historyWords = ({ step, verb, by, config }: ScriptNote, { run, token }: Fence): string =>
-  [
-    `run=${word(run)}`,
-    `token=${token}`,
-    `step=${word(step)}`,
-    `verb=${word(verb)}`,
-    `by=${word(by)}`,
-    `config=${word(config)}`,
-  ].join(' ');
+  Object.entries({ run, token, step, verb, by, config })
+    .map(([name, value]) => `${name}=${word(String(value))}`)
+    .join(' ');
 
 /** The command that prints the last lines of the history of a node, as the ssh user; nothing where there is none. */
 export const historyCommand = (rootPrefix: string, maxLines: number): string =>
@@ -52,10 +47,7 @@ f=${pathWord(below(place.log, 'history'))}
 
 /** The entries of a history, oldest first. Lines that cannot be read are left out: a full disk may have cut one. */
 export const parseHistory = (text: string): readonly HistoryEntry[] =>
-  text.split('\n').flatMap((line) => {
-    const entry = entryOf(line);
-    return entry === undefined ? [] : [entry];
-  });
+  text.split('\n').flatMap((line) => entryOf(line) ?? []);
 
 function entryOf(line: string): HistoryEntry | undefined {
   const form =

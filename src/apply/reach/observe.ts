@@ -68,7 +68,11 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
   return { nodes, failures };
 }
 
-async function observeNode(way: NodeWay, options: ObserveOptions, wait: TokenWait | undefined): Promise<Sight> {
+async function observeNode(
+  way: NodeWay,
+  options: ObserveOptions,
+  wait: ReturnType<typeof createTokenWait> | undefined,
+): Promise<Sight> {
   const { node } = way;
   const noted = ({ observation, failures }: Sight): Sight => {
     wait?.note(observation);
@@ -110,12 +114,7 @@ interface Look {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface LookExtent {
-  readonly facts?: readonly FactName[];
-  readonly isQuiet?: boolean;
-}
-
-function probesFor({ facts, isQuiet = false }: LookExtent): readonly Probe[] {
+function probesFor({ facts, isQuiet = false }: Pick<SessionLook, 'facts' | 'isQuiet'>): readonly Probe[] {
   if (facts !== undefined) return probesOf(facts);
   return isQuiet ? quietProbes() : allProbes();
 }
@@ -175,13 +174,8 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
     return [diagnose('fact/too-much-output', { subject, detail })];
   }
   const broken = diagnoseExit(node, exit);
-  if (broken)
-    return [
-      {
-        ...broken,
-        hint: 'Look again: an observation changes nothing. If it stays so, look at the network to this node.',
-      },
-    ];
+  const hint = 'Look again: an observation changes nothing. If it stays so, look at the network to this node.';
+  if (broken) return [{ ...broken, hint }];
   if (!isSilent) return [];
   const detail = prose`The observation script gave no answer on ${named(node)} (${exitText(exit)}).`;
   return [diagnose('fact/no-frames', { subject, detail })];
@@ -228,23 +222,12 @@ export function hasLostMeshes(
     });
 }
 
-/** Ends requests for a token that no longer matter, while a fleet is observed. */
-interface TokenWait {
-  /** Whether a node leads a mesh of several nodes. */
-  readonly leads: (node: NodeName) => boolean;
-  /** Aborted once the token of this leader is not worth waiting for. */
-  readonly signalFor: (leader: NodeName) => AbortSignal;
-  /** What was seen of a node, without any token. */
-  readonly note: (observation: NodeObservation) => void;
-  readonly stop: () => void;
-}
-
 /**
- * Ends the wait for tokens while a fleet is observed.
+ * Ends requests for a token that no longer matter, while a fleet is observed.
  *
  * @param unseenMs how long tokens are waited for at least where a member cannot be reached
  */
-function createTokenWait(layouts: readonly Layout[], unseenMs: number): TokenWait {
+function createTokenWait(layouts: readonly Layout[], unseenMs: number) {
   const seen: Record<string, NodeObservation> = Object.create(null);
   const asking = new Map<NodeName, AbortController>();
   let countsUnseen = false;
@@ -259,16 +242,19 @@ function createTokenWait(layouts: readonly Layout[], unseenMs: number): TokenWai
   }, unseenMs);
   patience.unref();
   return {
-    leads: (node) => layouts.some(({ nodes }) => nodes.length > 1 && nodes[0] === node),
-    signalFor: (leader) => {
+    /** Whether a node leads a mesh of several nodes. */
+    leads: (node: NodeName): boolean => layouts.some(({ nodes }) => nodes.length > 1 && nodes[0] === node),
+    /** Aborted once the token of this leader is not worth waiting for. */
+    signalFor: (leader: NodeName): AbortSignal => {
       const asked = asking.get(leader) ?? new AbortController();
       asking.set(leader, asked);
       return asked.signal;
     },
-    note: (observation) => {
+    /** What was seen of a node, without any token. */
+    note: (observation: NodeObservation): void => {
       seen[observation.node] = observation;
       endLost();
     },
-    stop: () => clearTimeout(patience),
+    stop: (): void => clearTimeout(patience),
   };
 }

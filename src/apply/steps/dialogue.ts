@@ -85,12 +85,11 @@ async function askOnce(talking: Conversation, { request }: Asking): Promise<Hear
   }));
   const heard = answer.kind === 'ended' ? parseAskAnswer(printedText(answer.result).stdout) : undefined;
   const isRefused = answer.kind === 'ended' && isRefusal(answer.result.exit);
-  const refusal = isRefused ? ({ isRefused } as const) : {};
   return {
     status: 0,
     body: '',
     ...(heard ?? { isUnasked: true }),
-    ...refusal,
+    ...(isRefused ? { isRefused } : {}),
     atMs: (performance.now() - startMs) / pace,
   };
 }

@@ -8,7 +8,7 @@ import { digest } from '../../model/digest.ts';
 import type { GoldenRecord } from '../../model/endpoint-calls.ts';
 import { given } from '../../model/given.ts';
 import { exitText } from '../../model/probe.ts';
-import { placementSubject, type Subject } from '../../model/subject.ts';
+import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { askCommand, parseTimedAnswer, type TimedAnswer } from '../../node/endpoint/ask-endpoint.ts';
@@ -152,19 +152,15 @@ async function keep(step: Prove, context: StepContext, golden: GoldenRecord): Pr
   return await sendRootScript(step, context, () => body);
 }
 
-const fieldsOf = ({ act: { placement } }: Prove): { readonly subject: Subject } => ({
-  subject: placementSubject(placement),
-});
-
 const noAnswer = (step: Prove, reason: string): Diagnostic =>
   diagnose('ask/no-token', {
-    ...fieldsOf(step),
+    subject: placementSubject(step.act.placement),
     detail: prose`${step.act.placement} on ${named(step.node)} gave no golden answer: ${reason}.`,
   });
 
 const anotherAnswer = (step: Prove): Diagnostic =>
   diagnose('mesh/another-answer', {
-    ...fieldsOf(step),
+    subject: placementSubject(step.act.placement),
     detail: prose`${step.act.placement} on ${named(step.node)} answered the golden question otherwise than after its first start: same file, same macOS, nothing left to chance.`,
     hint: prose`Start it anew, which looks at every cached tensor again: ${meshwright('restart', step.act.placement)}. If the answer stays another one, do not trust it: docs/errors.md says what to look at.`,
   });
@@ -176,7 +172,7 @@ const notProven = (step: Prove): StepResult => ({
 });
 
 const speedUnknown = (step: Prove, detail: string): Diagnostic =>
-  diagnose('mesh/speed-unknown', { ...fieldsOf(step), detail });
+  diagnose('mesh/speed-unknown', { subject: placementSubject(step.act.placement), detail });
 
 /** What becomes of a start with this speed. */
 type SpeedVerdict =

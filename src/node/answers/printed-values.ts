@@ -66,13 +66,8 @@ export function sysctlValues(answer: Answer | undefined, names: readonly string[
     if (name === '' || values.has(name)) return garbled(answer, 'printed a line that is no value');
     values.set(name, value);
   }
-  const found: string[] = [];
-  for (const name of names) {
-    const value = values.get(name);
-    if (value === undefined) return without(answer, name);
-    found.push(value);
-  }
-  return known(found);
+  const missing = names.find((name) => !values.has(name));
+  return missing === undefined ? known(names.map((name) => values.get(name) ?? '')) : without(answer, missing);
 }
 
 function without(answer: Answer | undefined, name: string): Known<never> {

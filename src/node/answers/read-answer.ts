@@ -2,16 +2,15 @@
  * How an answer of a node is read: exit, stdout and stderr are judged together before a fact reads any of it, and what is
  * narrowed from JSON is the value or `undefined`, never an exception.
  */
-import { type Known, known, type UnknownReason, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The value as an object, unless it is an array or no object at all. */
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-}
+export const asObject = (value: unknown): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
 /** The value as a list. */
 export const asList = (value: unknown): readonly unknown[] | undefined =>
@@ -45,21 +44,18 @@ export function readText(answer: Answer | undefined, options: ReadOptions = {}):
 }
 
 /** The lines of an answer that can be believed, without their line ends. */
-export function readLines(answer: Answer | undefined, options: ReadOptions = {}): Known<readonly string[]> {
-  const text = readText(answer, options);
-  return text.kind === 'known' ? known(text.value.slice(0, -1).split('\n')) : text;
-}
+export const readLines = (answer: Answer | undefined, options: ReadOptions = {}): Known<readonly string[]> =>
+  mapKnown(readText(answer, options), (text) => text.slice(0, -1).split('\n'));
 
 /** The parsed JSON of an answer that can be believed; anything that is no JSON is garbled. */
-export function readJson(answer: Answer | undefined): Known<unknown> {
-  const text = readText(answer, { isSelfEnding: true });
-  if (text.kind === 'unknown') return text;
-  try {
-    return known(JSON.parse(text.value) as unknown);
-  } catch {
-    return unknown('garbled', `${answer?.probe ?? 'The probe'} printed something that is no JSON.`);
-  }
-}
+export const readJson = (answer: Answer | undefined): Known<unknown> =>
+  andThen(readText(answer, { isSelfEnding: true }), (text) => {
+    try {
+      return known(JSON.parse(text) as unknown);
+    } catch {
+      return garbled(answer, 'printed something that is no JSON');
+    }
+  });
 
 /** An answer that no known macOS prints; `what` completes the sentence "PROBE …". */
 export const garbled = (answer: Answer | undefined, what: string): Known<never> =>

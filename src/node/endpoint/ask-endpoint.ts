@@ -4,13 +4,13 @@ import { doormenFolder } from '../paths/own-paths.ts';
 import { quote } from '../quote.ts';
 import { type HttpAnswer, notAskedStatus } from './judge-answer.ts';
 
-/** One request to an endpoint of its own node whose answer is wanted piece by piece. */
-interface StreamRequest {
+/** One request to an endpoint of its own node. */
+interface EndpointRequest {
   /** TCP port on 127.0.0.1 of the node. */
   readonly port: number;
-  /** Path of the request, with its leading slash. */
+  /** Path of the request, with its leading slash and its query. */
   readonly path: string;
-  /** Seconds until curl gives up. */
+  /** Seconds until curl gives up; may have a fraction. */
   readonly deadlineSeconds: number;
   readonly rootPrefix: string;
 }
@@ -19,7 +19,7 @@ interface StreamRequest {
  * The command that posts standard input to an endpoint, on its node and as the ssh user, and prints the answer as it
  * comes; its last line is the status and the seconds that curl counted from its first step to the last byte.
  */
-export function streamCommand({ port, path, deadlineSeconds, rootPrefix }: StreamRequest): string {
+export function streamCommand({ port, path, deadlineSeconds, rootPrefix }: EndpointRequest): string {
   return shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
 exec ${pathWord(tool.curl)} -q -s -S -N --noproxy '*' -m ${deadlineSeconds} -H 'Content-Type: application/json' \\
@@ -27,15 +27,8 @@ exec ${pathWord(tool.curl)} -q -s -S -N --noproxy '*' -m ${deadlineSeconds} -H '
 }
 
 /** One request of a dialogue with an endpoint of its own node. */
-interface TalkCommand {
+interface TalkCommand extends EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** TCP port on 127.0.0.1 of the node. */
-  readonly port: number;
-  /** With its leading slash and its query. */
-  readonly path: string;
-  /** Seconds until curl gives up; may have a fraction. */
-  readonly deadlineSeconds: number;
-  readonly rootPrefix: string;
 }
 
 const methodWords: Readonly<Record<TalkCommand['method'], string>> = {
@@ -55,18 +48,11 @@ exec ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m ${deadlineSeconds}${method
   -w '\\n%{http_code}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
 }
 
-/** One request to an endpoint of its own node. */
-interface AskRequest {
+/** A request that takes its turn with those of others. */
+interface AskRequest extends EndpointRequest {
   readonly placement: string;
-  /** TCP port on 127.0.0.1 of the node. */
-  readonly port: number;
-  /** Path of the request, with its leading slash. */
-  readonly path: string;
   /** A file of the node that is the body; without it the body is what comes on standard input. */
   readonly body?: NodePath;
-  /** Seconds until curl gives up; may have a fraction. */
-  readonly deadlineSeconds: number;
-  readonly rootPrefix: string;
   /** Whether a second request at the same time could end the mesh. */
   readonly isOne: boolean;
   /** Whether curl also says how long it took, for {@link parseTimedAnswer}. */

@@ -27,11 +27,6 @@ export type StreamReading =
   | { readonly kind: 'answer'; readonly answer: TimedAnswer }
   | { readonly kind: 'none'; readonly reason: string };
 
-interface Line {
-  readonly atMs: number;
-  readonly text: string;
-}
-
 /** What the documents of an answer said, the last one of each. */
 interface Said {
   readonly pieces: readonly number[];
@@ -60,8 +55,8 @@ export function readStream(pieces: readonly TimedPiece[]): StreamReading {
   return { kind: 'answer', answer: timed(said, { startedAtMs: last.atMs - seconds * 1_000, endedAtMs: last.atMs }) };
 }
 
-function linesOf(pieces: readonly TimedPiece[]): readonly Line[] {
-  const lines: Line[] = [];
+function linesOf(pieces: readonly TimedPiece[]): readonly TimedPiece[] {
+  const lines: TimedPiece[] = [];
   let open = '';
   for (const { atMs, text } of pieces) {
     const parts = `${open}${text}`.split('\n');
@@ -72,7 +67,7 @@ function linesOf(pieces: readonly TimedPiece[]): readonly Line[] {
   return open === '' ? lines : [...lines, { atMs, text: open }];
 }
 
-function readLines(lines: readonly Line[]): Said {
+function readLines(lines: readonly TimedPiece[]): Said {
   const events = lines.flatMap(({ atMs, text }) => {
     const data = /^(?:data:|: generation_stats) ?(\{.*)$/.exec(text)?.[1];
     return data === undefined ? [] : [{ atMs, isStats: text.startsWith(':'), document: parsed(data) }];
@@ -88,7 +83,7 @@ function readLines(lines: readonly Line[]): Said {
   };
 }
 
-function readWhole(lines: readonly Line[]): Said {
+function readWhole(lines: readonly TimedPiece[]): Said {
   const document = parsed(lines.map(({ text }) => text).join('\n'));
   const [at] = lines.slice(-1);
   const hasText = pieceOf(document) !== '';
