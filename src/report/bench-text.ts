@@ -145,9 +145,9 @@ const longestBar = 20;
 /** The table of a measured placement, its plot, and what others have published beside it. */
 export function benchText(input: BenchTextInput): string {
   const page = pageOf(input);
-  const { placement, model, runtime, transport, nodes, isSimulated, levels, isCounted } = input;
+  const { placement, model, runtime, transport, nodes, levels, isCounted } = input;
   const about = `${model} with ${runtime} on ${nodeSpan(nodes)}, ${transport}`;
-  const head = headLines({ name: placement, about, isSimulated }, page);
+  const head = headLines(placement, about, page);
   // The reason follows; what explains a table would only stand between.
   if (levels.length === 0) return `${[...head, '', 'No request was answered, so nothing was measured.'].join('\n')}\n`;
   const blocks = [

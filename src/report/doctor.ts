@@ -23,7 +23,7 @@ import { rdmaPortsFact } from '../rack/rdma/devices-fact.ts';
 import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
 import { valueLines } from './facts-text.ts';
 import { findingLines, hangLines, type MergedFinding, mergeFindings } from './findings.ts';
-import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
+import { counted, fitLines, hang, headLines, isNarrow, type Page, type PageInput, pageOf, pageText } from './page.ts';
 import { budgetLines } from './plan/memory-lines.ts';
 import { launchesJson } from './status/status-json.ts';
 
@@ -103,20 +103,17 @@ function titleOf({ troubles }: DoctorInput, stage: Stage): string {
   return stage === 'cables' && hasBridges ? `${titles[stage]}, when the bridges are gone` : titles[stage];
 }
 
-const narrow = 60;
-
 /** As far in as the text of a finding stands. */
-const indentOf = ({ columns }: Page): string => ' '.repeat(columns < narrow ? 4 : 11);
+const indentOf = (page: Page): string => ' '.repeat(isNarrow(page) ? 4 : 11);
 
 /** `seen     rdma_ctl status on studio-3: disabled`, each text on lines of its own; the label above them on a narrow page. */
 function labelled(label: string, texts: readonly string[], page: Page): readonly string[] {
   const indent = indentOf(page);
-  const isNarrow = page.columns < narrow;
-  const first = isNarrow ? `${indent}  ` : `${indent}${label}`.padEnd(indent.length + 9);
+  const first = isNarrow(page) ? `${indent}  ` : `${indent}${label}`.padEnd(indent.length + 9);
   const lines = texts.flatMap((text, index) =>
     hang(index === 0 ? first : ' '.repeat(columnsOf(first)), escapeText(text), page.columns),
   );
-  return isNarrow && texts.length > 0 ? [`${indent}${label}:`, ...lines] : lines;
+  return isNarrow(page) && texts.length > 0 ? [`${indent}${label}:`, ...lines] : lines;
 }
 
 function seenTexts({ observation }: DoctorInput, troubles: readonly Trouble[], page: Page): readonly string[] {
@@ -187,7 +184,7 @@ export function doctorText(input: DoctorInput): string {
   const page = pageOf(input);
   const about = `${counted(input.desired.nodes.length, 'node')}, ${counted(input.desired.thunderbolt.links.length, 'link')}`;
   const blocks: readonly (readonly string[])[] = [
-    headLines({ name: input.desired.name, about, isSimulated: input.isSimulated }, page),
+    headLines(input.desired.name, about, page),
     fitLines(verdictText(input), page.columns - 2).map((line) => `  ${line}`),
     ...stages.flatMap((stage) => stageBlocks(input, stage, page)),
     budgetLines(input.budgets, page),

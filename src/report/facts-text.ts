@@ -5,7 +5,7 @@ import { type FactName, registry } from '../engine/observe/facts.ts';
 import type { Facts } from '../model/facts/fact-values.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import { type FactDefinition, type FactLine, factNamed } from '../rack/fact.ts';
-import { fitLines, flow, type Page, type PageInput, padEnd, pageOf } from './page.ts';
+import { fitLines, flow, isNarrow, type Page, type PageInput, padEnd, pageOf } from './page.ts';
 
 /** What `facts` shows, and on what. */
 interface FactsInput extends PageInput {
@@ -24,7 +24,6 @@ export function valueLines<V>(fact: FactDefinition<string, V>, value: V, hasUnic
 }
 
 const margin = '  ';
-const narrow = 60;
 
 function headLine(name: string, isSimulated: boolean, page: Page): string {
   const mark = isSimulated ? 'simulated' : '';
@@ -44,16 +43,15 @@ function oneFact(name: FactName, facts: Facts, width: number, page: Page): reado
     fact.kind === 'known'
       ? valueLines(registry[name], fact.value, page.unicode)
       : [`unknown: ${reasonWords[fact.reason]}${fact.detail === '' ? '' : ` (${fact.detail})`}`];
-  const isNarrow = page.columns < narrow;
-  const indent = isNarrow ? `${margin}${margin}` : ' '.repeat(margin.length + width + 2);
+  const indent = isNarrow(page) ? `${margin}${margin}` : ' '.repeat(margin.length + width + 2);
   const told = lines.flatMap((line) => {
     const [first = '', ...rest] = fitLine(line, page.columns - indent.length - 2);
     return [first, ...rest.map((more) => `  ${more}`)];
   });
   const [top = '', ...others] = fact.kind === 'known' ? told : told.map((line) => page.paint('warn', line));
-  const label = page.paint('dim', padEnd(name, isNarrow ? 0 : width));
+  const label = page.paint('dim', padEnd(name, isNarrow(page) ? 0 : width));
   const below = others.map((line) => `${indent}${line}`);
-  return isNarrow ? [`${margin}${label}`, `${indent}${top}`, ...below] : [`${margin}${label}  ${top}`, ...below];
+  return isNarrow(page) ? [`${margin}${label}`, `${indent}${top}`, ...below] : [`${margin}${label}  ${top}`, ...below];
 }
 
 /**

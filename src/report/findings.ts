@@ -12,7 +12,7 @@ import {
   subjectText,
 } from '../model/subject.ts';
 import { isLabelled, joinProse, mapNames, mentionsAny, type Prose, prose } from '../model/text/prose.ts';
-import { arrow, hang, type Page, type Tone } from './page.ts';
+import { arrow, hang, isNarrow, type Page, type Tone } from './page.ts';
 
 /** Several problems of one node are about one node; what says itself what it is, such as `placement chat`, stays as it is. */
 function subjectOf({ subjects, of }: MergedFinding): Subject {
@@ -41,7 +41,6 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
 }
 
 const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad', warning: 'warn', notice: 'dim' };
-const narrow = 60;
 
 /** A few node names stand before what is wrong with them; ends of a cable, with their own colons, above it. */
 function paragraphs({ subjects, details, of }: MergedFinding): readonly Prose[] {
@@ -70,8 +69,8 @@ export function hangLines(first: string, text: Prose, page: Page): readonly stri
 /** One finding: how bad, about what, what is wrong, what to do. */
 export function findingLines(finding: MergedFinding, page: Page): readonly string[] {
   const { severity } = finding;
-  const indent = page.columns < narrow ? '    ' : ' '.repeat(11);
-  const first = page.columns < narrow ? `  ${severity}  ` : `  ${severity}`.padEnd(indent.length);
+  const indent = isNarrow(page) ? '    ' : ' '.repeat(11);
+  const first = isNarrow(page) ? `  ${severity}  ` : `  ${severity}`.padEnd(indent.length);
   const [head = '', ...others] = paragraphs(finding);
   const [top = '', ...rest] = hangLines(first, head, page);
   return [

@@ -14,27 +14,8 @@ import { type ModelShape, weightBytes } from '../model/model-shape.ts';
 import { linkEndText } from '../model/node.ts';
 import { bytesText, tokensText } from '../model/text/units.ts';
 import { nodesText } from './nodes-text.ts';
-import {
-  counted,
-  fitLines,
-  hang,
-  type Page,
-  type Paint,
-  padEnd,
-  pageColumns,
-  pageText,
-  plainPaint,
-  type Tone,
-} from './page.ts';
+import { counted, fitLines, hang, type Page, type PageInput, padEnd, pageOf, pageText, type Tone } from './page.ts';
 import { budgetWords } from './plan/memory-lines.ts';
-
-/** What `fit MODEL` shows, and on what. */
-interface ModelFitInput {
-  readonly fit: ModelFit;
-  readonly columns: number;
-  readonly unicode: boolean;
-  readonly paint?: Paint;
-}
 
 const verdictWords: Readonly<Record<FitVerdict, string>> = {
   fits: 'fits',
@@ -45,8 +26,8 @@ const verdictWords: Readonly<Record<FitVerdict, string>> = {
 };
 
 /** Whether a model fits on these Macs, its bytes on each of them beside the marks, and what would do otherwise. */
-export function modelFitText({ fit, columns, unicode, paint = plainPaint }: ModelFitInput): string {
-  const page: Page = { columns: pageColumns(columns), unicode, paint, isSimulated: false };
+export function modelFitText(fit: ModelFit, input: PageInput): string {
+  const page = pageOf(input);
   const advice = fit.advice === undefined ? [] : [fitLines(fit.advice, page.columns)];
   const blocks = [headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), ...advice];
   return pageText(blocks);
@@ -157,17 +138,9 @@ function bar({ needBytes, room, memoryBytes }: Bar, page: Page): string {
   return `[${cells.join('')}]${filled > width ? '>' : ''}`;
 }
 
-/** What `fit --mesh` shows, and on what. */
-interface FitTextInput {
-  readonly fit: MeshFit;
-  readonly columns: number;
-  readonly unicode: boolean;
-  readonly paint?: Paint;
-}
-
 /** Whether the Macs can be fully meshed, which of them otherwise, and the cables as `cluster.yaml` has them. */
-export function fitText({ fit, columns, unicode, paint = plainPaint }: FitTextInput): string {
-  const page: Page = { columns: pageColumns(columns), unicode, paint, isSimulated: false };
+export function fitText(fit: MeshFit, input: PageInput): string {
+  const page = pageOf(input);
   const fits = isFullMesh(fit);
   const blocks = [
     answerLines(fit, page),

@@ -4,16 +4,9 @@ import type { Reader } from '../diagnostics/prose-text.ts';
 /** `1 node`, `4 nodes`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What stands above a report. */
-interface Head {
-  readonly name: string;
-  /** A few words: `4 nodes, 6 links`. */
-  readonly about: string;
-  readonly isSimulated: boolean;
-}
-
-/** The first line of a report: which rack, what about it, and at the right edge whether it is simulated. */
-export function headLines({ name, about, isSimulated }: Head, page: Page): readonly string[] {
+/** The first line of a report: which rack, what about it (`4 nodes, 6 links`), and at the right edge whether it is simulated. */
+export function headLines(name: string, about: string, page: Page): readonly string[] {
+  const { isSimulated } = page;
   const painted = `${page.paint('strong', name)}   ${about}`;
   const mark = isSimulated ? 'simulated' : '';
   const room = page.columns - columnsOf(`${name}   ${about}`) - mark.length;
@@ -125,6 +118,9 @@ export interface Page extends Reader {
   readonly unicode: boolean;
   readonly paint: Paint;
 }
+
+/** Whether what stands beside each other elsewhere has lines of its own. */
+export const isNarrow = ({ columns }: Pick<Page, 'columns'>): boolean => columns < 60;
 
 const usualColumns = 80;
 const fewestColumns = 20;

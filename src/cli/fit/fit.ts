@@ -55,7 +55,7 @@ async function fitOnMacs(run: Run): Promise<ExitCode> {
   const found = await fitModel(run);
   if (run.options.json) showJson(run.console, modelDocument(found));
   else {
-    run.console.out(modelFitText({ fit: found, ...pageFor(run.console) }));
+    run.console.out(modelFitText(found, pageFor(run.console)));
   }
   return canRun(found) ? exitCode.done : exitCode.failed;
 }
@@ -93,7 +93,7 @@ async function fitCables(run: Run): Promise<ExitCode> {
   if (run.options.json) {
     showJson(run.console, fitDocument(found, diagnostics));
   } else {
-    run.console.out(fitText({ fit: found, ...pageFor(run.console) }));
+    run.console.out(fitText(found, pageFor(run.console)));
     if (diagnostics.length > 0) run.console.err('\n');
     showDiagnostics(run.console, diagnostics);
   }

@@ -68,7 +68,7 @@ export const leaseStatus: VerbBody = async (run) => {
       const text = hold.kind === 'unknown' ? 'unknown' : hold.value === undefined ? 'free' : holdText(hold.value, name);
       return hang(`  ${name.padEnd(width)}   `, escapeText(text), columns);
     });
-    const head = headLines({ name: cluster.fleet.name, about, isSimulated }, page);
+    const head = headLines(cluster.fleet.name, about, page);
     run.console.out(`${[...head, '', ...lines].join('\n')}\n`);
     showDiagnostics(run.console, gatherAlike(diagnostics));
   }

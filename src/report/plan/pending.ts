@@ -7,7 +7,7 @@ import { prose } from '../../model/text/prose.ts';
 import { type Blocker, propertyKey } from '../../rack/resource.ts';
 import { hangLines } from '../findings.ts';
 import { nodesText } from '../nodes-text.ts';
-import { hang, type Page, padEnd } from '../page.ts';
+import { hang, isNarrow, type Page, padEnd } from '../page.ts';
 
 /** The parts of a plan that say what is left to do. */
 export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
@@ -78,8 +78,6 @@ export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
   return [page.paint('strong', `Waiting (${plan.waiting.length})`), ...lines];
 }
 
-const narrow = 60;
-
 /** A title with a remark at the right edge, or below it where there is no room. */
 function titleLines(title: string, remark: string, page: Page): readonly string[] {
   const room = page.columns - columnsOf(title) - columnsOf(remark);
@@ -130,9 +128,8 @@ export function blockerBlocks(blockers: readonly Blocker[], page: Page): readonl
       ...titleLines(`${title} (${own.length})`, remark, page),
       ...own.flatMap(([number, { node, action }]) => {
         const head = `  ${String(number).padStart(String(numbered.length).length)}  `;
-        const isNarrow = page.columns < narrow;
-        const first = isNarrow ? head : `${head}${padEnd(node, width)}   `;
-        return hangLines(first, isNarrow ? prose`${node}: ${action}` : action, page);
+        const first = isNarrow(page) ? head : `${head}${padEnd(node, width)}   `;
+        return hangLines(first, isNarrow(page) ? prose`${node}: ${action}` : action, page);
       }),
     ];
   };

@@ -8,7 +8,18 @@ import { diskText, durationText } from '../../model/text/units.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
-import { counted, fitLines, hang, headLines, type Page, type PageInput, padEnd, pageOf, pageText } from '../page.ts';
+import {
+  counted,
+  fitLines,
+  hang,
+  headLines,
+  isNarrow,
+  type Page,
+  type PageInput,
+  padEnd,
+  pageOf,
+  pageText,
+} from '../page.ts';
 import { budgetLines, memoryLines } from './memory-lines.ts';
 import { blockerBlocks, waitingLines } from './pending.ts';
 
@@ -28,7 +39,7 @@ export function driftText(input: DriftTextInput): string {
   const count = Object.keys(plan.observed).length;
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
   const blocks: readonly (readonly string[])[] = [
-    headLines({ name: plan.cluster, about: seenText(count, plan.unreached), isSimulated: input.isSimulated }, page),
+    headLines(plan.cluster, seenText(count, plan.unreached), page),
     changeLines(plan.changes, page),
     ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
     driftVerdict(input, count, page),
@@ -44,15 +55,24 @@ function driftVerdict({ plan, lock, next }: DriftTextInput, count: number, page:
     ...(waiting.length === 0 ? [] : [`${waiting.length} waiting`]),
     ...(lock.additions.length === 0 ? [] : [`${lock.additions.length} missing in ${lock.shown}`]),
   ];
-  if (count === 0) return fitLines('No node was observed.', page.columns);
-  const lost = Object.keys(plan.unreached ?? {});
-  const not = lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
-  if (parts.length > 0) return [...fitLines(`${parts.join(', ')}.${not}`, page.columns), proseText(next, page)];
-  const found = lost.length === 0 ? 'No drift' : 'No drift seen';
-  return fitLines(
-    `${found}: ${counted(count, 'node')} ${count === 1 ? 'matches' : 'match'} the file.${not}`,
-    page.columns,
-  );
+  const lost = lostText(plan);
+  if (count > 0 && parts.length > 0) {
+    return [...fitLines(`${parts.join(', ')}.${lost}`, page.columns), proseText(next, page)];
+  }
+  return fitLines(matchText(lost === '' ? 'No drift' : 'No drift seen', plan), page.columns);
+}
+
+/** ` Not reached: studio-3.`, where a node was not. */
+function lostText({ unreached = {} }: Plan): string {
+  const lost = Object.keys(unreached);
+  return lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
+}
+
+/** `No drift: 4 nodes match the file.`; nothing of the kind where nobody was seen. */
+function matchText(said: string, plan: Plan): string {
+  const count = Object.keys(plan.observed).length;
+  if (count === 0) return 'No node was observed.';
+  return `${said}: ${counted(count, 'node')} ${count === 1 ? 'matches' : 'match'} the file.${lostText(plan)}`;
 }
 
 /** What `plan` shows, and on what. */
@@ -91,9 +111,8 @@ export function planText(input: PlanTextInput): string {
   const { plan, lock } = input;
   const page = pageOf(input);
   const count = Object.keys(plan.observed).length;
-  const head = { name: plan.cluster, about: seenText(count, plan.unreached), isSimulated: input.isSimulated };
   const blocks: readonly (readonly string[])[] = [
-    headLines(head, page),
+    headLines(plan.cluster, seenText(count, plan.unreached), page),
     ...findingBlocks(plan, page, isUrgent),
     ...blockerBlocks(plan.blockers, page),
     changeLines(plan.changes, page),
@@ -127,14 +146,8 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
       .filter((line) => line !== '')
       .flatMap((line) => fitLines(line, page.columns));
   }
-  const count = Object.keys(plan.observed).length;
   if (!isEmptyPlan(plan)) return fitLines('There is nothing that apply can change now.', page.columns);
-  if (nothing !== undefined) return fitLines(nothing, page.columns);
-  if (count === 0) return fitLines('No node was observed.', page.columns);
-  const lost = Object.keys(plan.unreached ?? {});
-  const match = count === 1 ? 'matches' : 'match';
-  const not = lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
-  return fitLines(`Nothing to change: ${counted(count, 'node')} ${match} the file.${not}`, page.columns);
+  return fitLines(nothing ?? matchText('Nothing to change', plan), page.columns);
 }
 
 const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): readonly string[] =>
@@ -222,7 +235,6 @@ export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[]
   });
 }
 
-const narrow = 60;
 const gap = '   ';
 
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
@@ -271,9 +283,8 @@ function blockRows(node: string, changes: readonly Change[], { address, page }: 
   return [
     `  ${node}`,
     ...changes.flatMap((change) => {
-      const isNarrow = page < narrow;
-      const first = isNarrow ? '      ' : `    ${padEnd(change.resource, address)}${gap}`;
-      const above = isNarrow ? hang('    ', change.resource, page) : [];
+      const first = isNarrow({ columns: page }) ? '      ' : `    ${padEnd(change.resource, address)}${gap}`;
+      const above = isNarrow({ columns: page }) ? hang('    ', change.resource, page) : [];
       return [...above, ...valueLines(first, change, page)];
     }),
   ];

@@ -152,14 +152,8 @@ export interface EndedStep {
 
 const restartWords = { up: 'has been restarted', off: 'has been switched off' } as const;
 
-/** A change whose last step has ended well, with the time since its first one began. */
-interface MadeChange {
-  readonly change: Change;
-  readonly ms: number;
-}
-
-/** `studio-1 power/sleep has been changed (never sleeps) 0.7 s`. */
-export const madeChangeLine = ({ change, ms }: MadeChange): string =>
+/** `studio-1 power/sleep has been changed (never sleeps) 0.7 s`, with the time since the first step of it began. */
+export const madeChangeLine = ({ change, ms }: { readonly change: Change; readonly ms: number }): string =>
   `${change.node} ${change.resource} has been changed (${plain(change.to)}) ${durationText(ms)}`;
 
 /**
@@ -187,11 +181,12 @@ export function endedStepLines(ended: EndedStep): readonly string[] {
   }
 }
 
+const nameOf = ({ step, rescues }: EndedStep): string =>
+  `${stepName(step)}${rescues === undefined ? '' : ` (cleaning up ${rescues})`}`;
+
 /** `studio-1 placement/kimi/stop`; the id of a step begins with its node. */
-function nameOf({ step, rescues }: EndedStep): string {
-  const own = step.id.startsWith(`${step.node}/`) ? step.id.slice(step.node.length + 1) : step.id;
-  return `${step.node} ${own}${rescues === undefined ? '' : ` (cleaning up ${rescues})`}`;
-}
+const stepName = ({ node, id }: Pick<Step, 'node' | 'id'>): string =>
+  `${node} ${id.startsWith(`${node}/`) ? id.slice(node.length + 1) : id}`;
 
 const plain = (text: string): string => escapeText(text.replace(/\.$/, ''));
 
@@ -204,8 +199,7 @@ interface StepSight {
 
 /** `studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB`, or what is waited for. */
 export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, totalBytes, text }: StepSight): string {
-  const own = step.id.startsWith(`${step.node}/`) ? step.id.slice(step.node.length + 1) : step.id;
-  const words = [`${step.node} ${own}`];
+  const words = [stepName(step)];
   if (doneBytes !== undefined && totalBytes !== undefined && totalBytes > 0) {
     const share = Math.floor((100 * doneBytes) / totalBytes);
     words.push(`${share} % ${diskText(doneBytes)} of ${diskText(totalBytes)}`);

@@ -67,10 +67,10 @@ interface HistoryTextInput extends PageInput {
 
 /** Every run in a few lines, newest first: when, what, by whom, on which nodes, and how it went. */
 export function historyText(input: HistoryTextInput): string {
-  const { cluster, runs, isSimulated, seen, unreached, isWhole } = input;
+  const { cluster, runs, seen, unreached, isWhole } = input;
   const page = pageOf(input);
   const about = `${counted(runs.length, 'run')}, ${seenText(seen, unreached)}`;
-  const head = headLines({ name: cluster, about, isSimulated }, page);
+  const head = headLines(cluster, about, page);
   const blocks = [
     head,
     ...(runs.length === 0 ? [fitLines(noneText(input), page.columns)] : []),

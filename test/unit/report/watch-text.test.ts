@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cableWork } from '../../../src/engine/cables/cable-work.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { doneLine, eventLines, identifyLines, watchParagraphs } from '../../../src/report/cables-text.ts';
+import { doneLine, eventLines, identifyLines, watchParagraphs } from '../../../src/report/cables.ts';
 import { plainPaint } from '../../../src/report/page.ts';
 import {
   desiredFleet,

@@ -1,9 +1,13 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { diagnosticJson } from '../diagnostics/json.ts';
 import { commandText, proseText, type Reader } from '../diagnostics/prose-text.ts';
 import { type CableEvent, metLinks, type Plug } from '../engine/cables/cable-events.ts';
 import type { CableAct, CableWork } from '../engine/cables/cable-work.ts';
 import { type GraphCable, type GraphCableState, type RackGraph, rackGraph } from '../engine/rack-graph.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import type { CablesDocument } from '../model/documents.generated.ts';
+import { given } from '../model/given.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/node.ts';
 import { subjectName } from '../model/subject.ts';
 import { type Command, meshwright } from '../model/text/command.ts';
@@ -22,6 +26,56 @@ import {
   pageText,
   type Tone,
 } from './page.ts';
+
+/** What `cables --json` is made from. */
+interface CablesJsonInput {
+  readonly desired: DesiredFleet;
+  readonly work: CableWork;
+  /** Rings of bridged Macs first, then the rest. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly isSimulated: boolean;
+}
+
+/** The machine form of `cables`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJsonInput): CablesDocument {
+  const { cables, nodes } = rackGraph(work.examination, work.acts);
+  return {
+    formatVersion: 1,
+    cluster: desired.name,
+    ...(isSimulated ? { simulated: true } : {}),
+    cables: cables.map(({ ends, isDeclared, isSeen, state, bitsPerSecond, moves }) => ({
+      ends: [linkEndText(ends[0]), linkEndText(ends[1])],
+      declared: isDeclared,
+      seen: isSeen,
+      // Only a drawing of the file alone has no more to say than that it is declared.
+      state: state === 'declared' ? 'unknown' : state,
+      ...given({ bitsPerSecond }),
+      moves,
+    })),
+    nodes: Object.fromEntries(
+      nodes.map(({ name, isSeen, receptacles }) => [
+        name,
+        isSeen
+          ? receptacles.map(({ receptacle, place, sight, sees = '' }) => ({
+              receptacle,
+              ...(place === undefined ? {} : { place: place.words }),
+              sight,
+              sees,
+            }))
+          : null,
+      ]),
+    ),
+    moves: work.acts.map(({ kind, text, stopFirst, bridgesFirst, isFree }, index) => ({
+      number: index + 1,
+      kind,
+      text,
+      stopFirst,
+      ...(bridgesFirst === '' ? {} : { bridgesFirst }),
+      free: isFree,
+    })),
+    diagnostics: diagnostics.map((one) => diagnosticJson(one, { isSimulated })),
+  };
+}
 
 /** `studio-2 receptacle 4`, as it is said at the rack. */
 const endWords = ({ node, receptacle }: LinkEnd): string => `${node} receptacle ${receptacle}`;
@@ -159,13 +213,13 @@ const states: Readonly<Record<GraphCableState, { readonly words: string; readonl
 
 /** Every cable that is declared or seen, then what hands have to do about them: rings of bridged Macs before all else. */
 export function cablesText(input: CablesTextInput): string {
-  const { desired, work, isSimulated } = input;
+  const { desired, work } = input;
   const page = pageOf(input);
   const graph = rackGraph(work.examination, work.acts);
   const counts = { declared: work.examination.cabling.links.length, met: metLinks(work).length };
   const about = `${counted(counts.declared, 'link')}, ${counts.met} as declared`;
   const blocks: readonly (readonly string[])[] = [
-    headLines({ name: desired.name, about, isSimulated }, page),
+    headLines(desired.name, about, page),
     ...mergeFindings(work.loops).map((finding) => findingLines(finding, page)),
     [...cableRows(graph.cables, page), ...strayLines(graph, page)],
     placeLines(graph, page),
