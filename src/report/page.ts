@@ -126,7 +126,7 @@ const usualColumns = 80;
 const fewestColumns = 20;
 
 /** The width to lay out for: 80 for anything that is no width, never below 20. */
-export const pageColumns = (columns: number): number =>
+const pageColumns = (columns: number): number =>
   Number.isFinite(columns) && columns >= 1 ? Math.max(fewestColumns, Math.floor(columns)) : usualColumns;
 
 /** What a page is made from. */
