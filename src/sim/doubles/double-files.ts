@@ -4,8 +4,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
 /** The text of a double in perl: its own parts, behind what all doubles share. */
-export const doubleText = (...parts: readonly string[]): string =>
-  ['head.pl', ...parts].map((part) => readFileSync(new URL(part, import.meta.url), 'utf8')).join('');
+export const doubleText = (...parts: readonly string[]): string => ['head.pl', ...parts].map(partText).join('');
+
+/** The text of one part of a double. */
+export const partText = (part: string): string => readFileSync(new URL(part, import.meta.url), 'utf8');
 
 /** A file that was written. */
 export interface WrittenFile {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { doubleText, writeWithFolder } from './double-files.ts';
+import { doubleText, partText, type WrittenFile, writeWithFolder } from './double-files.ts';
 import type { DoubledProgram } from './double-names.ts';
 import { writeExoProgram } from './exo-image.ts';
 import { writeNodeArchive } from './node-archive.ts';
@@ -12,10 +11,9 @@ import { tarGz } from './tar-gz.ts';
  *
  * @param path of the `.tar.gz` file; its folder is made
  */
-export async function writeUvArchive(path: string): Promise<void> {
-  const uv = await readFile(new URL('./mlx/uv.pl', import.meta.url), 'utf8');
-  const content = Buffer.from(`${uv}__DATA__\n${doubleText('mlx/python.pl', 'mlx/server.pl')}`);
-  await writeWithFolder(path, tarGz([{ path: 'uv-aarch64-apple-darwin/uv', mode: 0o755, content }]));
+export function writeUvArchive(path: string): Promise<WrittenFile> {
+  const content = Buffer.from(`${partText('mlx/uv.pl')}__DATA__\n${doubleText('mlx/python.pl', 'mlx/server.pl')}`);
+  return writeWithFolder(path, tarGz([{ path: 'uv-aarch64-apple-darwin/uv', mode: 0o755, content }]));
 }
 
 /** The versions that a list has unless another one is wished for. */
@@ -81,11 +79,8 @@ export async function writeWheels(folder: string): Promise<void> {
  * @param path is made, with its folder
  * @throws Error for a program that has no double, which is a bug
  */
-export async function writeDouble(program: DoubledProgram, path: string): Promise<void> {
-  if (!('driver' in program)) {
-    await writeNodeArchive(path, program.program);
-    return;
-  }
+export function writeDouble(program: DoubledProgram, path: string): Promise<WrittenFile> {
+  if (!('driver' in program)) return writeNodeArchive(path, program.program);
   switch (program.driver) {
     case 'exo':
       return writeExoProgram(path, program);
@@ -93,9 +88,10 @@ export async function writeDouble(program: DoubledProgram, path: string): Promis
       return writeUvArchive(path);
     case 'llamacpp-rpc': {
       const content = Buffer.from(doubleText('llamacpp/llama.pl'));
-      const programs = [program.server, program.worker].map((one) => ({ path: one, mode: 0o755, content }));
-      await writeWithFolder(path, tarGz(programs));
-      return;
+      return writeWithFolder(
+        path,
+        tarGz([program.server, program.worker].map((one) => ({ path: one, mode: 0o755, content }))),
+      );
     }
     case 'command':
       throw new Error(`${program.name} has no double`);

@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plistText } from '../model/plist.ts';
-import { doubleText, safetensors, writeWithFolder } from './double-files.ts';
+import { doubleText, partText, safetensors, type WrittenFile, writeWithFolder } from './double-files.ts';
 import { tarGz } from './tar-gz.ts';
-
-/** The folder of the program in the app. */
-const inApp = 'EXO.app/Contents/Resources/exo';
-
-const infoPlist = (version: string): Parameters<typeof tarGz>[0][number] => ({
-  path: 'EXO.app/Contents/Info.plist',
-  mode: 0o644,
-  content: Buffer.from(plistText({ CFBundleShortVersionString: version })),
-});
 
 /**
  * Writes what a simulated Mac takes for the disk image of exo's app: the double of exo, in the place that the real
@@ -22,7 +12,7 @@ const infoPlist = (version: string): Parameters<typeof tarGz>[0][number] => ({
  */
 export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): Promise<void> {
   const version = dialect === 'main' ? '1.0.72' : dialect;
-  await writeWithFolder(path, tarGz([infoPlist(version), ...(await doubleIn(inApp, dialect))]));
+  await writeExoProgram(path, { program: 'EXO.app/Contents/Resources/exo/exo', dialect, version });
 }
 
 /**
@@ -32,7 +22,7 @@ export async function writeExoImage(path: string, dialect: Dialect = '1.0.71'): 
  * @param path of the `.tar.gz` file; its folder is made
  */
 export async function writeExoBuild(path: string, commit: string): Promise<void> {
-  await writeWithFolder(path, tarGz(await doubleIn(`exo-${commit}`, 'main')));
+  await writeWithFolder(path, tarGz(doubleIn(`exo-${commit}`, 'main')));
 }
 
 type Dialect = '1.0.71' | 'main';
@@ -45,25 +35,24 @@ type Dialect = '1.0.71' | 'main';
 export async function writeExoProgram(
   path: string,
   { program, dialect, version }: { readonly program: string; readonly dialect: Dialect; readonly version: string },
-): Promise<void> {
+): Promise<WrittenFile> {
   const at = program.lastIndexOf('/');
-  const files = await doubleIn(at < 0 ? '.' : program.slice(0, at), dialect, program.slice(at + 1));
-  await writeWithFolder(path, tarGz([...(program.startsWith('EXO.app/') ? [infoPlist(version)] : []), ...files]));
+  const files = doubleIn(at < 0 ? '.' : program.slice(0, at), dialect, program.slice(at + 1));
+  const content = Buffer.from(plistText({ CFBundleShortVersionString: version }));
+  const plist = { path: 'EXO.app/Contents/Info.plist', mode: 0o644, content };
+  return writeWithFolder(path, tarGz([...(program.startsWith('EXO.app/') ? [plist] : []), ...files]));
 }
 
 /** The double of exo in a folder of an archive. */
-async function doubleIn(folder: string, dialect: Dialect, name = 'exo'): Promise<Parameters<typeof tarGz>[0]> {
-  const parts = ['api.pl', 'mesh.pl', 'placing.pl'].map(async (name) => ({
+const doubleIn = (folder: string, dialect: Dialect, name = 'exo'): Parameters<typeof tarGz>[0] => [
+  { path: `${folder}/${name}`, mode: 0o755, content: Buffer.from(doubleText('exo/exo.pl')) },
+  { path: `${folder}/dialect`, mode: 0o644, content: Buffer.from(dialect) },
+  ...['api.pl', 'mesh.pl', 'placing.pl'].map((name) => ({
     path: `${folder}/${name}`,
     mode: 0o644,
-    content: await readFile(new URL(`./exo/${name}`, import.meta.url)),
-  }));
-  return [
-    { path: `${folder}/${name}`, mode: 0o755, content: Buffer.from(doubleText('exo/exo.pl')) },
-    { path: `${folder}/dialect`, mode: 0o644, content: Buffer.from(dialect) },
-    ...(await Promise.all(parts)),
-  ];
-}
+    content: Buffer.from(partText(`exo/${name}`)),
+  })),
+];
 
 /** Tensors of one shape and two bytes for each number. */
 function weights(names: readonly string[], dims: readonly [number, number]): Buffer {

@@ -21,21 +21,10 @@ const alignment = 32;
 const types = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
 const tensorTypes = { float32: 0, float16: 1 } as const;
 
-const uint32 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-};
-const uint64 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
-};
-const float32 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value);
-  return bytes;
-};
+// The lowest byte comes first, as on every computer that this program runs on.
+const uint32 = (value: number): Buffer => Buffer.from(Uint32Array.of(value).buffer);
+const uint64 = (value: number): Buffer => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
+const float32 = (value: number): Buffer => Buffer.from(Float32Array.of(value).buffer);
 const text = (value: string): Buffer => Buffer.concat([uint64(Buffer.byteLength(value)), Buffer.from(value)]);
 
 const entry = (key: string, type: number, value: Buffer): Buffer => Buffer.concat([text(key), uint32(type), value]);

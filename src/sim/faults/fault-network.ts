@@ -1,5 +1,12 @@
-import type { LinkEnd } from '../../model/node.ts';
-import { type MacState, macNamed, peerAt, type ReceptacleState, type SimulatedFleet, withMac } from '../model/fleet.ts';
+import {
+  type MacState,
+  macNamed,
+  peerAt,
+  type ReceptacleState,
+  receptacleOf,
+  type SimulatedFleet,
+  withMac,
+} from '../model/fleet.ts';
 import { liveAddress } from '../model/interfaces.ts';
 import { type NetworkService, servicesIn, withService } from '../model/network-preferences.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
@@ -28,9 +35,6 @@ export function underDaemon(mac: MacState): MacState {
   const fixed = mac.receptacles.filter(({ device }) => fixedServices(mac, device).length > 0);
   return fixed.reduce((one, { device }) => onDhcp(one, device), bare);
 }
-
-const receptacleAt = (fleet: SimulatedFleet, { node, receptacle }: LinkEnd): ReceptacleState | undefined =>
-  macNamed(fleet, node)?.receptacles.find(({ number }) => number === receptacle);
 
 const sharing = (mac: MacState): MacState => ({ ...mac, ailments: { ...mac.ailments, isSharingInternet: true } });
 
@@ -89,9 +93,8 @@ export const networkFaults = [
       const shared = ends.filter((end) => peerAt(fleet, end) !== undefined);
       if (shared.length === 0) return 'no Mac is at the far end';
       return shared.reduce((before, end) => {
-        const device = receptacleAt(before, end)?.device ?? '';
         const far = withMac(before, peerAt(before, end)?.mac.name ?? '', sharing);
-        return withMac(far, end.node, (mac) => onDhcp(mac, device));
+        return withMac(far, end.node, (mac) => onDhcp(mac, receptacleOf(mac, end.receptacle)?.device ?? ''));
       }, fleet);
     },
     shownAt(liveAddress),

@@ -126,15 +126,18 @@ function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   return refused(`No cable is plugged into ${aimed.text}.`, cabledHint(fleet, aimed.at.node));
 }
 
-/** The receptacles of this Mac that have a cable, lowest first. */
-const cabledEnds = (fleet: SimulatedFleet, mac: MacState): readonly LinkEnd[] =>
-  mac.receptacles
-    .map(({ number }) => ({ node: mac.name, receptacle: number }))
-    .filter((end) => cableAt(fleet.cables, end) !== undefined);
+/** The receptacles of the Mac of this name, lowest first. */
+const endsOf = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
+  fleet.macs
+    .filter(({ name }) => name === node)
+    .flatMap((mac) => mac.receptacles.map(({ number }) => ({ node: mac.name, receptacle: number })));
+
+/** Those of them that have a cable. */
+const cabledEnds = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
+  endsOf(fleet, node).filter((end) => cableAt(fleet.cables, end) !== undefined);
 
 function cabledHint(fleet: SimulatedFleet, node: string): string {
-  const mac = macNamed(fleet, node);
-  const ends = mac === undefined ? [] : cabledEnds(fleet, mac);
+  const ends = cabledEnds(fleet, node);
   return ends.length === 0 ? `${node} has no cable at all.` : `Cables are in ${ends.map(linkEndText).join(', ')}.`;
 }
 
@@ -145,7 +148,7 @@ function exampleHint(fleet: SimulatedFleet): string {
 
 /** `NODE:R1,NODE:R2`, or `NODE` for its first two receptacles with a cable. */
 function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
-  const [one, other] = target.includes(':') ? target.split(',') : firstTwo(fleet, target);
+  const [one, other] = target.includes(':') ? target.split(',') : cabledEnds(fleet, target).map(linkEndText);
   if (one === undefined || other === undefined || target.split(',').length > 2) {
     const known = target.includes(':') ? undefined : aimAtNode(fleet, target);
     if (known?.kind === 'refused') return known;
@@ -162,12 +165,8 @@ function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aimed<reado
 }
 
 /** The last receptacle of a Mac in which nothing is plugged in: the first ones are those that files prefer. */
-export function lastFree(fleet: SimulatedFleet, node: string): LinkEnd | undefined {
-  const mac = macNamed(fleet, node);
-  return mac?.receptacles
-    .map(({ number }) => ({ node: mac.name, receptacle: number }))
-    .findLast((end) => isFree(fleet, end));
-}
+export const lastFree = (fleet: SimulatedFleet, node: string): LinkEnd | undefined =>
+  endsOf(fleet, node).findLast((end) => isFree(fleet, end));
 
 /** `NODE:R1,OTHER:R2`, or `NODE` for the last free receptacles of it and of the one after it in the rack. */
 function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
@@ -180,11 +179,6 @@ function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [L
     : { kind: 'aimed', at: [one, other], text: `${linkEndText(one)},${linkEndText(other)}` };
 }
 
-function firstTwo(fleet: SimulatedFleet, target: string): readonly string[] {
-  const mac = macNamed(fleet, target);
-  return mac === undefined ? [] : cabledEnds(fleet, mac).slice(0, 2).map(linkEndText);
-}
-
 /** `NODE:RECEPTACLE` where a cable is plugged in, or `NODE` for all of those. */
 function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readonly LinkEnd[]> {
   if (target.includes(':')) {
@@ -192,7 +186,7 @@ function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readonly Link
     return aimed.kind === 'refused' ? aimed : { ...aimed, at: [aimed.at] };
   }
   const aimed = aimAtNode(fleet, target);
-  return aimed.kind === 'refused' ? aimed : { ...aimed, at: cabledEnds(fleet, aimed.at) };
+  return aimed.kind === 'refused' ? aimed : { ...aimed, at: cabledEnds(fleet, aimed.at.name) };
 }
 
 /** `NODE,OTHER`, or `NODE` for it and the one after it in the rack. */

@@ -1,16 +1,5 @@
 import { type DirectoryRecord, newRecord } from '../model/directory.ts';
-import {
-  apple,
-  lines,
-  published,
-  type Row,
-  row,
-  type Tool,
-  unconfirmed,
-  type View,
-  type WriteResult,
-  type WriteView,
-} from './tool.ts';
+import { apple, type Change, lines, published, type Row, row, type Tool, unconfirmed, type View } from './tool.ts';
 
 /** What dscl says of a record that is not there; its exit is 56. */
 const notFound = lines('<dscl_cmd> DS Error: -14136 (eDSRecordNotFound)');
@@ -26,7 +15,7 @@ function placeOf(path = ''): { readonly kind: 'users' | 'groups'; readonly name:
   return isKind(folder) && isName && deeper.length === 0 ? { kind: kinds[folder], name } : undefined;
 }
 
-const refused = (what: string): WriteResult => ({
+const refused = (what: string) => ({
   stderr: lines(`${what} status: eDSPermissionError`, '<dscl_cmd> DS Error: -14120 (eDSPermissionError)'),
   exitCode: 40,
 });
@@ -37,7 +26,7 @@ function grown(record: DirectoryRecord, [key, value]: readonly string[]): Direct
   return record[key] === undefined ? { ...record, [key]: value } : undefined;
 }
 
-function createRecord({ mac, isRoot, words: [path, ...more] }: WriteView): WriteResult | undefined {
+const createRecord: Change = ({ mac, isRoot, words: [path, ...more] }) => {
   const place = placeOf(path);
   if (place === undefined) return undefined;
   if (!isRoot) return refused('create');
@@ -48,16 +37,16 @@ function createRecord({ mac, isRoot, words: [path, ...more] }: WriteView): Write
   const after = grown(before, more) ?? (mayChange ? { ...before, [more[0] ?? '']: more[1] ?? '' } : undefined);
   if (after === undefined) return refused('attribute');
   return { after: { directory: { ...mac.directory, [kind]: { ...others, [name]: after } } } };
-}
+};
 
-function deleteRecord({ mac, isRoot, words: [path] }: WriteView): WriteResult | undefined {
+const deleteRecord: Change = ({ mac, isRoot, words: [path] }) => {
   const place = placeOf(path);
   if (place === undefined) return undefined;
   const { [place.name]: record, ...others } = mac.directory[place.kind];
   if (record === undefined) return { stderr: notFound, exitCode: 56 };
   if (!isRoot || !mac.ailments.hasFullDiskAccess) return refused('delete');
   return { after: { directory: { ...mac.directory, [place.kind]: others } } };
-}
+};
 
 const created = unconfirmed(
   'root may make a record and give it keys that it lacks over ssh; to change a key or to delete a record it needs Full Disk Access',

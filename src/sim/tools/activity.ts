@@ -3,6 +3,7 @@ import { type MacState, wiredByMacos } from '../model/fleet.ts';
 import { modelProcesses } from '../model/rdma.ts';
 import {
   apple,
+  type Change,
   capture,
   lines,
   modelled,
@@ -11,8 +12,6 @@ import {
   unconfirmed,
   unconfirmedUsage,
   type View,
-  type WriteResult,
-  type WriteView,
 } from './tool.ts';
 
 const source = modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
@@ -31,28 +30,20 @@ function dataVolumeTable(mac: MacState): string {
   const inodesUsed = Math.floor(usedKib / 2900);
   const inodesFree = availableKib * 10;
   const share = (used: number, free: number): string => String(Math.ceil((used * 100) / (used + free)));
-  const [total, used, available, iused, ifree] = [totalKib, usedKib, availableKib, inodesUsed, inodesFree].map(String);
-  const cells = {
-    total: total ?? '',
-    used: used ?? '',
-    available: available ?? '',
-    iused: iused ?? '',
-    ifree: ifree ?? '',
+  /** The head of a column, and its number. */
+  const column = (head: string, number: number, least: number): readonly [head: string, cell: string] => {
+    const width = Math.max(least, String(number).length);
+    return [head.padStart(width), String(number).padStart(width)];
   };
-  const width = {
-    total: Math.max(11, cells.total.length),
-    used: Math.max(10, cells.used.length),
-    available: Math.max(10, cells.available.length),
-    iused: Math.max(7, cells.iused.length),
-    ifree: Math.max(5, cells.ifree.length),
-  };
+  const total = column('1024-blocks', totalKib, 11);
+  const used = column('Used', usedKib, 10);
+  const available = column('Available', availableKib, 10);
+  const iused = column('iused', inodesUsed, 7);
+  const ifree = column('ifree', inodesFree, 5);
   return lines(
-    `${'Filesystem'.padEnd(device.length)} ${'1024-blocks'.padStart(width.total)} ${'Used'.padStart(width.used)} ` +
-      `${'Available'.padStart(width.available)} Capacity ${'iused'.padStart(width.iused - 2)} ` +
-      `${'ifree'.padStart(width.ifree)} %iused  Mounted on`,
-    `${device} ${cells.total.padStart(width.total)} ${cells.used.padStart(width.used)} ` +
-      `${cells.available.padStart(width.available)} ${share(usedKib, availableKib).padStart(5)}% ` +
-      `${cells.iused.padStart(width.iused)} ${cells.ifree.padStart(width.ifree)} ` +
+    `${'Filesystem'.padEnd(device.length)} ${total[0]} ${used[0]} ${available[0]} Capacity ${iused[0].slice(2)} ${ifree[0]} ` +
+      '%iused  Mounted on',
+    `${device} ${total[1]} ${used[1]} ${available[1]} ${share(usedKib, availableKib).padStart(5)}% ${iused[1]} ${ifree[1]} ` +
       `${share(inodesUsed, inodesFree).padStart(4)}%   ${dataVolume.path}`,
   );
 }
@@ -159,7 +150,7 @@ const measured = capture('powermetrics-cpu-gpu.m3ultra.excerpt.txt', 'public rep
 /** What it says to others nobody has captured: the product looks at the exit code alone. */
 const notRoot = 'powermetrics must be invoked as the superuser';
 
-function measure({ mac, isRoot }: WriteView): WriteResult {
+const measure: Change = ({ mac, isRoot }) => {
   if (!isRoot) return { stderr: lines(notRoot), exitCode: 1 };
   return {
     stdout: lines(
@@ -179,7 +170,7 @@ function measure({ mac, isRoot }: WriteView): WriteResult {
       'GPU idle residency:   0.00%',
     ),
   };
-}
+};
 
 /**
  * `powermetrics`, of which one sample is known, of a Mac Studio that computes; the same for every simulated Mac. It asks

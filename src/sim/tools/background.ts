@@ -68,10 +68,10 @@ function index({ mac, isRoot }: WriteView, state: string | undefined, of: readon
   return { after: { indexed }, stdout: indexingText({ indexed }, of) };
 }
 
-function indexVolume(view: WriteView): WriteResult | undefined {
+const indexVolume: Change = (view) => {
   const [state, volume = ''] = view.words;
   return volumes.includes(volume) ? index(view, state, [volume]) : undefined;
-}
+};
 
 /** `mdutil`: whether Spotlight indexes the volumes. */
 export const mdutil: Tool = {

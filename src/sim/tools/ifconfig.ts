@@ -3,6 +3,7 @@ import { bridgeAddress, isBridged, isCabled, liveAddress } from '../model/interf
 import { broadcastOf, hexMask, ipv4Number, maskLength } from '../model/ip-text.ts';
 import {
   apple,
+  type Change,
   capture,
   lines,
   modelled,
@@ -12,8 +13,6 @@ import {
   unconfirmed,
   unconfirmedUsage,
   type View,
-  type WriteResult,
-  type WriteView,
 } from './tool.ts';
 
 /** One interface as `ifconfig` prints it. */
@@ -148,20 +147,20 @@ const source = apple('ifconfig.c, ifbridge.c and ifclone.c of network_cmds: sile
 /** The words of errno for requests of who is not root; `Perror` of ifconfig.c has its own. */
 const forbidden = { bridge: 'Operation not permitted', address: 'permission denied' } as const;
 
-const failed = (why: string): WriteResult => ({ stderr: lines(`ifconfig: ${why}`), exitCode: 1 });
+const failed = (why: string) => ({ stderr: lines(`ifconfig: ${why}`), exitCode: 1 });
 
-const notThere = (device: string): WriteResult => failed(`interface ${device} does not exist`);
+const notThere = (device: string) => failed(`interface ${device} does not exist`);
 
-const withBridge = ({ live }: MacState, bridge: readonly string[]): WriteResult => ({
+const withBridge = ({ live }: MacState, bridge: readonly string[]) => ({
   after: { live: { ...live, bridge } },
 });
 
-function createBridge({ mac, isRoot }: WriteView): WriteResult {
+const createBridge: Change = ({ mac, isRoot }) => {
   if (!isRoot) return failed(`SIOCIFCREATE2: ${forbidden.bridge}`);
   return mac.live.bridge === undefined ? withBridge(mac, []) : failed('SIOCIFCREATE2: File exists');
-}
+};
 
-function addMember({ mac, isRoot, words: [device = ''] }: WriteView): WriteResult {
+const addMember: Change = ({ mac, isRoot, words: [device = ''] }) => {
   const { bridge } = mac.live;
   if (bridge === undefined) return notThere('bridge0');
   if (!isRoot) return failed(`BRDGADD ${device}: ${forbidden.bridge}`);
@@ -169,9 +168,9 @@ function addMember({ mac, isRoot, words: [device = ''] }: WriteView): WriteResul
     return failed(`BRDGADD ${device}: No such file or directory`);
   }
   return bridge.includes(device) ? failed(`BRDGADD ${device}: File exists`) : withBridge(mac, [...bridge, device]);
-}
+};
 
-function deleteMember({ mac, isRoot, words: [device = ''] }: WriteView): WriteResult {
+const deleteMember: Change = ({ mac, isRoot, words: [device = ''] }) => {
   const { bridge } = mac.live;
   if (bridge === undefined) return notThere('bridge0');
   if (!isRoot) return failed(`BRDGDEL ${device}: ${forbidden.bridge}`);
@@ -180,18 +179,18 @@ function deleteMember({ mac, isRoot, words: [device = ''] }: WriteView): WriteRe
     mac,
     bridge.filter((one) => one !== device),
   );
-}
+};
 
-function markUp({ mac, isRoot }: WriteView): WriteResult {
+const markUp: Change = ({ mac, isRoot }) => {
   if (mac.live.bridge === undefined) return notThere('bridge0');
   return isRoot ? { after: { live: mac.live } } : failed(`SIOCSIFFLAGS: ${forbidden.bridge}`);
-}
+};
 
-function destroyBridge({ mac, isRoot }: WriteView): WriteResult {
+const destroyBridge: Change = ({ mac, isRoot }) => {
   const { bridge, ...live } = mac.live;
   if (bridge === undefined) return notThere('bridge0');
   return isRoot ? { after: { live } } : failed(`SIOCIFDESTROY: ${forbidden.bridge}`);
-}
+};
 
 /** A netmask in dots, or as ifconfig itself prints it. */
 function prefixOf(mask: string): number | undefined {
@@ -200,7 +199,7 @@ function prefixOf(mask: string): number | undefined {
   return maskLength(octets?.join('.') ?? mask);
 }
 
-const withAddress = ({ live }: MacState, device: string, address: InterfaceAddress | 'none'): WriteResult => ({
+const withAddress = ({ live }: MacState, device: string, address: InterfaceAddress | 'none') => ({
   after: { live: { ...live, addresses: { ...live.addresses, [device]: address } } },
 });
 
@@ -208,16 +207,16 @@ const withAddress = ({ live }: MacState, device: string, address: InterfaceAddre
 const receptacleOf = ({ receptacles }: MacState, rest: string): ReceptacleState | undefined =>
   receptacles.find(({ device }) => device === `en${rest}`);
 
-function setAddress({ mac, isRoot, words: [rest = '', address = '', mask = ''] }: WriteView): WriteResult | undefined {
+const setAddress: Change = ({ mac, isRoot, words: [rest = '', address = '', mask = ''] }) => {
   const receptacle = receptacleOf(mac, rest);
   const prefixLength = prefixOf(mask);
   if (receptacle === undefined) return notThere(`en${rest}`);
   if (ipv4Number(address) === undefined || prefixLength === undefined) return undefined;
   if (!isRoot) return failed(`ioctl (SIOCAIFADDR): ${forbidden.address}`);
   return withAddress(mac, receptacle.device, { address, prefixLength });
-}
+};
 
-function deleteAddress({ fleet, mac, isRoot, words: [rest = '', address = ''] }: WriteView): WriteResult | undefined {
+const deleteAddress: Change = ({ fleet, mac, isRoot, words: [rest = '', address = ''] }) => {
   const receptacle = receptacleOf(mac, rest);
   if (receptacle === undefined) return notThere(`en${rest}`);
   if (ipv4Number(address) === undefined) return undefined;
@@ -225,7 +224,7 @@ function deleteAddress({ fleet, mac, isRoot, words: [rest = '', address = ''] }:
   return liveAddress(fleet, mac, receptacle)?.address === address
     ? withAddress(mac, receptacle.device, 'none')
     : failed("ioctl (SIOCDIFADDR): Can't assign requested address");
-}
+};
 
 const all = modelled(
   'ifconfig-a.m3ultra.en7-own-address.modelled.txt',

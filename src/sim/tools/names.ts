@@ -1,28 +1,18 @@
 import type { MacState } from '../model/fleet.ts';
 import { type NameKey, nameIn, withName } from '../model/network-preferences.ts';
-import {
-  apple,
-  lines,
-  type Row,
-  row,
-  type Tool,
-  unconfirmed,
-  unconfirmedUsage,
-  type WriteResult,
-  type WriteView,
-} from './tool.ts';
+import { apple, type Change, lines, type Row, row, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
 
 /** A Bonjour name is one DNS label. */
 const isLabel = (name: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name);
 
-function setName({ mac, isRoot, words: [key = '', name = ''] }: WriteView): WriteResult | undefined {
+const setName: Change = ({ mac, isRoot, words: [key = '', name = ''] }) => {
   if (!isNameKey(key)) return undefined;
   if (!isRoot) return { stderr: lines('SCPreferencesCommitChanges() failed: Permission denied'), exitCode: 1 };
   if (key === 'LocalHostName' && name !== '' && !isLabel(name)) {
     return { stderr: lines('Set LocalHostName failed: Invalid argument'), exitCode: 1 };
   }
   return { after: { preferences: withName(mac.preferences, key, name) } };
-}
+};
 
 const isNameKey = (word: string): word is NameKey =>
   word === 'ComputerName' || word === 'LocalHostName' || word === 'HostName';

@@ -1,5 +1,5 @@
 import { given } from '../../model/given.ts';
-import type { InterfaceAddress, MacState } from '../model/fleet.ts';
+import type { InterfaceAddress, MacState, PortState } from '../model/fleet.ts';
 import {
   bridgeAddress,
   bridgePort,
@@ -21,27 +21,13 @@ import {
   withoutService,
   withService,
 } from '../model/network-preferences.ts';
-import {
-  type Change,
-  capture,
-  lines,
-  published,
-  type Row,
-  row,
-  type Tool,
-  unconfirmed,
-  type View,
-  type WriteResult,
-} from './tool.ts';
+import { type Change, capture, lines, published, type Row, row, type Tool, unconfirmed, type View } from './tool.ts';
 
 const described = published(
   'networksetup(8); who is not root is told so on stdout with exit 14, as several public tools expect it',
 );
 
-/** What an SSH session without Full Disk Access is told (github.com/SQCU/mesh); the exit code is not known. */
-const noAccess = 'Unable to access the System Configuration database';
-
-const wrong = (why: string): WriteResult => ({
+const wrong = (why: string) => ({
   stdout: lines(why, '** Error: The parameters were not valid.'),
   exitCode: 4,
 });
@@ -61,7 +47,9 @@ const asAdmin =
   ({ mac, words, isRoot }) => {
     const result = change(mac, words);
     if (!isRoot) return { stdout: lines('** Error: Command requires admin privileges.'), exitCode: 14 };
-    if (!mac.ailments.hasFullDiskAccess) return { stderr: lines(noAccess), exitCode: 1 };
+    // What an SSH session without Full Disk Access is told (github.com/SQCU/mesh); the exit code is not known.
+    if (!mac.ailments.hasFullDiskAccess)
+      return { stderr: lines('Unable to access the System Configuration database'), exitCode: 1 };
     if (typeof result === 'string') return wrong(result);
     const { preferences, live } = configured({ ...mac, preferences: result.preferences }, result.devices);
     return { after: { preferences, live } };
@@ -131,11 +119,7 @@ const enabled = unconfirmed('networksetup -getnetworkserviceenabled prints Enabl
 
 const notice = 'An asterisk (*) denotes that a network service is disabled.';
 
-interface ListedPort {
-  readonly port: string;
-  readonly device: string;
-  readonly macAddress: string;
-}
+type ListedPort = Omit<PortState, 'kind'>;
 
 /** The ports in the captured order; the bridge stands before Wi-Fi, with the MAC address of its first member. */
 function listedPorts(mac: MacState): readonly ListedPort[] {
@@ -250,18 +234,11 @@ export const networksetup: Tool = {
       ),
     ];
   },
-  patterns: [
-    {
-      match: "'2:-getinfo '*",
-      body: 'printf \'%s is not a recognized network service.\\n** Error: The parameters were not valid.\\n\' "$2"; exit 4',
-      source: published('a Swift test of the same message with exit code 4'),
-    },
-    {
-      match: "'2:-getnetworkserviceenabled '*",
-      body: 'printf \'%s is not a recognized network service.\\n** Error: The parameters were not valid.\\n\' "$2"; exit 4',
-      source: published('a Swift test of the same message with exit code 4'),
-    },
-  ],
+  patterns: ['-getinfo', '-getnetworkserviceenabled'].map((option) => ({
+    match: `'2:${option} '*`,
+    body: 'printf \'%s is not a recognized network service.\\n** Error: The parameters were not valid.\\n\' "$2"; exit 4',
+    source: published('a Swift test of the same message with exit code 4'),
+  })),
   writes: [
     { form: '-setmanual SERVICE ADDRESS MASK ROUTER', source: described, change: ofService(setManual) },
     {

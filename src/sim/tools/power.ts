@@ -1,15 +1,5 @@
 import type { MacState } from '../model/fleet.ts';
-import {
-  apple,
-  type Change,
-  capture,
-  lines,
-  row,
-  type Tool,
-  unconfirmed,
-  type WriteResult,
-  type WriteView,
-} from './tool.ts';
+import { apple, type Change, capture, lines, row, type Tool, unconfirmed } from './tool.ts';
 
 const source = apple('shutdown.c of system_cmds: "Shutdown NOW!", two bells, and "NOT super-user" with exit 1');
 
@@ -67,13 +57,13 @@ const warning = ({ sleepMinutes, diskSleepMinutes }: Power): string =>
       )
     : '';
 
-function setPower({ mac, isRoot, words }: WriteView): WriteResult | undefined {
+const setPower: Change = ({ mac, isRoot, words }) => {
   const power = changed(mac, words);
   if (power === undefined) return undefined;
   return isRoot
     ? { after: { power }, stderr: warning(power) }
     : { stdout: lines("'/usr/bin/pmset' must be run as root..."), exitCode: 1 };
-}
+};
 
 type Setting = readonly [name: string, value: string | number];
 

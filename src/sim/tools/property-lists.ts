@@ -7,7 +7,6 @@ import {
   type Change,
   capture,
   lines,
-  type Pattern,
   published,
   type Row,
   row,
@@ -34,14 +33,14 @@ function setDomain({ mac, isRoot }: WriteView, domain: string, dict: PlistDict):
   return { after: { domains: { ...mac.domains, [domain]: dict } } };
 }
 
-function writeKey(view: WriteView): WriteResult | undefined {
+const writeKey: Change = (view) => {
   const [domain = '', key = '', type, word = ''] = view.words;
   const dict = view.mac.domains[domain];
   const value = typedValue(type, word);
   return dict === undefined || value === undefined ? undefined : setDomain(view, domain, { ...dict, [key]: value });
-}
+};
 
-function deleteKey(view: WriteView): WriteResult | undefined {
+const deleteKey: Change = (view) => {
   const [domain = '', key = ''] = view.words;
   const dict = view.mac.domains[domain];
   if (dict === undefined) return undefined;
@@ -49,13 +48,9 @@ function deleteKey(view: WriteView): WriteResult | undefined {
     return { stderr: lines(stamp, `Domain (${domain}) not found.`, 'Defaults have not been changed.'), exitCode: 1 };
   }
   return setDomain(view, domain, Object.fromEntries(Object.entries(dict).filter(([one]) => one !== key)));
-}
+};
 
 const manual = apple('defaults(1): read, write, delete; a domain may be a path without .plist');
-const unset = published(
-  'the words for a key that nobody has set, behind a line with the time, quoted in many public issues; exit 1',
-);
-
 const path = (domain: string): NodePath => ({ kind: 'node-path', path: domain });
 
 /** A flag is printed as a number. */
@@ -66,22 +61,20 @@ const rowsOf = ({ mac }: View): readonly Row[] =>
     Object.entries(dict).map(([key, value]) => row(['read', path(domain), key], manual, lines(shownValue(value)))),
   );
 
-/** Every other key of these domains is unset. */
-const patterns: readonly Pattern[] = [
-  {
-    match: `"3:read $r/Library/Preferences/com.apple."*`,
-    body:
-      `printf '2026-11-20 09:41:00.000 defaults[4711:98765] \\nThe domain/default pair of (%s, %s) does not exist\\n' "$2" "$3" >&2; ` +
-      'exit 1',
-    source: unset,
-  },
-];
-
 /** `defaults` for preference domains of the whole Mac, named by their path. */
 export const defaults: Tool = {
   path: '/usr/bin/defaults',
   rows: rowsOf,
-  patterns,
+  patterns: [
+    // Every other key of these domains is unset.
+    {
+      match: `"3:read $r/Library/Preferences/com.apple."*`,
+      body: `printf '${stamp}\\nThe domain/default pair of (%s, %s) does not exist\\n' "$2" "$3" >&2; exit 1`,
+      source: published(
+        'the words for a key that nobody has set, behind a line with the time, quoted in many public issues; exit 1',
+      ),
+    },
+  ],
   writes: [
     {
       form: 'write DOMAIN KEY -bool|-string VALUE',
@@ -186,14 +179,14 @@ function jsonValue(text: string): PlistValue | undefined {
 }
 
 /** `plutil -insert` into the network preferences: of the file itself; the running system keeps its network. */
-function insert({ mac, isRoot, words: [keyPath = '', json = ''] }: WriteView): WriteResult | undefined {
+const insert: Change = ({ mac, isRoot, words: [keyPath = '', json = ''] }) => {
   const value = jsonValue(json);
   if (value === undefined) return undefined;
   const failed = (why: string): WriteResult => ({ stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 });
   if (!isRoot) return failed('Could not write file');
   const after = inserted(mac.preferences, keyPath.split('.'), value);
   return after === undefined ? failed(`Could not modify plist, error: ${keyPath}`) : { after: { preferences: after } };
-}
+};
 
 const preferences: NodePath = { kind: 'node-path', path: preferencesPath };
 const publisher = 'test data of a two-Mac cluster tool';

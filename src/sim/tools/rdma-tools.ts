@@ -105,6 +105,12 @@ const verbsHang = (match: string): Pattern => ({
   source: published('SQCU/mesh, RDMA-RULES.md: ibv_devinfo hangs behind a deadlock of the driver'),
 });
 
+const notFound = (match: string, device: string): Pattern => ({
+  match,
+  body: `printf "IB device '%s' wasn't found\\n" "${device}" >&2; exit 255`,
+  source: unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
+});
+
 /** `ibv_devinfo`: every device or one, short or with limits and GIDs. */
 export const ibvDevinfo: Tool = {
   path: '/usr/bin/ibv_devinfo',
@@ -112,16 +118,8 @@ export const ibvDevinfo: Tool = {
   rows,
   patterns: [
     verbsHang("'0:' | '1:-v' | '2:-d rdma_'*"),
-    {
-      match: "'2:-d rdma_'* | '3:-d rdma_'*' -v'",
-      body: 'printf "IB device \'%s\' wasn\'t found\\n" "$2" >&2; exit 255',
-      source: unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
-    },
-    {
-      match: "'3:-v -d rdma_'*",
-      body: 'printf "IB device \'%s\' wasn\'t found\\n" "$3" >&2; exit 255',
-      source: unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
-    },
+    notFound("'2:-d rdma_'* | '3:-d rdma_'*' -v'", '$2'),
+    notFound("'3:-v -d rdma_'*", '$3'),
   ],
   usage: unconfirmedUsage('ibv_devinfo', 255, 'Usage: ibv_devinfo             print the ca attributes'),
 };

@@ -8,14 +8,13 @@ import {
   type Tool,
   unconfirmed,
   unconfirmedUsage,
-  type WriteResult,
   type WriteView,
 } from './tool.ts';
 
 const source = unconfirmed('socketfilterfw --setglobalstate: what it prints, and "Must be root to change settings."');
 
 /** The tool says nothing when it did what it was asked for. */
-const setState = ({ isRoot }: WriteView, firewall: MacState['firewall']): WriteResult =>
+const setState = ({ isRoot }: WriteView, firewall: MacState['firewall']) =>
   isRoot ? { after: { firewall } } : { stdout: lines('Must be root to change settings.'), exitCode: 1 };
 
 const publisher = 'log of a posture tool, MacBook Pro M3 Max';

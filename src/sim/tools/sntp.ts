@@ -1,6 +1,6 @@
-import { lines, type Tool, unconfirmed, unconfirmedUsage, type WriteResult, type WriteView } from './tool.ts';
+import { type Change, lines, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
 
-function setClock({ mac, isRoot, words: [host = ''] }: WriteView): WriteResult | undefined {
+const setClock: Change = ({ mac, isRoot, words: [host = ''] }) => {
   if (!/^[a-z0-9.-]+$/.test(host)) return undefined;
   if (!isRoot) return { stderr: lines('sntp: settimeofday: Operation not permitted'), exitCode: 1 };
   const offset = -mac.clockOffsetSeconds;
@@ -8,7 +8,7 @@ function setClock({ mac, isRoot, words: [host = ''] }: WriteView): WriteResult |
     after: { clockOffsetSeconds: 0 },
     stdout: lines(`${offset < 0 ? '' : '+'}${offset.toFixed(6)} +/- 0.018240 ${host} 17.253.4.125`),
   };
-}
+};
 
 /** `sntp -sS`: the clock is set; every simulated rack reaches a time server. */
 export const sntp: Tool = {

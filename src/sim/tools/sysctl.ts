@@ -1,6 +1,7 @@
 import { darwinRelease } from '../model/macos-builds.ts';
 import {
   apple,
+  type Change,
   capture,
   lines,
   modelled,
@@ -11,8 +12,6 @@ import {
   unconfirmed,
   unconfirmedUsage,
   type View,
-  type WriteResult,
-  type WriteView,
 } from './tool.ts';
 
 const source = apple('sysctl.c of system_cmds: "name: old -> new"; without root the old value, a complaint and exit 1');
@@ -20,7 +19,7 @@ const source = apple('sysctl.c of system_cmds: "name: old -> new"; without root 
 const name = 'iogpu.wired_limit_mb';
 
 /** The one name that is written here. It lasts until the next boot. */
-function setLimit({ mac, isRoot, words: [value = ''] }: WriteView): WriteResult {
+const setLimit: Change = ({ mac, isRoot, words: [value = ''] }) => {
   const old = mac.wiredLimitMegabytes;
   if (value === '') return { stderr: lines('sysctl: empty numeric value'), exitCode: 1 };
   if (!/^\d{1,9}$/.test(value)) return { stderr: lines(`sysctl: invalid integer '${value}'`), exitCode: 1 };
@@ -29,7 +28,7 @@ function setLimit({ mac, isRoot, words: [value = ''] }: WriteView): WriteResult 
     return { stdout: lines(`${name}: ${old}`), stderr, exitCode: 1 };
   }
   return { after: { wiredLimitMegabytes: Number(value) }, stdout: lines(`${name}: ${old} -> ${Number(value)}`) };
-}
+};
 
 const boot = capture('sysctl-boot.2026-09-26.txt', 'public work log, macOS 26 or 27');
 const memory = modelled('sysctl-memory.m3ultra-512.txt', 'public Zig test, Mac Studio M3 Ultra');
