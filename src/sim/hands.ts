@@ -1,7 +1,7 @@
 import { plainText } from '../diagnostics/prose-text.ts';
 import { given } from '../model/given.ts';
 import { type LinkEnd, linkEndText } from '../model/node.ts';
-import { aimAtReceptacle } from './faults/fault.ts';
+import { aims } from './faults/fault.ts';
 import {
   type Cable,
   cableAt,
@@ -164,7 +164,7 @@ export function parseHands(fleet: SimulatedFleet, words: readonly string[]): Par
   const isSlow = verb === 'plug' && rest.length === 3;
   const ends: LinkEnd[] = [];
   for (const word of isSlow ? rest.slice(0, 2) : rest) {
-    const aimed = aimAtReceptacle(fleet, word);
+    const aimed = aims.receptacle.aim(fleet, word);
     if (aimed.kind === 'refused')
       return { kind: 'refused', detail: plainText(aimed.diagnostic.detail), hint: plainText(aimed.diagnostic.hint) };
     ends.push(aimed.at);

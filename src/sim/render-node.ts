@@ -2,10 +2,11 @@ import { accountsPath, accountsText } from './model/directory.ts';
 import { type MacState, macBehind, macNamed, type Panic, peerAt, type SimulatedFleet } from './model/fleet.ts';
 import { isBridged, liveAddress } from './model/interfaces.ts';
 import { preferencesPath } from './model/network-preferences.ts';
-import { dataFile, domainFiles, type NodeFile } from './model/node-files.ts';
+import { dataFile, type NodeFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
-import { isPortActive, isPortDead, rdmaDevice, rdmaKernelFiles, rdmaReceptacles } from './model/rdma.ts';
+import { isPortActive, isPortDead, rdmaDevice, rdmaReceptacles } from './model/rdma.ts';
 import { seededUuid } from './model/seed.ts';
+import { rdmaKernelFiles } from './tools/io-registry.ts';
 import { tools } from './tools/registry.ts';
 import { routesPath, routesText } from './tools/routes.ts';
 import type { View } from './tools/tool.ts';
@@ -56,7 +57,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     dataFile('/.sim/password', `${mac.password}\n`),
     dataFile('/.sim/clock-offset', `${mac.clockOffsetSeconds}\n`),
     ...[preferencesPath, seenCopy(preferencesPath)].map((path) => dataFile(path, plistText(mac.preferences))),
-    ...domainFiles(mac),
+    ...Object.entries(mac.domains).map(([path, dict]) => dataFile(`${path}.plist`, plistText(dict))),
     dataFile(screenSharingPath, plistText(screenSharingJob)),
     ...(room === undefined ? [] : [dataFile('/.sim/room', `${room}\n`)]),
     ...(mac.ailments.lacksDomains ? [dataFile('/.sim/verbs', noDomains)] : []),

@@ -101,7 +101,7 @@ function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState> {
 }
 
 /** `NODE:RECEPTACLE`: one receptacle of one Mac, with or without a cable. */
-export function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
+function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   const [, name = '', digits = ''] = /^(.*):(\d{1,2})$/.exec(target) ?? [];
   if (digits === '') {
     return refused(`${JSON.stringify(target)} is not of the form NODE:RECEPTACLE.`, exampleHint(fleet));

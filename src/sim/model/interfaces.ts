@@ -6,9 +6,6 @@ import { seededUuid } from './seed.ts';
 /** What macOS calls the bridge as a port and as a service. */
 export const bridgePort = 'Thunderbolt Bridge';
 
-/** What macOS calls a receptacle as a network port: `Thunderbolt 2`. */
-export const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
-
 /** The UUID of a network service: stable for the Mac and the name. */
 export const serviceUuid = (hardwareUuid: string, name: string): string => seededUuid([hardwareUuid, 'service', name]);
 
@@ -129,15 +126,6 @@ export function withWholeBridge(mac: MacState): MacState {
   const service = bridgeService(mac) ?? newService(mac.hardwareUuid, bridgePort, bridgePort, 'bridge0');
   const bridged = withBridgeInterface(mac);
   return { ...bridged, preferences: withService(bridged.preferences, { ...service, isEnabled: true }) };
-}
-
-/**
- * The Mac after configd has read the preferences again: the bridge is there or gone as they say, and these interfaces
- * have the addresses of their services, whatever ifconfig did to them.
- */
-export function configured(mac: MacState, devices: readonly string[]): MacState {
-  const kept = Object.entries(mac.live.addresses).filter(([device]) => !devices.includes(device));
-  return { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: Object.fromEntries(kept) } };
 }
 
 /** The Mac with the network that a start makes, without anything that only the running system had. */

@@ -36,10 +36,3 @@ export function linkLocalText(octets: readonly number[]): string {
   const significant = groups.findIndex((group) => group !== '0');
   return `fe80::${groups.slice(significant === -1 ? 3 : significant).join(':')}`;
 }
-
-/** The EUI-64 link-local address of a MAC address: the universal bit turned over, `ff:fe` in the middle. */
-export function eui64LinkLocal(macAddress: string): string {
-  const octets = macAddress.split(':').map((octet) => Number.parseInt(octet, 16));
-  const [first = 0, second = 0, third = 0, ...rest] = octets;
-  return linkLocalText([first ^ 2, second, third, 0xff, 0xfe, ...rest]);
-}

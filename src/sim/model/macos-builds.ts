@@ -1,4 +1,4 @@
-import { seededInteger, seededText } from './seed.ts';
+import { seededInteger } from './seed.ts';
 
 /**
  * Builds that were published: Apple's list of current versions (gdmf.apple.com, June 2026), `softwareupdate` lists and
@@ -54,10 +54,6 @@ export const darwinRelease = (version: string): string => {
   return `${darwinMajor(version)}.${minor}.0`;
 };
 
-/** The xnu build in `uname -v`, of the form that macOS 26 prints. */
-export const xnuBuild = (version: string): string =>
-  `xnu-${seededInteger(['xnu', version], 12_000, 12_999)}.${seededText(['xnu-train', version], '123456789', 2)}.1~1`;
-
 /** Whether this macOS has `rdma_ctl` and the ibv tools: since 26.2 (Apple TN3205). */
 export function hasRdmaTools(version: string): boolean {
   const [major, minor] = numbersOf(version);
@@ -66,9 +62,6 @@ export function hasRdmaTools(version: string): boolean {
 
 /** Whether System Settings of this macOS has the RDMA switch: since 27 (WWDC26). */
 export const hasRdmaInSettings = (version: string): boolean => numbersOf(version)[0] >= 27;
-
-/** Whether one version of macOS is newer than another. */
-export const isNewerMacos = (one: string, other: string): boolean => newerMacos(other, one) !== other;
 
 /** The newest version of a year in the table that is no beta: the build of a beta ends with a small letter. */
 export const newestRelease = (major: number): string | undefined =>

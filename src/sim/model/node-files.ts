@@ -1,5 +1,5 @@
 import type { MacState } from './fleet.ts';
-import { type PlistValue, plistText } from './plist.ts';
+import type { PlistValue } from './plist.ts';
 /** One file of a simulated node. The host writes it below the node's root, by a temporary name and a rename. */
 export interface NodeFile {
   /** As a Mac knows it, such as `/usr/bin/sw_vers`; what only the simulator reads lies below `/.sim`. */
@@ -30,10 +30,6 @@ export const timeMachineDomain = '/Library/Preferences/com.apple.TimeMachine';
 export const loginWindowDomain = '/Library/Preferences/com.apple.loginwindow';
 
 const autoLoginUser = 'autoLoginUser';
-
-/** The file of every preference domain of a Mac. */
-export const domainFiles = ({ domains }: MacState): readonly NodeFile[] =>
-  Object.entries(domains).map(([path, dict]) => dataFile(`${path}.plist`, plistText(dict)));
 
 /** Whom a Mac logs in by itself. */
 export const automaticLoginOf = ({ domains }: MacState): PlistValue | undefined =>

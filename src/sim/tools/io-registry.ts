@@ -1,6 +1,124 @@
-import type { MacState } from '../model/fleet.ts';
-import { clientsFunction, objectText, rdmaCountsPath, rdmaRegistryPath } from '../model/rdma.ts';
+import type { MacState, ReceptacleState } from '../model/fleet.ts';
+import { dataFile, type NodeFile } from '../model/node-files.ts';
+import {
+  hungPids,
+  isRdmaLive,
+  modelProcesses,
+  nodeGuid,
+  processesPath,
+  rdmaClientsPath,
+  rdmaDevice,
+  rdmaLimit,
+  rdmaReceptacles,
+  strangerPid,
+  verbsHungPath,
+} from '../model/rdma.ts';
 import { apple, lines, modelled, published, row, type Source, type Tool, unconfirmed } from './tool.ts';
+
+/** The registry below each device, with a line `@rdma_en3` where the clients of that device belong. */
+const rdmaRegistryPath = '/.sim/rdma-registry';
+
+/** Protection domains and queue pairs that no real program holds: `10 0`. */
+const rdmaCountsPath = '/.sim/rdma-counts';
+
+/** Whether objects of a program that KILL has ended stay. */
+const rdmaKeptPath = '/.sim/rdma-kept';
+
+interface Kept {
+  readonly className: 'ProtectionDomain' | 'QueuePair';
+  readonly isActive: boolean;
+}
+
+const pair = (isActive: boolean): readonly Kept[] => [
+  { className: 'ProtectionDomain', isActive },
+  { className: 'QueuePair', isActive },
+];
+
+/** What the kernel has of a device for no real program. */
+function keptOf(mac: MacState, receptacle: ReceptacleState): readonly Kept[] {
+  const { lacksDomains, isRdmaHeld, isVerbsHung } = mac.ailments;
+  const isFirst = receptacle === mac.receptacles[0];
+  const leaked: Kept = { className: 'ProtectionDomain', isActive: false };
+  return [
+    ...Array.from({ length: lacksDomains ? rdmaLimit(mac) - 1 : 0 }, () => leaked),
+    ...(isRdmaHeld ? pair(true) : []),
+    ...(isVerbsHung && isFirst ? pair(false) : []),
+  ];
+}
+
+function clientsOf({ ailments }: MacState, isFirst: boolean): readonly string[] {
+  const creators = [
+    ...(ailments.isRdmaHeld ? [`pid ${strangerPid}, python3.12`] : []),
+    ...(ailments.isVerbsHung && isFirst ? [`pid ${hungPids.owner}, mesh-allreduce`] : []),
+  ];
+  return creators.flatMap((creator) => [
+    '  +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x100000907, !registered, !matched, active, busy 0, retain 5>',
+    '  | {',
+    `  |   "IOUserClientCreator" = "${creator}"`,
+    '  | }',
+  ]);
+}
+
+function deviceLines(mac: MacState, receptacle: ReceptacleState): readonly string[] {
+  const kept = keptOf(mac, receptacle);
+  const busy = kept.filter(({ isActive }) => !isActive).length;
+  return [
+    `+-o ${rdmaDevice(receptacle)}  <class AppleThunderboltRDMAInterface, id 0x10000080${receptacle.number}, registered, matched, active, busy ${busy} (1 ms), retain 12>`,
+    '  | {',
+    '  |   "IOUserClientClass" = "IORDMAFamilyUC"',
+    `  |   "node_guid" = "${(nodeGuid(receptacle).match(/..../g) ?? []).join(':')}"`,
+    '  |   "node_type" = 100',
+    '  |   "IOPowerManagement" = {"DevicePowerState"=2,"CurrentPowerState"=2,"MaxPowerState"=2}',
+    '  | }',
+    ...kept.map(({ className, isActive }) => objectLine(className, isActive)),
+    ...clientsOf(mac, receptacle === mac.receptacles[0]),
+    `@${rdmaDevice(receptacle)}`,
+    '',
+  ];
+}
+
+/** A child of a device, as the two published texts have it. */
+const objectLine = (className: string, isActive: boolean): string =>
+  `  +-o AppleThunderboltRDMA${className}  <class AppleThunderboltRDMA${className}, id 0x100000905, ${
+    isActive
+      ? 'registered, matched, active, busy 0 (0 ms), retain 6'
+      : '!registered, !matched, inactive, busy 1 (1 ms), retain 8'
+  }>`;
+
+/** The files from which the simulated tools read what the kernel has, and which processes there are besides the real ones. */
+export function rdmaKernelFiles(mac: MacState): readonly NodeFile[] {
+  const processes = modelProcesses(mac);
+  const shown = processes.map(({ pid, stat, program }) => `${pid} ${pid} ${stat} ${program}\n`).join('');
+  const list = processes.length === 0 ? [] : [dataFile(processesPath, shown)];
+  const kept = mac.ailments.leakedWiredBytes === undefined ? [] : [dataFile(rdmaKeptPath, '')];
+  const hung = mac.ailments.isVerbsHung ? [dataFile(verbsHungPath, '')] : [];
+  // That the driver registers its classes only where devices exist is an assumption.
+  if (!isRdmaLive(mac)) return [...list, ...hung];
+  const all = rdmaReceptacles(mac).flatMap((receptacle) => keptOf(mac, receptacle));
+  const domains = all.filter(({ className }) => className === 'ProtectionDomain').length;
+  const lines = rdmaReceptacles(mac).flatMap((receptacle) => deviceLines(mac, receptacle));
+  return [
+    ...list,
+    ...hung,
+    ...kept,
+    dataFile(rdmaCountsPath, `${domains} ${all.length - domains}\n`),
+    dataFile(rdmaRegistryPath, `${lines.join('\n')}\n`),
+  ];
+}
+
+/**
+ * Functions of sh for the tools. `clients` calls `client PID NAME DEVICE DOMAINS PAIRS GONE` for each device that a real
+ * program has open; GONE is 1 for one that was killed, where its objects stay.
+ */
+const clientsFunction = `clients() {
+  for f in "$r"${rdmaClientsPath}/*; do
+    [ -r "$f" ] || continue
+    p=\${f##*/} g=0
+    [ -d "/proc/$p" ] || kill -s 0 "$p" 2>/dev/null || g=1
+    [ "$g" = 0 ] || [ -e "$r${rdmaKeptPath}" ] || continue
+    { IFS= read -r n; while read -r d o q; do client "$p" "$n" "$d" "$o" "$q" "$g"; done; } <"$f"
+  done
+}`;
 
 const names = ['AppleThunderboltRDMAProtectionDomain', 'AppleThunderboltRDMAQueuePair'] as const;
 
@@ -120,8 +238,8 @@ const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
   client() {
     [ "$3" = "\${v#@}" ] || return 0
     case $6 in
-      (1) x=${quoted(objectText.left('ProtectionDomain'))} y=${quoted(objectText.left('QueuePair'))} ;;
-      (*) x=${quoted(objectText.active('ProtectionDomain'))} y=${quoted(objectText.active('QueuePair'))} ;;
+      (1) x=${quoted(objectLine('ProtectionDomain', false))} y=${quoted(objectLine('QueuePair', false))} ;;
+      (*) x=${quoted(objectLine('ProtectionDomain', true))} y=${quoted(objectLine('QueuePair', true))} ;;
     esac
     i=0; while [ "$i" -lt "$4" ]; do printf '%s\\n' "$x"; i=$((i + 1)); done
     i=0; while [ "$i" -lt "$5" ]; do printf '%s\\n' "$y"; i=$((i + 1)); done

@@ -1,18 +1,7 @@
 import { agentOverridesPath, agentUser, overridesPath } from '../launchd/launchctl.ts';
 import type { MacState } from '../model/fleet.ts';
 import { seededInteger } from '../model/seed.ts';
-import {
-  apple,
-  capture,
-  lines,
-  published,
-  type Row,
-  row,
-  say,
-  type Tool,
-  unconfirmed,
-  unconfirmedUsage,
-} from './tool.ts';
+import { apple, capture, lines, published, type Row, row, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
 const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
@@ -94,7 +83,7 @@ export const launchctl: Tool = {
     {
       match: "'2:print system/'*",
       body:
-        `[ ! -f "$r/.sim/launchd/\${2#system/}" ] || { ${say} "$r/.sim/launchd/\${2#system/}"; exit 0; }\n` +
+        `[ ! -f "$r/.sim/launchd/\${2#system/}" ] || { say "$r/.sim/launchd/\${2#system/}"; exit 0; }\n` +
         `printf 'Bad request.\\nCould not find service "%s" in domain for system\\n' "\${2#system/}" >&2; exit 113`,
       source: missing,
     },

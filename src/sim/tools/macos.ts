@@ -1,6 +1,11 @@
 import type { MacState } from '../model/fleet.ts';
-import { buildOf, darwinRelease, isNewerMacos, newestRelease, xnuBuild } from '../model/macos-builds.ts';
+import { buildOf, darwinRelease, newerMacos, newestRelease } from '../model/macos-builds.ts';
+import { seededInteger, seededText } from '../model/seed.ts';
 import { apple, capture, lines, type Row, row, type Source, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
+
+/** The xnu build in `uname -v`, of the form that macOS 26 prints. */
+const xnuBuild = (version: string): string =>
+  `xnu-${seededInteger(['xnu', version], 12_000, 12_999)}.${seededText(['xnu-train', version], '123456789', 2)}.1~1`;
 
 const version = ({ macos }: MacState): string =>
   `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;
@@ -54,7 +59,7 @@ function offersFor(installed: string): readonly Offer[] {
   const isYear26 = installed.startsWith('26.');
   const update = newestRelease(isYear26 ? 26 : 27);
   const found = [
-    ...(update !== undefined && isNewerMacos(update, installed) ? [macosOffer(update, 3_039_632)] : []),
+    ...(update !== undefined && newerMacos(installed, update) !== installed ? [macosOffer(update, 3_039_632)] : []),
     ...(isYear26 ? [macosOffer('27.0', 11_727_219)] : []),
   ];
   return found.length === 0 ? [] : [safari, ...found];

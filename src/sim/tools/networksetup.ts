@@ -1,12 +1,10 @@
 import { given } from '../../model/given.ts';
-import type { InterfaceAddress, MacState, PortState } from '../model/fleet.ts';
+import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
 import {
   bridgeAddress,
   bridgePort,
-  configured,
   liveAddress,
   newService,
-  receptaclePort,
   routerOver,
   type ServiceState,
   servicesOf,
@@ -26,6 +24,18 @@ import { type Change, capture, lines, published, type Row, row, type Tool, uncon
 const described = published(
   'networksetup(8); who is not root is told so on stdout with exit 14, as several public tools expect it',
 );
+
+/** What macOS calls a receptacle as a network port: `Thunderbolt 2`. */
+const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
+
+/**
+ * The Mac after configd has read the preferences again: the bridge is there or gone as they say, and these interfaces
+ * have the addresses of their services, whatever ifconfig did to them.
+ */
+function configured(mac: MacState, devices: readonly string[]): MacState {
+  const kept = Object.entries(mac.live.addresses).filter(([device]) => !devices.includes(device));
+  return { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: Object.fromEntries(kept) } };
+}
 
 const wrong = (why: string) => ({
   stdout: lines(why, '** Error: The parameters were not valid.'),

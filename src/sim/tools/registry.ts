@@ -18,12 +18,16 @@ import { csrutil, fdesetup, socketfilterfw } from './security.ts';
 import { sntp } from './sntp.ts';
 import { sysctl } from './sysctl.ts';
 import { systemProfiler } from './system-profiler.ts';
-import type { Source, Tool, View, WriteCall, WriteResult } from './tool.ts';
+import type { Source, Tool, View, WriteResult } from './tool.ts';
 
 /** One write, whole: on which node, by which tool (`/usr/bin/pmset`), with which words. */
-export interface Write extends WriteCall {
+export interface Write {
   readonly node: string;
   readonly tool: string;
+  /** Every argument after the tool's name; paths without the root prefix of the node. */
+  readonly args: readonly string[];
+  /** Whether the caller runs under the node's sudo, or as a system service. */
+  readonly isRoot: boolean;
 }
 
 /** What a write led to, with everything said. `isKnown` is false when the tool only printed its usage. */
@@ -49,7 +53,7 @@ export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }:
 }
 
 /** By the first form of these arguments, or by the row of a file that is no longer as the simulator wrote it. */
-function answerOf(tool: Tool, view: View, { args, isRoot }: WriteCall): WriteResult | undefined {
+function answerOf(tool: Tool, view: View, { args, isRoot }: Pick<Write, 'args' | 'isRoot'>): WriteResult | undefined {
   for (const { form, change } of tool.writes ?? []) {
     const words = valuesIn(form, args);
     if (words !== undefined) return change?.({ ...view, words, isRoot });

@@ -1,7 +1,28 @@
 import type { Word } from '../../model/probe.ts';
 import { dataFile, type NodeFile, toolFile } from '../model/node-files.ts';
 import { formPattern } from './forms.ts';
-import { askSimulator, type NamedValue, type Row, say, sayFunction, type Tool, toolName, type View } from './tool.ts';
+import type { NamedValue, Row, Tool, View } from './tool.ts';
+
+/**
+ * The line of sh by which a tool hands its words to the simulator and becomes its answer. It wants `$r`, the root
+ * that the tool has found from its own path.
+ */
+const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
+
+/**
+ * At the head of every simulated tool, for bodies of patterns too: the function of sh by which a tool prints a file of
+ * lines without another program. A missing file ends it with 1.
+ */
+const sayFunction = `say() {
+  t= n='
+'
+  while IFS= read -r v; do t=$t$v$n; done <"$1" || exit 1
+  printf '%s' "$t"
+}
+`;
+
+/** The last part of a tool's path. */
+const toolName = ({ path }: Tool): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** One word of sh that means exactly this text. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -36,7 +57,7 @@ const saidCharacters = 1_500;
 function printed(file: string, what: string): string {
   const path = `"$a"/${quote(file)}`;
   const isSaid = what.length <= saidCharacters && what.endsWith('\n') && !what.includes('\0');
-  return isSaid ? `${say} ${path}` : `/bin/cat ${path}`;
+  return isSaid ? `say ${path}` : `/bin/cat ${path}`;
 }
 
 const tail = ({ path, usage }: Tool): string =>

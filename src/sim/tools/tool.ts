@@ -29,14 +29,6 @@ export interface Pattern {
   readonly source: Source;
 }
 
-/** One command line that changes something, as it reached the simulator. */
-export interface WriteCall {
-  /** Every argument after the tool's name; paths without the root prefix of the node. */
-  readonly args: readonly string[];
-  /** Whether the caller runs under the node's sudo, or as a system service. */
-  readonly isRoot: boolean;
-}
-
 /** What a form that changes something looks at: the rack, who asks, and the words in the open places of the form. */
 export interface WriteView extends View {
   readonly isRoot: boolean;
@@ -71,24 +63,6 @@ export interface WriteForm {
   readonly change?: Change;
 }
 
-/**
- * The line of sh by which a tool hands its words to the simulator and becomes its answer. It wants `$r`, the root
- * that the tool has found from its own path.
- */
-export const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
-
-/** The function of sh by which a tool prints a file of lines without another program; a missing file ends it with 1. */
-export const say = 'say';
-
-/** The function that {@link say} names, at the head of every simulated tool. */
-export const sayFunction = `${say}() {
-  t= n='
-'
-  while IFS= read -r v; do t=$t$v$n; done <"$1" || exit 1
-  printf '%s' "$t"
-}
-`;
-
 /** What a tool prints on stderr for arguments that it does not know. */
 export interface Usage {
   readonly text: string;
@@ -118,9 +92,6 @@ export interface NamedValue {
   readonly value: string;
   readonly source: Source;
 }
-
-/** The last part of a tool's path. */
-export const toolName = (tool: Tool): string => tool.path.slice(tool.path.lastIndexOf('/') + 1);
 
 /** Lines as a tool prints them, each with its end. */
 export const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
