@@ -16,7 +16,7 @@ import {
   showJsonText,
 } from './terminal/console.ts';
 import { listenForSignals } from './terminal/signals.ts';
-import { type GlobalOptions, usageError } from './verb.ts';
+import { type GlobalOptions, type Run, usageError } from './verb.ts';
 import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
@@ -51,7 +51,7 @@ export async function runCommandLine(
     const code = await runVerb(line.invocation, surroundings);
     return end(signals.received() ?? code);
   } catch (error) {
-    return end(signals.received() ?? report(console, error, { wantsJson, log }));
+    return end(signals.received() ?? report(console, error, wantsJson, log));
   } finally {
     signals.stop();
   }
@@ -91,35 +91,23 @@ async function openLog({ verb, global }: Invocation, console: Console, folder: s
   });
 }
 
-interface Surroundings {
-  readonly console: Console;
-  readonly env: NodeJS.ProcessEnv;
-  readonly folder: string;
-  readonly tail: readonly string[] | undefined;
-  readonly signal: AbortSignal;
-  readonly log?: RunLog;
-}
-
-async function runVerb(invocation: Invocation, surroundings: Surroundings): Promise<number> {
-  const { verb, own, words } = invocation;
+async function runVerb(
+  { verb, own, words, global }: Invocation,
+  surroundings: Omit<Run, 'options' | 'own' | 'words'>,
+): Promise<number> {
   if (surroundings.tail !== undefined && verb.tail === undefined) {
     throw usageError(`Nothing stands behind -- at ${verb.name}.`, `See: meshwright ${verb.name} --help`);
   }
   const body = await verb.load();
-  const options = invocation.global as unknown as GlobalOptions;
+  const options = global as unknown as GlobalOptions;
   return body({ ...surroundings, options, own, words });
 }
 
-interface ReportForm {
-  readonly wantsJson: boolean;
-  readonly log: RunLog | undefined;
-}
-
-function report(console: Console, error: unknown, { wantsJson, log }: ReportForm): ExitCode {
-  const diagnostics = error instanceof FleetError ? error.diagnostics : [bug(error)];
+function report(console: Console, error: unknown, wantsJson: boolean, log: RunLog | undefined): ExitCode {
+  const { diagnostics, sources } = error instanceof FleetError ? error : { diagnostics: [bug(error)], sources: {} };
   logFindings({ log }, diagnostics);
   if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(console, diagnostics) });
-  else showDiagnostics(console, diagnostics, error instanceof FleetError ? error.sources : {});
+  else showDiagnostics(console, diagnostics, sources);
   const errors = diagnostics.filter((one) => one.severity !== 'warning');
   return firstOf(errors.map(codeFor));
 }

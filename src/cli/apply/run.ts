@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { FleetError, hasErrors } from '../../diagnostics/diagnostic.ts';
+import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { needsTargets, type PlayScope, playNodes } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
@@ -7,7 +7,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { type OpenedCluster, openCluster, refuseOpenToOthers } from '../cluster/open-cluster.ts';
+import { type OpenedCluster, openCluster, refuseErrors, refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
@@ -62,8 +62,7 @@ function openPlaybook(
   refuseOpenToOthers(run, shown, read);
   const { bytes, text } = read;
   const { playbook, diagnostics } = loadPlaybook(bytes, { file: shown, name: basename(shown), fleet });
-  const [first, ...others] = diagnostics.filter(({ severity }) => severity === 'error');
-  if (first) throw new FleetError([first, ...others], { sources: { [shown]: text } });
+  refuseErrors(diagnostics, { [shown]: text });
   if (playbook === undefined) throw new Error('a playbook without errors was read');
   if (!run.options.json && !hasErrors(diagnostics)) showDiagnostics(run.console, diagnostics, { [shown]: text });
   return { playbook, shown };

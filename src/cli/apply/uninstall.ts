@@ -129,11 +129,7 @@ async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): P
   return code;
 }
 
-interface After {
-  readonly done: readonly NodeName[];
-  readonly gone: readonly NodeName[];
-  readonly answered: readonly NodeName[];
-}
+type After = Readonly<Record<'done' | 'gone' | 'answered', readonly NodeName[]>>;
 
 /** Who is done is forgotten; why a node refuses the login from now on is kept, until somebody gets in again. */
 const lockAfter = (now: ClusterLock, { done, gone, answered }: After): ClusterLock =>

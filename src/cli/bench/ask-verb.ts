@@ -30,7 +30,7 @@ export const ask: VerbBody = async (run) => {
   const ways = openWays(run, cluster);
   const question = readQuestion(run, await fleetAsItRuns(run, cluster, ways));
   const answered = await askLeader(run, { ...question, tokens }, ways);
-  show(run, question, answered, ways);
+  show(run, question, answered);
   return answered.diagnostics.length === 0 ? exitCode.done : exitCode.failed;
 };
 
@@ -111,10 +111,9 @@ const noAnswer = (placement: DesiredPlacement, leader: DesiredNode, reason: stri
     hint: prose`Look at it: ${meshwright('status')}, ${aside(meshwright('logs', placement.name))}`,
   });
 
-function show(run: Run, { placement, leader }: Question, answered: Answered, { isSimulated }: Ways): void {
-  const { answer, thought } = answered;
-  const diagnostics = answered.diagnostics;
-  logFindings(run, answered.diagnostics);
+function show(run: Run, { placement, leader }: Question, { answer, thought, diagnostics }: Answered): void {
+  const { isSimulated } = run.console;
+  logFindings(run, diagnostics);
   if (run.options.json) {
     showJson(run.console, {
       formatVersion: 1,
@@ -146,11 +145,7 @@ export function onlyThought({
   placement,
   node,
   tokens,
-}: {
-  readonly placement: string;
-  readonly node: string;
-  readonly tokens: number;
-}): Diagnostic {
+}: Readonly<Record<'placement' | 'node', string>> & { readonly tokens: number }): Diagnostic {
   const more = Math.min(4 * tokens, mostTokens);
   return diagnose('ask/no-answer', {
     subject: placementSubject(placement),

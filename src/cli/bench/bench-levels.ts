@@ -71,12 +71,12 @@ export async function runLevels(bench: BenchRun): Promise<BenchResult> {
 }
 
 async function runLevel(bench: BenchRun, requests: number, notes: Notes): Promise<BenchLevel> {
-  const power = notes.unpowered.size > 0 ? undefined : samplePower(bench.sessions);
+  const stopSampling = notes.unpowered.size > 0 ? undefined : samplePower(bench.sessions);
   const rounds: BenchRound[] = [];
   for (let round = 0; round < bench.runs && !bench.signal.aborted; round += 1) {
     rounds.push(await Promise.all(Array.from({ length: requests }, () => askOne(bench, notes))));
   }
-  return benchLevel(requests, rounds, wattsOf(await power?.stop(), notes));
+  return benchLevel(requests, rounds, wattsOf(await stopSampling?.(), notes));
 }
 
 function wattsOf(reading: PowerReading | undefined, { unpowered }: Notes): number | undefined {
@@ -127,27 +127,20 @@ type PowerReading =
   | { readonly kind: 'watts'; readonly watts: number }
   | { readonly kind: 'unknown'; readonly node: string; readonly reason: string };
 
-/** Samples that go on until they are stopped. */
-interface PowerSampling {
-  readonly stop: () => Promise<PowerReading>;
-}
-
 const sampleMs = 1_000;
 const sampleDeadlineMs = 15_000;
 const powerMaxBytes = 262_144;
 
-/** Samples the power of all these Macs at once, a second each, until it is stopped: the means, added up. */
-function samplePower(sessions: readonly Session[]): PowerSampling {
+/** Samples the power of all these Macs at once, a second each, until what it gives is called: the means, added up. */
+function samplePower(sessions: readonly Session[]): () => Promise<PowerReading> {
   const stopped = new AbortController();
   const readings = Promise.all(sessions.map((session) => sampleNode(session, stopped.signal)));
-  return {
-    stop: async () => {
-      stopped.abort();
-      const all = await readings;
-      const unknown = all.find((one) => one.kind === 'unknown');
-      if (unknown !== undefined) return unknown;
-      return { kind: 'watts', watts: all.reduce((sum, one) => sum + (one.kind === 'watts' ? one.watts : 0), 0) };
-    },
+  return async () => {
+    stopped.abort();
+    const all = await readings;
+    const unknown = all.find((one) => one.kind === 'unknown');
+    if (unknown !== undefined) return unknown;
+    return { kind: 'watts', watts: all.reduce((sum, one) => sum + (one.kind === 'watts' ? one.watts : 0), 0) };
   };
 }
 
@@ -166,17 +159,10 @@ async function sampleNode(session: Session, stopped: AbortSignal): Promise<Power
 
 async function sampleOnce(session: Session): Promise<PowerReading> {
   const unknown = (reason: string): PowerReading => ({ kind: 'unknown', node: session.node, reason });
+  const limits = { name: 'power-sample', deadlineMs: sampleDeadlineMs, maxBytes: powerMaxBytes };
   const asked = await session.ask((rootPrefix) => {
     const script = powerScript(rootPrefix);
-    const command = mutatingCommand(rootPrefix);
-    return {
-      name: 'power-sample',
-      command,
-      script,
-      stdin: Buffer.from(script),
-      deadlineMs: sampleDeadlineMs,
-      maxBytes: powerMaxBytes,
-    };
+    return { ...limits, command: mutatingCommand(rootPrefix), script, stdin: Buffer.from(script) };
   });
   if (asked.kind === 'unreached') return unknown(plainText(asked.diagnostics[0].detail));
   const { exit, stdout, stderr } = asked.result;

@@ -42,14 +42,7 @@ export const bench: VerbBody = async (run) => {
   };
   run.signal.addEventListener('abort', close, { once: true });
   try {
-    return await measure(run, {
-      wish,
-      placement,
-      runtime,
-      fleet: cluster.fleet,
-      sessions,
-      isSimulated: ways.isSimulated,
-    });
+    return await measure(run, { wish, placement, runtime, fleet: cluster.fleet, sessions });
   } finally {
     run.signal.removeEventListener('abort', close);
     close();
@@ -62,15 +55,12 @@ function readTyped(run: Run): Partial<BenchWish> {
   if (requests?.some((count) => !Number.isInteger(count) || count < 1 || count > mostAtOnce) === true) {
     throw usageError(`"${text}" is no list for --requests.`, `Say numbers from 1 to ${mostAtOnce} with commas: 1,2,4`);
   }
-  const [runs, maxTokens, words] = [
-    readCountOption(run, 'runs'),
-    readCountOption(run, 'maxTokens'),
-    readCountOption(run, 'words'),
-  ];
-  return {
-    ...(requests === undefined ? {} : { requests: [...new Set(requests)] }),
-    ...given({ runs, maxTokens, words }),
-  };
+  return given({
+    requests: requests && [...new Set(requests)],
+    runs: readCountOption(run, 'runs'),
+    maxTokens: readCountOption(run, 'maxTokens'),
+    words: readCountOption(run, 'words'),
+  });
 }
 
 function wantedPlacement(run: Run, fleet: DesiredFleet): DesiredPlacement {
@@ -100,11 +90,10 @@ interface Measured {
   readonly runtime: DesiredRuntime;
   readonly fleet: DesiredFleet;
   readonly sessions: readonly Session[];
-  readonly isSimulated: boolean;
 }
 
 async function measure(run: Run, measured: Measured): Promise<ExitCode> {
-  const { wish, placement, runtime, fleet, sessions, isSimulated } = measured;
+  const { wish, placement, runtime, fleet, sessions } = measured;
   const [leader] = sessions;
   const model = fleet.models.find(({ name }) => name === placement.model);
   if (leader === undefined || model === undefined) throw new Error(`placement ${placement.name} passed its rules`);
@@ -142,7 +131,7 @@ async function measure(run: Run, measured: Measured): Promise<ExitCode> {
     levels,
     isCounted,
     published: publishedFor([placement.model, sourceText(model)], placement.nodes.length),
-    isSimulated,
+    isSimulated: run.console.isSimulated,
     diagnostics: told,
   });
   return interrupted ?? codeFor(levels);

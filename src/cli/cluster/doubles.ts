@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { requirementsName } from '../../desired/resolve.ts';
 import { absolutePath } from '../../desired/settle/settle-trees.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
+import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { fitLines } from '../../report/page.ts';
 import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
@@ -26,12 +26,18 @@ interface Doubled {
 
 type Programs = Pick<DesiredFleet, 'runtimes' | 'doorman'>;
 
+/** The programs of a fleet that have archives. */
+export const programsIn = ({ runtimes, doorman }: Programs): readonly (DesiredRuntime | DesiredDoorman)[] => [
+  ...runtimes,
+  ...(doorman === undefined ? [] : [doorman]),
+];
+
 /** The doubles of a rehearsal: none without `--sim`. Reads nothing but whether files are there. */
-export function doublesIn(run: Run, clusterFile: string, { runtimes, doorman }: Programs): readonly Doubled[] {
+export function doublesIn(run: Run, clusterFile: string, fleet: Programs): readonly Doubled[] {
   if (run.options.sim !== true) return [];
   const at = (path: string): string => absolutePath(dirname(clusterFile), path);
   const folder = join(simFolder(run.env, clusterFile), 'doubles');
-  return [...runtimes, ...(doorman === undefined ? [] : [doorman])].flatMap((program): readonly Doubled[] => {
+  return programsIn(fleet).flatMap((program): readonly Doubled[] => {
     const name = doubleName(program);
     const why = whyDoubled(at(program.archive));
     if (name === undefined || why === undefined) return [];
@@ -62,8 +68,7 @@ export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet):
   const missing = doublesIn(run, clusterFile, fleet);
   const roots = join(simFolder(run.env, clusterFile), 'roots');
   const replaced = new Set(fleet.nodes.flatMap(({ name }) => linesOf(join(roots, name, doubledPath))));
-  const { runtimes, doorman } = fleet;
-  const unpacked = [...runtimes, ...(doorman === undefined ? [] : [doorman])]
+  const unpacked = programsIn(fleet)
     .filter(({ name }) => !missing.some(({ program }) => program.name === name))
     .filter((program) => programNames(program).some((name) => replaced.has(name)))
     .map((program) => ({ name: doubleName(program), program, why: 'is unpacked and checked, and the double runs' }));
@@ -109,10 +114,10 @@ export function withoutDoubled(lock: ClusterLock, doubles: readonly Doubled[]): 
   const names = new Set(doubles.map(({ program }) => program.name));
   const others = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
     Object.fromEntries(Object.entries(of).filter(([name]) => !names.has(name.split('/')[0] ?? '')));
+  const { runtimes, runtimeFiles, takenBack } = lock;
   return {
     ...lock,
-    runtimes: others(lock.runtimes),
-    ...(lock.runtimeFiles === undefined ? {} : { runtimeFiles: others(lock.runtimeFiles) }),
-    ...(lock.takenBack === undefined ? {} : { takenBack: others(lock.takenBack) }),
+    runtimes: others(runtimes),
+    ...given({ runtimeFiles: runtimeFiles && others(runtimeFiles), takenBack: takenBack && others(takenBack) }),
   };
 }

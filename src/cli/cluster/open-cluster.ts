@@ -88,17 +88,26 @@ export function judgeFiles(run: Run): JudgedFiles {
  */
 export function openCluster(run: Run): OpenedCluster {
   const { path, shown, lockPath, fleet, lock, diagnostics, sources, whereIs } = judgeFiles(run);
-  const [first, ...others] = diagnostics.filter((one) => one.severity === 'error');
-  if (first || !fleet) {
-    throw new FleetError([first ?? diagnose('yaml/syntax', { detail: `${shown} gives no cluster.` }), ...others], {
-      sources,
-    });
-  }
+  refuseErrors(diagnostics, sources);
+  if (!fleet) throw new FleetError([diagnose('yaml/syntax', { detail: `${shown} gives no cluster.` })], { sources });
   if (!run.options.json) tellWarnings(run, shown, diagnostics);
   if (!run.options.json) run.console.err(doublesText(run, path, fleet));
   const judged = withDoormanProgram(judgeHolds(fleet, Date.now()));
   return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };
 }
+
+/** @throws FleetError with all of these, where there are any; `sources` are file texts by file name */
+export function refuseAny(problems: readonly Diagnostic[], sources: Readonly<Record<string, string>> = {}): void {
+  const [first, ...others] = problems;
+  if (first) throw new FleetError([first, ...others], { sources });
+}
+
+/** @throws FleetError with the errors among these, where there are any */
+export const refuseErrors: typeof refuseAny = (diagnostics, sources) =>
+  refuseAny(
+    diagnostics.filter((one) => one.severity === 'error'),
+    sources,
+  );
 
 /** The answer comes first, so what is wrong inside the file is only counted; who else may change it is said at once. */
 function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
@@ -132,8 +141,7 @@ export function openLock(run: Run, { path, shown }: LockPlace): ClusterLock {
 /** Shows who else may change a file. @throws FleetError `cli/file-open-to-others` with `CI=true` */
 export function refuseOpenToOthers(run: Run, shown: string, file: ReadFile): void {
   const problems = openToOthers(shown, file, thisReader(run.env));
-  const [first, ...others] = problems.filter((one) => one.severity === 'error');
-  if (first) throw new FleetError([first, ...others]);
+  refuseErrors(problems);
   if (!run.options.json) showDiagnostics(run.console, problems);
 }
 
@@ -143,8 +151,7 @@ export const readLock = ({ path, shown }: LockPlace): ClusterLock => parsedLock(
 function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
   if (file === undefined) return emptyLock(shown);
   const { lock, diagnostics } = parseLock(file.text, shown);
-  const [first, ...others] = diagnostics.filter((one) => one.severity === 'error');
-  if (first) throw new FleetError([first, ...others], { sources: { [shown]: file.text } });
+  refuseErrors(diagnostics, { [shown]: file.text });
   return lock ?? emptyLock(shown);
 }
 
@@ -152,7 +159,6 @@ function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
 export function targetedNodes(run: Run, fleet: DesiredFleet, words: readonly string[]): readonly DesiredNode[] {
   const names = [...words, ...(run.options.nodes ?? [])];
   const { nodes, diagnostics } = selectNodes(fleet, { names, labels: run.options.label ?? [] });
-  const [first, ...others]: readonly Diagnostic[] = diagnostics;
-  if (first) throw new FleetError([first, ...others]);
+  refuseAny(diagnostics);
   return nodes;
 }

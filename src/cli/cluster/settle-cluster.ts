@@ -18,7 +18,7 @@ import { missingPrograms, readSources } from '../sources/read-sources.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
 import { lockPlaceOf } from './lock-file.ts';
-import { type LockPlace, type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
+import { type LockPlace, type OpenedCluster, openCluster, readLock, refuseErrors } from './open-cluster.ts';
 import { openWays } from './ways.ts';
 
 /**
@@ -72,9 +72,7 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file));
   };
   const named = { fleet: base.opened.fleet, baseFolder: folder, whereIs: base.opened.whereIs };
-  const problems = [...settled.diagnostics, ...(await missingPrograms(named, run.signal, isNew))];
-  const [first, ...others] = problems.filter((one) => one.severity === 'error');
-  if (first) throw new FleetError([first, ...others]);
+  refuseErrors([...settled.diagnostics, ...(await missingPrograms(named, run.signal, isNew))]);
   const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
   const lock = { ...settled.lock, ...given({ shapes }) };

@@ -1,6 +1,6 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -8,7 +8,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import { readRun } from '../../sim/hosts/control/run-folder.ts';
 import { simFolder } from '../files/places.ts';
 import { type Run, usageError } from '../verb.ts';
-import { targetedNodes } from './open-cluster.ts';
+import { refuseAny, targetedNodes } from './open-cluster.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 
 /** What the words of a verb are looked up in. */
@@ -43,9 +43,7 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
     throw usageError('No placement is named.', whatThereIs(declared, 'Name placements', ', or say --all'));
   }
   const words = wantsAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
-  const problems = words.flatMap((word) => unknownPlacement(word, among, ', or say --all'));
-  const [first, ...others] = problems;
-  if (first) throw new FleetError([first, ...others]);
+  refuseAny(words.flatMap((word) => unknownPlacement(word, among, ', or say --all')));
   const named = fleet.placements.filter(({ name }) => wantsAll || run.words.includes(name));
   if (named.length === 0) throw usageError('The file has no placements.', prose`See: ${meshwright('plan')}`);
   return named;
@@ -53,8 +51,7 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
 
 /** One placement by its name. @throws FleetError `select/unknown-placement`, `select/never-applied` */
 export function placementNamed(among: NamedIn, word: string): DesiredPlacement {
-  const [problem] = unknownPlacement(word, among, '');
-  if (problem) throw new FleetError([problem]);
+  refuseAny(unknownPlacement(word, among, ''));
   const found = among.fleet.placements.find(({ name }) => name === word);
   if (found === undefined) throw new Error(`placement ${word} was judged to be there`);
   return found;

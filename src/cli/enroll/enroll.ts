@@ -60,10 +60,9 @@ export const replace: VerbBody = async (run) => {
   const [subject] = subjects;
   if (subject === undefined) throw new Error('a node of the file is a subject');
   const result = await replaceMac(run, { subject, ways, keeper, nodes, links });
-  const { isSimulated } = ways;
   logFindings(run, result.diagnostics);
-  if (run.options.json) showJson(run.console, enrolledJson([result], { keeper, isSimulated }));
-  else showEnrolled(run, result, { keeper, isSimulated });
+  if (run.options.json) showJson(run.console, enrolledJson(run.console, [result], keeper));
+  else showEnrolled(run, result, keeper);
   const code = codeOfEnrolled(result);
   if (code === 0 && !run.options.json && result.mac !== 'kept') {
     run.console.out(`\nNow: ${commandText(meshwright('apply', result.label), run.console)}\n`);
@@ -190,7 +189,6 @@ export const enroll: VerbBody = async (run) => {
   if (typeof run.own['expect'] === 'string' && subjects.length !== 1) {
     throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
   }
-  const { isSimulated } = ways;
   const results: Enrolled[] = [];
   for (const subject of subjects) {
     if (run.signal.aborted) break;
@@ -199,9 +197,9 @@ export const enroll: VerbBody = async (run) => {
     logFindings(run, said);
     const result = { ...found, diagnostics: said };
     results.push(result);
-    if (!run.options.json) showEnrolled(run, result, { keeper, isSimulated });
+    if (!run.options.json) showEnrolled(run, result, keeper);
   }
-  if (run.options.json) showJson(run.console, enrolledJson(results, { keeper, isSimulated }));
+  if (run.options.json) showJson(run.console, enrolledJson(run.console, results, keeper));
   return codeForEnrolled(results.map(codeOfEnrolled));
 };
 
@@ -278,15 +276,9 @@ const pinText: Readonly<Record<Enrolled['pin'], string>> = {
   unseen: 'not seen',
 };
 
-/** Where pins went. */
-interface Shown {
-  readonly keeper: LockKeeper;
-  readonly isSimulated: boolean;
-}
-
 /** Shows what became of one node, as text. */
-function showEnrolled(run: Run, result: Enrolled, { keeper, isSimulated }: Shown): void {
-  const { out } = run.console;
+function showEnrolled(run: Run, result: Enrolled, keeper: LockKeeper): void {
+  const { out, isSimulated } = run.console;
   out(`${result.label}   ${result.address}${isSimulated ? '   simulated' : ''}\n`);
   const key = result.fingerprint === undefined ? '' : `${result.type} ${result.fingerprint}\n             `;
   const where =
@@ -323,7 +315,7 @@ function installedLines({ installed, user }: Enrolled): readonly string[] {
 }
 
 /** The document of `--json`. */
-function enrolledJson(results: readonly Enrolled[], { keeper, isSimulated }: Shown): EnrollDocument {
+function enrolledJson({ isSimulated }: Reader, results: readonly Enrolled[], keeper: LockKeeper): EnrollDocument {
   const one = ({ label: _label, isLocked: _isLocked, diagnostics, ...fields }: Enrolled) => ({
     ...fields,
     diagnostics: diagnosticsJson({ isSimulated }, diagnostics),

@@ -39,14 +39,22 @@ interface EventLine {
 
 const levelOf: Readonly<Record<Severity, LogLevel>> = { error: 'error', warning: 'warn', notice: 'info' };
 
+type Fields = NonNullable<EventLine['fields']>;
+
+/** The one line of an event, as a list. */
+function line(event: LogEvent, level: LogLevel, msg: string, fields?: Fields): readonly EventLine[] {
+  const node = 'node' in event ? event.node : undefined;
+  return [{ level, event: event.kind, ...given({ node }), msg, ...given({ fields }) }];
+}
+
 /** The lines of an event: one for most, one for each problem that it names. Pure. */
 export function eventLines(event: LogEvent): readonly EventLine[] {
   switch (event.kind) {
     case 'verb-started':
-      return [{ level: 'info', event: event.kind, msg: 'started', fields: { version: event.version } }];
+      return line(event, 'info', 'started', { version: event.version });
     case 'verb-ended': {
-      const level = event.exit === 0 ? 'info' : 'warn';
-      return [{ level, event: event.kind, msg: `ended with exit ${event.exit}`, fields: { exit: event.exit } }];
+      const { exit } = event;
+      return line(event, exit === 0 ? 'info' : 'warn', `ended with exit ${exit}`, { exit });
     }
     case 'finding':
       return [problemLine('finding', event.diagnostic)];
@@ -101,69 +109,69 @@ function planLines({ changes, steps, waiting, blockers, effects, diagnostics }: 
 const repeated: ReadonlySet<string> = new Set(['keep-lease', 'poll-job', 'rank-progress', 'rank-log']);
 
 function remoteLines(event: RemoteEvent): readonly EventLine[] {
-  const { kind, node } = event;
   switch (event.kind) {
     case 'connecting':
-      return [
-        {
-          level: 'debug',
-          event: kind,
-          node,
-          msg: `connecting to ${event.address}`,
-          fields: { address: event.address },
-        },
-      ];
+      return line(event, 'debug', `connecting to ${event.address}`, { address: event.address });
     case 'host-key': {
       const { verdict, fingerprint } = event;
       const fields = { verdict, ...given({ fingerprint }) };
-      return [
-        { level: verdict === 'accepted' ? 'info' : 'warn', event: kind, node, msg: `host key ${verdict}`, fields },
-      ];
+      return line(event, verdict === 'accepted' ? 'info' : 'warn', `host key ${verdict}`, fields);
     }
     case 'connected':
-      return [{ level: 'info', event: kind, node, msg: 'connected' }];
+      return line(event, 'info', 'connected');
     case 'refused':
-      return event.diagnostics.map((one) => problemLine(kind, one, node));
+      return event.diagnostics.map((one) => problemLine(event.kind, one, event.node));
     case 'sent': {
-      const bytes = Buffer.byteLength(event.command) + Buffer.byteLength(event.script ?? '');
-      return [{ level: 'debug', event: kind, node, msg: `${event.name} is sent`, fields: { name: event.name, bytes } }];
+      const { name, command, script } = event;
+      const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');
+      return line(event, 'debug', `${name} is sent`, { name, bytes });
     }
     case 'answered': {
       const { name, exit, ms } = event;
       const level = exit.kind === 'unknown' ? 'warn' : repeated.has(name) ? 'debug' : 'info';
       const end = exitText(exit);
-      return [{ level, event: kind, node, msg: `${name}: ${end}`, fields: { name, end, ms } }];
+      return line(event, level, `${name}: ${end}`, { name, end, ms });
     }
   }
 }
 
 function runLines(event: RunEvent): readonly EventLine[] {
-  const { kind } = event;
   switch (event.kind) {
-    case 'run-started': {
-      const fields = { journal: event.runId, nodes: event.nodes };
-      return [{ level: 'info', event: kind, msg: `run with journal ${event.runId}`, fields }];
-    }
+    case 'run-started':
+      return line(event, 'info', `run with journal ${event.runId}`, { journal: event.runId, nodes: event.nodes });
     case 'lease': {
-      const { node, phase, holder } = event;
+      const { phase, holder } = event;
       const who = holder === undefined ? {} : { holder: { ...holder } };
-      return [{ level: leaseLevel[phase], event: kind, node, msg: `lease ${phase}`, fields: { phase, ...who } }];
+      return line(event, leaseLevel[phase], `lease ${phase}`, { phase, ...who });
     }
     case 'reconnecting': {
-      const { node, attempt } = event;
-      return [{ level: 'warn', event: kind, node, msg: `reconnecting, attempt ${attempt}`, fields: { attempt } }];
+      const { attempt } = event;
+      return line(event, 'warn', `reconnecting, attempt ${attempt}`, { attempt });
     }
     case 'rescue-started':
-      return [
-        { level: 'warn', event: kind, msg: `${event.group} failed; stopping it`, fields: { group: event.group } },
-      ];
+      return line(event, 'warn', `${event.group} failed; stopping it`, { group: event.group });
     case 'plan-ended':
+      return line(event, 'info', 'plan ended');
     case 'run-ended':
-      return [{ level: 'info', event: kind, msg: kind === 'run-ended' ? 'run ended' : 'plan ended' }];
+      return line(event, 'info', 'run ended');
     case 'interrupted':
-      return [{ level: 'warn', event: kind, msg: 'interrupted' }];
-    default:
-      return stepLines(event);
+      return line(event, 'warn', 'interrupted');
+    case 'step-started': {
+      const { id: step, node, act, effect } = event.step;
+      const fields = { step, act: 'name' in act ? act.name : act.kind, effect: effect.kind };
+      return [{ level: 'info', event: event.kind, node, msg: `${step} started`, fields }];
+    }
+    case 'step-progress': {
+      const { step, text, doneBytes, totalBytes } = event;
+      return line(event, 'debug', text ?? `${step} moves on`, { step, ...given({ doneBytes, totalBytes }) });
+    }
+    case 'step-ended': {
+      const { outcome, ms, diagnostics } = event;
+      const { id: step, node } = event.step;
+      const fields = { step, outcome, ms: Math.round(ms) };
+      const ended = { level: outcomeLevel[outcome], event: event.kind, node, msg: `${step} ${outcome}`, fields };
+      return [ended, ...diagnostics.map((one) => problemLine('finding', one, node))];
+    }
   }
 }
 
@@ -185,30 +193,3 @@ const outcomeLevel: Readonly<Record<StepOutcome, LogLevel>> = {
   unknown: 'error',
   failed: 'error',
 };
-
-function stepLines(
-  event: Extract<RunEvent, { kind: 'step-started' | 'step-progress' | 'step-ended' }>,
-): readonly EventLine[] {
-  const { kind } = event;
-  switch (event.kind) {
-    case 'step-started': {
-      const { id: step, node, act, effect } = event.step;
-      const fields = { step, act: 'name' in act ? act.name : act.kind, effect: effect.kind };
-      return [{ level: 'info', event: kind, node, msg: `${step} started`, fields }];
-    }
-    case 'step-progress': {
-      const { step, node, text, doneBytes, totalBytes } = event;
-      const bytes = { ...(doneBytes !== undefined && { doneBytes }), ...(totalBytes !== undefined && { totalBytes }) };
-      return [{ level: 'debug', event: kind, node, msg: text ?? `${step} moves on`, fields: { step, ...bytes } }];
-    }
-    case 'step-ended': {
-      const { outcome, ms, diagnostics } = event;
-      const { id: step, node } = event.step;
-      const ended = { level: outcomeLevel[outcome], event: kind, node, msg: `${step} ${outcome}` };
-      return [
-        { ...ended, fields: { step, outcome, ms: Math.round(ms) } },
-        ...diagnostics.map((one) => problemLine('finding', one, node)),
-      ];
-    }
-  }
-}

@@ -16,7 +16,7 @@ import { hang, type Page } from '../../report/page.ts';
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict, verdictOf } from '../exit-codes.ts';
-import { isLive, type LiveBlock, liveBlock, pageFor, showJson } from '../terminal/console.ts';
+import { isLive, liveBlock, pageFor, showJson } from '../terminal/console.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
@@ -37,7 +37,7 @@ export const cables: VerbBody = async (run) => {
   if (isIdentify) return identifyPlugs(run, cluster, ways);
   const observation = await lookAtCables(run, cluster, ways);
   const work = cableWork(cluster.fleet, observation);
-  showCables(run, { cluster, work, isSimulated: ways.isSimulated });
+  showCables(run, cluster, work);
   return codeForCables(cluster.fleet, observation, work);
 };
 
@@ -75,13 +75,11 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Prom
  * every change is a line, and with `--json` only the last look is told, as one document.
  */
 async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
-  const { isSimulated } = ways;
-  const guide = { cluster, page: pageFor(run.console) };
   const stageOf = ({ observation, work, isWhole }: Sight): Stage => {
     if (codeForCables(cluster.fleet, observation, work) !== exitCode.done) return 'open';
     return isWhole ? 'done' : 'to-confirm';
   };
-  const tell = run.options.json === true ? () => undefined : teller(run, guide);
+  const tell = run.options.json === true ? () => undefined : teller(run, cluster);
   const last = await watchCables(run, {
     cluster,
     ways,
@@ -93,13 +91,8 @@ async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise
   });
   if (last === undefined) return exitOfSignal(run.signal) ?? exitCode.failed;
   const { observation, work } = last;
-  if (run.options.json === true) showCables(run, { cluster, work, isSimulated });
+  if (run.options.json === true) showCables(run, cluster, work);
   return exitOfSignal(run.signal) ?? codeForCables(cluster.fleet, observation, work);
-}
-
-interface Guide {
-  readonly cluster: OpenedCluster;
-  readonly page: Page;
 }
 
 /** `to-confirm` is done as far as the receptacles show; the next look asks for all that cables are judged by. */
@@ -108,8 +101,9 @@ type Stage = 'open' | 'to-confirm' | 'done';
 type Tell = (sight: Sight, before: Sight | undefined, stage: Stage) => void;
 
 /** Tells what has changed since the last look, and below it what is to be done next. */
-function teller({ console }: Run, { cluster, page }: Guide): Tell {
-  const block: LiveBlock = liveBlock(console);
+function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
+  const page = pageFor(console);
+  const showBlock = liveBlock(console);
   let shown: readonly (readonly string[])[] = [];
   return (sight, before, stage) => {
     const { work, lost } = sight;
@@ -118,12 +112,12 @@ function teller({ console }: Run, { cluster, page }: Guide): Tell {
       ...newFindings(sight, before).flatMap((one) => [...findingLines(one, page), '']),
       ...(before === undefined ? [] : cableEvents(before.work, work).flatMap((event) => eventLines(event, page))),
     ];
-    const done = [[doneLine(cluster.fleet.thunderbolt.links.length, page)]];
+    const done = [[doneLine(fleet.thunderbolt.links.length, page)]];
     const open = (): typeof shown => watchParagraphs({ work, lost }, page);
     const paragraphs = { done: () => done, 'to-confirm': () => shown, open }[stage]();
     const isShown = (lines: readonly string[]): boolean => shown.some((one) => one.join('\n') === lines.join('\n'));
-    if (isLive(console)) block.show(news, paragraphs.flat());
-    else block.show([...news, ...paragraphs.filter((lines) => !isShown(lines)).flat()], []);
+    if (isLive(console)) showBlock(news, paragraphs.flat());
+    else showBlock([...news, ...paragraphs.filter((lines) => !isShown(lines)).flat()], []);
     shown = paragraphs;
   };
 }
@@ -138,16 +132,9 @@ function newFindings(sight: Sight, before: Sight | undefined) {
   return mergeFindings(sight.work.findings.filter(isNew));
 }
 
-/** One look at the cables of a rack. */
-interface ShownCables {
-  readonly cluster: OpenedCluster;
-  readonly work: CableWork;
-  readonly isSimulated: boolean;
-}
-
 /** Writes the answer of `cables`: a page, or one JSON document. */
-function showCables(run: Run, { cluster, work, isSimulated }: ShownCables): void {
-  const shown = { desired: cluster.fleet, work, isSimulated };
+function showCables(run: Run, cluster: OpenedCluster, work: CableWork): void {
+  const shown = { desired: cluster.fleet, work, isSimulated: run.console.isSimulated };
   if (run.options.json) {
     const diagnostics = [...cluster.warnings, ...work.loops, ...work.findings];
     showJson(run.console, cablesJson({ ...shown, diagnostics }));
@@ -238,8 +225,7 @@ const patienceMs = 5_000;
  *
  * @returns the last look that was told; undefined when there was none
  */
-async function watchCables(run: Run, watch: CableWatch): Promise<Sight | undefined> {
-  const { cluster, ways, onSight } = watch;
+async function watchCables(run: Run, { cluster, ways, onSight }: CableWatch): Promise<Sight | undefined> {
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
   setMaxListeners(0, signal);
   const { gatePollMs, retryMs } = timingFor(run);
@@ -256,7 +242,7 @@ async function watchCables(run: Run, watch: CableWatch): Promise<Sight | undefin
   let isDone = false;
   try {
     while (!isDone && !signal.aborted) {
-      const sight = await lookOnce(run, watch, { fleet, before });
+      const sight = await lookOnce(run, cluster, { fleet, before });
       if (signal.aborted) break;
       const isTold = isTrusted(sight, before);
       isDone = isTold && onSight(sight, told);
@@ -270,19 +256,18 @@ async function watchCables(run: Run, watch: CableWatch): Promise<Sight | undefin
   return told;
 }
 
-interface Looking {
-  readonly fleet: FleetWatch;
-  readonly before: Sight | undefined;
-}
-
-async function lookOnce(run: Run, { cluster }: CableWatch, { fleet, before }: Looking): Promise<Sight> {
-  const names = cluster.fleet.nodes.map(({ name }) => name);
+async function lookOnce(
+  run: Run,
+  { fleet: desired }: OpenedCluster,
+  { fleet, before }: { readonly fleet: FleetWatch; readonly before: Sight | undefined },
+): Promise<Sight> {
+  const names = desired.nodes.map(({ name }) => name);
   const isWhole = before === undefined || before.isChanged || isWaiting(before.work);
   const look = (): Promise<FleetObservation> => fleet.look(isWhole ? 'whole' : 'often');
   const isFirst = before === undefined;
-  const observation = await (isFirst ? withProgress(run.console, ['observing', cluster.fleet.nodes], look) : look());
+  const observation = await (isFirst ? withProgress(run.console, ['observing', desired.nodes], look) : look());
   const lost = names.filter((name) => (observation.failures[name] ?? []).length > 0);
-  const work = cableWork(cluster.fleet, observation);
+  const work = cableWork(desired, observation);
   const isChanged = before === undefined || plugText({ work, lost }) !== plugText(before);
   return { observation, work, isWhole, isChanged, lost };
 }

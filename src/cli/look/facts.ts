@@ -11,7 +11,7 @@ import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, verdictOf } from '../exit-codes.ts';
-import { type Console, diagnosticsJson, paintFor, showDiagnostics, showJson } from '../terminal/console.ts';
+import { type Console, diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
@@ -28,9 +28,8 @@ export const facts: VerbBody = async (run) => {
   const names = wantedFacts(run);
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
-  const ways = openWays(run, cluster);
-  const observation = await observeNodes(run, nodes, ways, shownOnly(run));
-  const { isSimulated } = ways;
+  const observation = await observeNodes(run, nodes, openWays(run, cluster), shownOnly(run));
+  const { isSimulated } = run.console;
   const order = nodes.map((node) => node.name);
   const failures = order.flatMap((name) => observation.failures[name] ?? []);
   const seen = { observation, order, names, isSimulated };
@@ -56,12 +55,10 @@ function factsDocument(seen: Seen, cluster: string, diagnostics: readonly Diagno
 }
 
 function nodeText(console: Console, seen: Seen, name: NodeName): string {
-  const { columns, hasUnicode: unicode, hasColor } = console;
-  const paint = paintFor(hasColor);
-  const { observation, names, isSimulated } = seen;
-  if (!isUnreached(observation, name)) {
-    return factsText({ observation, order: [name], names, isSimulated, columns, unicode, paint });
-  }
+  const page = pageFor(console);
+  const { columns, paint, isSimulated } = page;
+  const { observation, names } = seen;
+  if (!isUnreached(observation, name)) return factsText({ observation, order: [name], names, ...page });
   const mark = isSimulated ? 'simulated' : '';
   const head = `${paint('strong', name)}${mark.padStart(Math.max(mark.length + 3, columns - name.length))}`;
   const summary = observation.failures[name]?.[0]?.summary ?? 'The node was not observed.';

@@ -1,6 +1,5 @@
 import { type JournalRecord, journalFolder } from '../../apply/journal/journal.ts';
 import { type RecordedRun, readJournals } from '../../apply/journal/read-journals.ts';
-import type { CommandOutcome } from '../../apply/reach/session.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
@@ -44,7 +43,6 @@ export const history: VerbBody = async (typed) => {
   const { name } = cluster.fleet;
   const nodes = targetedNodes(run, cluster.fleet, run.words);
   const ways = openWays(run, cluster);
-  const { isSimulated } = ways;
   const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
     name: 'history',
     command: historyCommand(rootPrefix, linesPerNode),
@@ -52,25 +50,22 @@ export const history: VerbBody = async (typed) => {
   const kept = outcomes
     .filter(isAnswered)
     .map((outcome) => ({ node: outcome.node, entries: parseHistory(answerText(outcome)) }));
-  const { runs: journals, problems } = readJournals(
-    journalFolder(stateFolder(run.env), journalName(name, isSimulated)),
-  );
+  const { isSimulated } = ways;
+  const folder = journalFolder(stateFolder(run.env), journalName(name, isSimulated));
+  const { runs: journals, problems } = readJournals(folder);
   const runs = mergeHistory(journals, kept)
     .filter((one) => isAbout(one, run, nodes))
     .filter((one) => named.length === 0 || named.includes(one.run))
     .slice(0, named.length === 0 ? last : undefined);
   const lost = outcomes.filter((outcome) => !isAnswered(outcome)).map(({ node }) => node);
-  const unreached = unreachedOf(lost, { failures: failuresOf(outcomes) });
+  const failures = Object.fromEntries(outcomes.map((outcome) => [outcome.node, outcomeDiagnostics(outcome)]));
+  const unreached = unreachedOf(lost, { failures });
   refuseUnknown(named, runs, lost);
-  const said = outcomes.flatMap(outcomeDiagnostics);
-  const diagnostics = [...problems, ...said];
+  const diagnostics = [...problems, ...outcomes.flatMap(outcomeDiagnostics)];
   const seen = outcomes.length - lost.length;
   showHistory(run, { cluster: name, runs, seen, unreached, isWhole: named.length > 0, isSimulated, diagnostics });
   return codeForNodes(outcomes.map(outcomeVerdict));
 };
-
-const failuresOf = (outcomes: readonly CommandOutcome[]): Readonly<Record<string, readonly Diagnostic[]>> =>
-  Object.fromEntries(outcomes.map((outcome) => [outcome.node, outcomeDiagnostics(outcome)]));
 
 /** @throws FleetError `cli/usage` for a run that neither a journal nor a node has */
 function refuseUnknown(named: readonly string[], runs: readonly HistoryRun[], lost: readonly string[]): void {

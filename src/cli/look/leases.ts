@@ -8,7 +8,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
 import { given } from '../../model/given.ts';
-import type { Known } from '../../model/known.ts';
+import { type Known, mapKnown, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -33,13 +33,11 @@ import { observeNodes, shownOnly } from './observe-fleet.ts';
 /** `lease status [NODE…]`: which run holds which node. */
 export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
-  const nodes = targetedNodes(run, cluster.fleet, run.words).map(({ name }) => name);
-  const ways = openWays(run, cluster);
-  const { isSimulated } = ways;
-  const asked = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
-  const observation = await observeNodes(run, asked, ways, shownOnly(run));
-  const said = nodes.flatMap((name) => observation.failures[name] ?? []);
-  const diagnostics = said;
+  const asked = targetedNodes(run, cluster.fleet, run.words);
+  const nodes = asked.map(({ name }) => name);
+  const { isSimulated } = run.console;
+  const observation = await observeNodes(run, asked, openWays(run, cluster), shownOnly(run));
+  const diagnostics = nodes.flatMap((name) => observation.failures[name] ?? []);
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const holds = nodes.map((name) => ({ name, hold: holdOn(observation, name) }));
   if (run.options.json) {
@@ -108,7 +106,7 @@ export const leaseRelease: VerbBody = async (run) => {
       }),
     ),
   );
-  show(run, freed, ways.isSimulated);
+  show(run, freed);
   return codeForNodes(freed.map(({ isFree }): NodeVerdict => (isFree ? 'fine' : 'wrong')));
 };
 
@@ -129,14 +127,12 @@ interface Freeing {
 }
 
 async function freeOne(run: Run, { node, hold, wanted, way, failures }: Freeing): Promise<Freed> {
-  if (hold.kind === 'unknown' || way === undefined)
-    return { node, isFree: false, isReleased: false, diagnostics: failures };
+  if (hold.kind === 'unknown' || way === undefined) return notFreed(node, ...failures);
   if (hold.value === undefined) return { node, isFree: true, isReleased: false, diagnostics: [] };
   const { run: holder, token } = hold.value;
   if (wanted !== undefined && wanted !== holder) return notFreed(node, otherRun(node, hold.value, wanted));
   const limits = useLimits(run);
-  const timing = timingFor(run);
-  const session = openSession(way, { ...limits, retryMs: timing.retryMs });
+  const session = openSession(way, { ...limits, retryMs: timingFor(run).retryMs });
   try {
     const released =
       wanted !== undefined && token !== undefined
@@ -153,7 +149,7 @@ async function releaseDead(run: Run, session: ReturnType<typeof openSession>): P
   const now = new Date();
   const about = { run: newRunId(now), verb: 'lease release', phase: 'releasing', since: now.toISOString() };
   const claim = claimOf(controller, about);
-  const askMs = useLimits(run).deadlineMs;
+  const askMs = run.options.deadline;
   return releaseDeadLease(session, { claim, controller, timing: timingFor(run), askMs, signal: run.signal });
 }
 
@@ -170,17 +166,17 @@ export function freedBy(node: NodeName, seen: SeenHold, released: Released): Fre
     case 'unheard':
       return notFreed(node, unheard(node));
     case 'interrupted':
-      return { node, isFree: false, isReleased: false, diagnostics: [] };
+      return notFreed(node);
     case 'failed':
-      return { node, isFree: false, isReleased: false, diagnostics: released.diagnostics };
+      return notFreed(node, ...released.diagnostics);
   }
 }
 
-const notFreed = (node: NodeName, problem: Diagnostic): Freed => ({
+const notFreed = (node: NodeName, ...diagnostics: readonly Diagnostic[]): Freed => ({
   node,
   isFree: false,
   isReleased: false,
-  diagnostics: [problem],
+  diagnostics,
 });
 
 const alive = (node: NodeName, holder: SeenHold): Diagnostic =>
@@ -202,10 +198,10 @@ const unheard = (node: NodeName): Diagnostic =>
     detail: prose`${labelled(node)}whether the lease was released is not known: no answer came back.`,
   });
 
-function show(run: Run, freed: readonly Freed[], isSimulated: boolean): void {
-  const said = freed.flatMap(({ diagnostics }) => diagnostics);
-  logFindings(run, said);
-  const diagnostics = said;
+function show(run: Run, freed: readonly Freed[]): void {
+  const { isSimulated } = run.console;
+  const diagnostics = freed.flatMap((one) => one.diagnostics);
+  logFindings(run, diagnostics);
   if (run.options.json) {
     const nodes = freed.map(({ node, isFree, isReleased }) => [node, { held: !isFree, released: isReleased }]);
     showJson(run.console, {
@@ -236,10 +232,8 @@ interface SeenHold {
 /** Who holds a node; `undefined` inside of a known value for nobody. */
 function holdOn(observation: FleetObservation, node: string): Known<SeenHold | undefined> {
   const fact = read(observation.nodes[node]?.facts, leasesFact);
-  if (fact === undefined) return { kind: 'unknown', reason: 'unreachable', detail: 'The node was not observed.' };
-  if (fact.kind === 'unknown') return fact;
-  const [lease] = fact.value;
-  return { kind: 'known', value: lease === undefined ? undefined : seenHold(lease.fields) };
+  if (fact === undefined) return unknown('unreachable', 'The node was not observed.');
+  return mapKnown(fact, ([lease]) => lease && seenHold(lease.fields));
 }
 
 function seenHold(fields: Readonly<Record<string, string>>): SeenHold {

@@ -220,11 +220,11 @@ const quickMs = 1000;
 /** On a terminal, where a look takes longer, the rows of the Macs seen so far stand where the whole page comes later. */
 async function lookWithRows(run: Run): Promise<FoundLook> {
   if (run.options.json || !isLive(run.console)) return lookForFindings(run);
-  const block = liveBlock(run.console);
+  const showBlock = liveBlock(run.console);
   let rows: readonly string[] = [];
   let isSlow = false;
   const show = (): void => {
-    if (isSlow) block.show([], rows);
+    if (isSlow) showBlock([], rows);
   };
   const timer = setTimeout(() => {
     isSlow = true;
@@ -237,6 +237,6 @@ async function lookWithRows(run: Run): Promise<FoundLook> {
     });
   } finally {
     clearTimeout(timer);
-    block.show([], []);
+    showBlock([], []);
   }
 }

@@ -6,6 +6,7 @@ import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { PlacementFinding } from '../../drivers/contract/driver.ts';
 import { given } from '../../model/given.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
+import { counted } from '../../report/page.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/read-sources.ts';
@@ -15,8 +16,7 @@ import { type Run, usageError, type VerbBody } from '../verb.ts';
 /** `validate`: every problem of the cluster file and its lock at once; reaches no node. */
 export const validate: VerbBody = async (run) => {
   const judged = judgeFiles(withFileWord(run));
-  const { shown, sources } = judged;
-  const { fleet, lock, path } = judged;
+  const { shown, sources, fleet, lock, path } = judged;
   const read = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
   const seen = read === undefined ? { archives: {}, folders: {} } : await seeSources(run, read);
   const named = fleet === undefined ? [] : [{ fleet, baseFolder: dirname(path), whereIs: judged.whereIs }];
@@ -32,7 +32,7 @@ export const validate: VerbBody = async (run) => {
     answerDiagnostics(run.console, diagnostics, sources);
     showVerdict(run, shown, diagnostics);
   }
-  return diagnostics.some((one) => one.severity === 'error') ? exitCode.fileInvalid : exitCode.done;
+  return hasErrors(diagnostics) ? exitCode.fileInvalid : exitCode.done;
 };
 
 function withFileWord(run: Run): Run {
@@ -47,14 +47,9 @@ function showVerdict(run: Run, shown: string, diagnostics: readonly Diagnostic[]
   const warnings = diagnostics.filter((one) => one.severity === 'warning').length;
   if (diagnostics.length > 0) run.console.out('\n');
   const also = warnings > 0 ? `, ${counted(warnings, 'warning')}` : '';
-  if (errors > 0) {
-    run.console.out(`${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.\n`);
-  } else {
-    run.console.out(`${shown} is valid${also}.\n`);
-  }
+  const verdict = `${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.`;
+  run.console.out(`${errors > 0 ? verdict : `${shown} is valid${also}.`}\n`);
 }
-
-const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /**
  * What speaks against the placements of a good file, from it, its lock and lists of packages. What nobody can know without looking

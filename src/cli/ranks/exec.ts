@@ -9,12 +9,12 @@ import { exitText, isSuccess } from '../../model/probe.ts';
 import { meshwright, withTail } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { quote } from '../../node/quote.ts';
-import { diagnoseExit } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict, verdictOf as verdictOfFailures } from '../exit-codes.ts';
+import { outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { type Console, diagnosticsJson, outputWritten, showDiagnostics, showJsonText } from '../terminal/console.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { useLimits } from '../use-limits.ts';
@@ -102,10 +102,7 @@ export async function showOutcomes(
 
 /** Why a node was not reached, or why nobody knows how the command ended. Too much output is said by itself. */
 function diagnosticsOf(outcome: CommandOutcome): readonly Diagnostic[] {
-  if (outcome.kind === 'unreached') return outcome.diagnostics;
-  if (outcome.result.isTruncated) return [];
-  const broken = diagnoseExit(outcome.node, outcome.result.exit);
-  return broken === undefined ? [] : [broken];
+  return outcome.kind === 'ended' && outcome.result.isTruncated ? [] : outcomeDiagnostics(outcome);
 }
 
 /** Writes at most so many lines; gives what is to be said about the others. */

@@ -46,7 +46,6 @@ interface LaunchRun {
   /** The words of a rank; `file` gives the path of one of the files of the run. */
   readonly words: (rank: number, file: (name: string) => string) => readonly string[];
   readonly console: Console;
-  readonly isSimulated: boolean;
   /** Ends all ranks. */
   readonly signal: AbortSignal;
 }
@@ -78,11 +77,11 @@ export async function launchRanks(run: LaunchRun): Promise<number> {
   if (run.signal.aborted) end();
   const statuses = await Promise.all(
     run.sessions.map(async (session, rank) => {
-      const exit = await runRank(run, { session, rank, over });
+      const exit = await runRank(run, session, rank, over);
       const isOurs = ending.signal.aborted;
       const status = statusOf(exit);
       if (status !== 0) {
-        tellEnd(run, { session, rank, exit, isOurs });
+        if (!isOurs) tellEnd(run, prefixOf(run, session, rank), exit);
         end();
       }
       return isOurs ? 0 : status;
@@ -97,13 +96,7 @@ function closeAll(sessions: readonly Session[]): void {
   for (const session of sessions) session.close();
 }
 
-interface OneRank {
-  readonly session: Session;
-  readonly rank: number;
-  readonly over: Promise<void>;
-}
-
-async function runRank(run: LaunchRun, { session, rank: number, over }: OneRank): Promise<Exit> {
+async function runRank(run: LaunchRun, session: Session, number: number, over: Promise<void>): Promise<Exit> {
   const { account, group, folder, console } = run;
   const prefix = prefixOf(run, session, number);
   const out = lineWriter(`${prefix} | `, (text) => console.out(text));
@@ -132,8 +125,8 @@ async function runRank(run: LaunchRun, { session, rank: number, over }: OneRank)
   return { kind: 'unknown', why: 'no-channel', reason: plainText(asked.diagnostics[0].detail) };
 }
 
-const prefixOf = ({ isSimulated }: LaunchRun, { node }: Session, rank: number): string =>
-  `${isSimulated ? 'simulated ' : ''}rank ${rank} ${node}`;
+const prefixOf = ({ console }: LaunchRun, { node }: Session, rank: number): string =>
+  `${console.isSimulated ? 'simulated ' : ''}rank ${rank} ${node}`;
 
 /** The line by which ranks live: behind a script nothing comes over it, and they end with it. */
 function openUntil(over: Promise<void>, script = ''): AsyncIterable<Uint8Array> {
@@ -152,18 +145,9 @@ function statusOf(exit: Exit): number {
   return exit.kind === 'signalled' ? 128 : 255;
 }
 
-function tellEnd(
-  run: LaunchRun,
-  {
-    session,
-    rank,
-    exit,
-    isOurs,
-  }: { readonly session: Session; readonly rank: number; readonly exit: Exit; readonly isOurs: boolean },
-): void {
-  if (isOurs) return;
-  const others = run.sessions.length > 1 ? '; the others are ended' : '';
-  run.console.err(`${prefixOf(run, session, rank)} ! ${exitText(exit)}${others}\n`);
+function tellEnd({ sessions, console }: LaunchRun, prefix: string, exit: Exit): void {
+  const others = sessions.length > 1 ? '; the others are ended' : '';
+  console.err(`${prefix} ! ${exitText(exit)}${others}\n`);
 }
 
 /** Writes whole lines, each behind a prefix. */

@@ -3,8 +3,8 @@ import type { PlaybookWork } from '../../apply/playbook-report.ts';
 import { openSession } from '../../apply/reach/session.ts';
 import { freeRankPort } from '../../desired/endpoints.ts';
 import { everyNode } from '../../desired/layouts.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { launchBackend, launchFiles, launchGroup } from '../../drivers/launch-group.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
@@ -15,7 +15,7 @@ import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { blank, meshwright, withTail } from '../../model/text/command.ts';
-import { named, prose } from '../../model/text/prose.ts';
+import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
 import { loginFact } from '../../rack/access/fact.ts';
 import { accountState } from '../../rack/accounts/account-state.ts';
@@ -31,10 +31,11 @@ import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budge
 import { nodesText } from '../../report/nodes-text.ts';
 import { counted } from '../../report/page.ts';
 import { actOn, playbookOf } from '../apply/act-on.ts';
+import { refuseAny } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { amongApplied, type NamedIn, placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
-import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { showDiagnostics } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
@@ -88,7 +89,9 @@ export const launch: VerbBody = async (run) => {
   // Whatever became of the placements, a program that failed has failed.
   const { end } = started;
   if (end?.kind === 'bug') throw end.error;
-  return end === undefined ? firstBad(code) : statusOr(code, end.status);
+  // Where no rank was started, that is no success.
+  if (end === undefined) return code === exitCode.done ? exitCode.failed : code;
+  return end.status === 0 ? code : end.status;
 };
 
 /** Stops what runs there, makes sure of every Mac under its lease, and starts what the file wants serving. */
@@ -106,11 +109,6 @@ function leasedText({ task, nodes, failed }: PlaybookWork): string | undefined {
     ? `${nodesText(nodes)}: leased for the ranks`
     : `${nodesText(failed)}: no answer under the lease, so no rank is started`;
 }
-
-/** Where no rank was started, that is no success. */
-const firstBad = (code: ExitCode): ExitCode => (code === exitCode.done ? exitCode.failed : code);
-
-const statusOr = (code: ExitCode, status: number): number => (status === 0 ? code : status);
 
 function wantedWords({ tail, words, options }: Run): readonly string[] {
   if (tail !== undefined && tail.length > 0) return tail;
@@ -173,21 +171,12 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Lau
   const isOverRdma = launchBackend({ thunderbolt, nodes: names }) === 'jaccl';
   const held = holdsAgainst(nodes, observation).flatMap((one) => {
     const { node, why } = one;
-    const about = {
-      subject: nodeSubject(node),
-      detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${why}.`,
-    };
-    return [
-      one.kind === 'held'
-        ? diagnose('launch/held', { ...about, hint: one.hint })
-        : diagnose('launch/hold-unseen', about),
-      ...(observation.failures[node] ?? []),
-    ];
+    const problem =
+      one.kind === 'held' ? refused('launch/held', node, why, one.hint) : refused('launch/hold-unseen', node, why);
+    return [problem, ...(observation.failures[node] ?? [])];
   });
   const wish = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
-  const problems = [...held, ...launchRefusals(wish, observation)];
-  const [first, ...others] = problems;
-  if (first !== undefined) throw new FleetError([first, ...others]);
+  refuseAny([...held, ...launchRefusals(wish, observation)]);
 }
 
 interface Launch {
@@ -228,9 +217,16 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
       group,
       ...given({ account }),
       folder: below(place.temporary, `meshwright-launch-${id}`),
-      words: (rank, file) => words.map((word) => filled(word, { rank, size: nodes.length, file })),
+      words: (rank, file) => {
+        const values = new Map([
+          ['rank', `${rank}`],
+          ['size', `${nodes.length}`],
+          ['hostfile', file(launchFiles.hostfile)],
+          ['mpihostfile', file(launchFiles.mpi)],
+        ]);
+        return words.map((word) => filled(word, values));
+      },
       console: run.console,
-      isSimulated: ways.isSimulated,
       signal: run.signal,
     });
     const whose = run.words[0] ?? nodesText(names);
@@ -241,25 +237,9 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
   }
 }
 
-interface Fields {
-  readonly rank: number;
-  readonly size: number;
-  readonly file: (name: string) => string;
-}
-
 /** Fields are filled in once: what stands in a value is never looked at again. */
-function filled(word: string, { rank, size, file }: Fields): string {
-  const values: Readonly<Record<string, string>> = {
-    rank: `${rank}`,
-    size: `${size}`,
-    hostfile: file(launchFiles.hostfile),
-    mpihostfile: file(launchFiles.mpi),
-  };
-  return word.replaceAll(
-    /\{([a-z]+)\}/g,
-    (whole, name: string) => (Object.hasOwn(values, name) ? values[name] : undefined) ?? whole,
-  );
-}
+const filled = (word: string, values: ReadonlyMap<string, string>): string =>
+  word.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values.get(name) ?? whole);
 
 /** Ranks of somebody's own program that are to be started. */
 interface LaunchAsked {
@@ -283,22 +263,23 @@ export function launchRefusals(
   return nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
     if (facts === undefined || read(facts, holdFact).kind === 'unknown') return [];
-    const refused = account === undefined ? [] : accountProblem(node, account, facts);
+    const problems = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
-    const others = why.map(({ isSeen, words }) => {
-      const about = {
-        subject: nodeSubject(node),
-        detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${words}.`,
-      };
-      if (!isSeen) return diagnose('launch/reboot-unseen', about);
-      return diagnose('launch/needs-reboot', {
-        ...about,
-        hint: prose`Restart it, or leave it out: ${meshwright('reboot', node)}`,
-      });
-    });
-    return [...refused, ...others];
+    const hint = prose`Restart it, or leave it out: ${meshwright('reboot', node)}`;
+    const others = why.map(({ isSeen, words }) =>
+      isSeen ? refused('launch/needs-reboot', node, words, hint) : refused('launch/reboot-unseen', node, words),
+    );
+    return [...problems, ...others];
   });
 }
+
+/** Why nothing is launched because of a node. */
+const refused = (code: DiagnosticCode, node: NodeName, why: Prose, hint?: Prose): Diagnostic =>
+  diagnose(code, {
+    subject: nodeSubject(node),
+    detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${why}.`,
+    ...given({ hint }),
+  });
 
 /** Why no rank can run as this account there. Rules of sudo are seen by root alone: each start asks for them. */
 function accountProblem(node: NodeName, account: string, facts: Facts): readonly Diagnostic[] {
@@ -315,13 +296,8 @@ function accountProblem(node: NodeName, account: string, facts: Facts): readonly
     administrator: `${account} is an administrator and can become root`,
     unseen: `the state of the account ${account} is unknown`,
   };
-  return [
-    diagnose('launch/account', {
-      subject: nodeSubject(node),
-      detail: prose`No rank is started, and nothing was stopped: ${named(node)}: ${words[state ?? 'unseen']}.`,
-      ...(isMade && { hint: prose`Let apply make it: ${meshwright('apply')}` }),
-    }),
-  ];
+  const hint = isMade ? prose`Let apply make it: ${meshwright('apply')}` : undefined;
+  return [refused('launch/account', node, words[state ?? 'unseen'], hint)];
 }
 
 interface Reason {

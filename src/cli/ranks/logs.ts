@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CommandOutcome } from '../../apply/reach/session.ts';
+import { everyNode } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
 import { type FailingRank, firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
 import { driverOf, requestPatternOf } from '../../drivers/registry.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
@@ -16,20 +18,14 @@ import { failingRankFinding } from '../../rack/placement/start/failing-rank-find
 import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
+import { placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { codeForNodes, type ExitCode, type NodeVerdict } from '../exit-codes.ts';
-import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
+import { answerText, askNodes, isAnswered, observeNodes, outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
 import { followLogs } from './follow-logs.ts';
-import {
-  type ElsewhereRank,
-  findElsewhere,
-  fleetAsItRuns,
-  mayRunAnywhere,
-  type WantedRanks,
-  wantedRanks,
-} from './where-they-run.ts';
+import { fleetAsItRuns, type Observed, rankFacts, runsOn } from './where-they-run.ts';
 
 const usualLines = 40;
 /** What the command ends with where there is no log. */
@@ -144,8 +140,10 @@ const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
 const otherLogs = (placement: string): Prose => prose`See what its ranks print: ${meshwright('logs', placement)}`;
 
 function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Ways): void {
-  const said = [...tails.flatMap((tail) => diagnosticsOf(tail, elsewhere)), ...found.map(({ finding }) => finding)];
-  const diagnostics = said;
+  const diagnostics = [
+    ...tails.flatMap((tail) => diagnosticsOf(tail, elsewhere)),
+    ...found.map(({ finding }) => finding),
+  ];
   if (run.options.json) {
     const ranks = tails.flatMap(({ placement, outcome }) =>
       isAnswered(outcome) ? [{ placement, node: outcome.node, lines: linesOf(answerText(outcome)) }] : [],
@@ -153,14 +151,11 @@ function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Way
     const mark = isSimulated ? { simulated: true } : {};
     const lost = tails.flatMap(({ outcome }) => (outcome.kind === 'unreached' ? [outcome.node] : []));
     const failures = Object.fromEntries(tails.map(({ outcome }) => [outcome.node, outcomeDiagnostics(outcome)]));
-    const about = {
-      ranks: ranks.length === 0 && lost.length > 0 ? null : ranks,
-      ...unreachedField(unreachedOf(lost, { failures })),
-    };
     showJson(run.console, {
       formatVersion: 1,
       ...mark,
-      ...about,
+      ranks: ranks.length === 0 && lost.length > 0 ? null : ranks,
+      ...unreachedField(unreachedOf(lost, { failures })),
       diagnostics: diagnosticsJson(run.console, diagnostics),
     });
     return;
@@ -243,4 +238,103 @@ async function findFailingRank(
   return failing === undefined
     ? undefined
     : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks, desired) };
+}
+
+/** A node that belongs to the other layout of a placement, and where that is instead. */
+interface ElsewhereRank {
+  readonly placement: string;
+  readonly node: NodeName;
+  /** A sentence. */
+  readonly words: string;
+}
+
+function layoutWords({ name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>, observed: Observed): string {
+  const on = (state: boolean | undefined): string =>
+    nodes.filter((node) => runsOn(name, node, observed) === state).join(', ');
+  const [running, idle, unseen] = [on(true), on(false), on(undefined)];
+  if (unseen !== '') {
+    const known = running === '' ? '' : `${name} runs on ${running}; `;
+    return `${known}nobody could see whether ${running === '' ? name : 'it'} runs on ${unseen}`;
+  }
+  if (running === '') return `${name} does not run, and its place is ${idle}`;
+  return `${name} runs on ${running}${idle === '' ? '' : `, and not on ${idle}`}`;
+}
+
+/** `kimi runs on studio-1, studio-2; no rank of it is on studio-4.` */
+export function elsewhereWords(
+  placement: Pick<DesiredPlacement, 'name' | 'nodes'>,
+  node: NodeName,
+  observed: Observed,
+): string {
+  const here = runsOn(placement.name, node, observed);
+  const own = here === undefined ? '' : `; ${here ? 'a rank of it is left' : 'no rank of it is'} on ${node}`;
+  return `${layoutWords(placement, observed)}${own}.`;
+}
+
+/** Looks where the placements run of which nodes of the other layout are meant. */
+async function findElsewhere(
+  run: Run,
+  { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: Ways },
+  wanted: readonly WantedRanks[],
+): Promise<readonly ElsewhereRank[]> {
+  const meant = wanted.flatMap(({ placement: name, elsewhere }) => {
+    const placement = fleet.placements.find((one) => one.name === name);
+    return placement === undefined ? [] : elsewhere.map((node) => ({ placement, node }));
+  });
+  if (meant.length === 0) return [];
+  const names = meant.flatMap(({ placement, node }) => [...placement.nodes, node]);
+  const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
+  const observed = (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
+  return meant.map(({ placement, node }) => ({
+    placement: placement.name,
+    node,
+    words: elsewhereWords(placement, node, observed),
+  }));
+}
+
+/** The fleet as it may run: before anybody has looked, a rank may be on any node of either layout. */
+export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
+  ...fleet,
+  placements: fleet.placements.map((one) => ({ ...one, nodes: everyNode(one) })),
+});
+
+/** The ranks of one placement that are meant. */
+interface WantedRanks {
+  readonly placement: string;
+  readonly nodes: readonly DesiredNode[];
+  /** Those of the nodes that belong to its other layout alone: what they keep of it is of an earlier start. */
+  readonly elsewhere: readonly NodeName[];
+}
+
+/**
+ * The ranks that words name, by placement in the order of the file: a placement with all its members, or a node with all
+ * that runs there; with nothing there, all that may run there in its other layout. Without words every placement.
+ * @throws FleetError `cli/usage` when nothing is placed at all, or there, `select/unknown-placement`
+ */
+export function wantedRanks(words: readonly string[], fleet: DesiredFleet): readonly WantedRanks[] {
+  const all = fleet.placements.map(({ name }) => name);
+  if (words.length === 0 && all.length === 0) {
+    throw usageError('The file has no placements.', 'Write one down, and apply it: docs/cluster-yaml.md');
+  }
+  const pairs = (words.length === 0 ? all : words).flatMap((word) => ranksOf(word, fleet));
+  return fleet.placements.flatMap(({ name, nodes: layout }): readonly WantedRanks[] => {
+    const members = pairs.filter(({ placement }) => placement === name);
+    const nodes = fleet.nodes.filter((node) => members.some((one) => one.node === node.name));
+    const elsewhere = nodes.map((node) => node.name).filter((node) => !layout.includes(node));
+    return nodes.length === 0 ? [] : [{ placement: name, nodes, elsewhere }];
+  });
+}
+
+function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placement: string; readonly node: string }[] {
+  const on = (one: Pick<DesiredPlacement, 'name' | 'nodes'>, isMeant: (node: string) => boolean) =>
+    one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
+  const isPlacement = fleet.placements.some(({ name }) => name === word);
+  const isNode = fleet.nodes.some(({ name }) => name === word);
+  if (isPlacement || !isNode) return on(placementNamed({ fleet }, word), () => true);
+  const ranksIn = ({ placements }: Pick<DesiredFleet, 'placements'>) =>
+    placements.flatMap((one) => on(one, (node) => node === word));
+  const here = ranksIn(fleet);
+  const ranks = here.length > 0 ? here : ranksIn(mayRunAnywhere(fleet));
+  if (ranks.length === 0) throw usageError(`Nothing is placed on ${word}.`, 'Name a placement, or another node.');
+  return ranks;
 }

@@ -1,129 +1,29 @@
 import { everyNode, withFallbacks } from '../../desired/layouts.ts';
 import type { FactName } from '../../engine/observe/facts.ts';
-import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { isRunning, seeMember } from '../../rack/placement/members.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
-import { placementNamed } from '../cluster/targets.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
-import { type Run, usageError } from '../verb.ts';
-
-/** A node that belongs to the other layout of a placement, and where that is instead. */
-export interface ElsewhereRank {
-  readonly placement: string;
-  readonly node: NodeName;
-  /** A sentence. */
-  readonly words: string;
-}
+import type { Run } from '../verb.ts';
 
 /** Whether a placement has a process on a node; undefined where nobody could see it. */
-function runsOn(name: string, node: NodeName, observed: Observed): boolean | undefined {
+export function runsOn(name: string, node: NodeName, observed: Observed): boolean | undefined {
   const { seen } = seeMember(node, name, Object.hasOwn(observed, node) ? observed[node]?.facts : undefined);
   return seen.kind === 'unknown' ? undefined : isRunning(seen.value);
 }
 
-function layoutWords({ name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>, observed: Observed): string {
-  const on = (state: boolean | undefined): string =>
-    nodes.filter((node) => runsOn(name, node, observed) === state).join(', ');
-  const [running, idle, unseen] = [on(true), on(false), on(undefined)];
-  if (unseen !== '') {
-    const known = running === '' ? '' : `${name} runs on ${running}; `;
-    return `${known}nobody could see whether ${running === '' ? name : 'it'} runs on ${unseen}`;
-  }
-  if (running === '') return `${name} does not run, and its place is ${idle}`;
-  return `${name} runs on ${running}${idle === '' ? '' : `, and not on ${idle}`}`;
-}
-
-/** `kimi runs on studio-1, studio-2; no rank of it is on studio-4.` */
-export function elsewhereWords(
-  placement: Pick<DesiredPlacement, 'name' | 'nodes'>,
-  node: NodeName,
-  observed: Observed,
-): string {
-  const here = runsOn(placement.name, node, observed);
-  const own = here === undefined ? '' : `; ${here ? 'a rank of it is left' : 'no rank of it is'} on ${node}`;
-  return `${layoutWords(placement, observed)}${own}.`;
-}
-
-/** Looks where the placements run of which nodes of the other layout are meant. */
-export async function findElsewhere(
-  run: Run,
-  { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: Ways },
-  wanted: readonly WantedRanks[],
-): Promise<readonly ElsewhereRank[]> {
-  const meant = wanted.flatMap(({ placement: name, elsewhere }) => {
-    const placement = fleet.placements.find((one) => one.name === name);
-    return placement === undefined ? [] : elsewhere.map((node) => ({ placement, node }));
-  });
-  if (meant.length === 0) return [];
-  const names = meant.flatMap(({ placement, node }) => [...placement.nodes, node]);
-  const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-  const observed = (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
-  return meant.map(({ placement, node }) => ({
-    placement: placement.name,
-    node,
-    words: elsewhereWords(placement, node, observed),
-  }));
-}
-
-/** The fleet as it may run: before anybody has looked, a rank may be on any node of either layout. */
-export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
-  ...fleet,
-  placements: fleet.placements.map((one) => ({ ...one, nodes: everyNode(one) })),
-});
-
-/** The ranks of one placement that are meant. */
-export interface WantedRanks {
-  readonly placement: string;
-  readonly nodes: readonly DesiredNode[];
-  /** Those of the nodes that belong to its other layout alone: what they keep of it is of an earlier start. */
-  readonly elsewhere: readonly NodeName[];
-}
-
-/**
- * The ranks that words name, by placement in the order of the file: a placement with all its members, or a node with all
- * that runs there; with nothing there, all that may run there in its other layout. Without words every placement.
- * @throws FleetError `cli/usage` when nothing is placed at all, or there, `select/unknown-placement`
- */
-export function wantedRanks(words: readonly string[], fleet: DesiredFleet): readonly WantedRanks[] {
-  const all = fleet.placements.map(({ name }) => name);
-  if (words.length === 0 && all.length === 0) {
-    throw usageError('The file has no placements.', 'Write one down, and apply it: docs/cluster-yaml.md');
-  }
-  const pairs = (words.length === 0 ? all : words).flatMap((word) => ranksOf(word, fleet));
-  return fleet.placements.flatMap(({ name, nodes: layout }): readonly WantedRanks[] => {
-    const members = pairs.filter(({ placement }) => placement === name);
-    const nodes = fleet.nodes.filter((node) => members.some((one) => one.node === node.name));
-    const elsewhere = nodes.map((node) => node.name).filter((node) => !layout.includes(node));
-    return nodes.length === 0 ? [] : [{ placement: name, nodes, elsewhere }];
-  });
-}
-
-function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placement: string; readonly node: string }[] {
-  const on = (one: Pick<DesiredPlacement, 'name' | 'nodes'>, isMeant: (node: string) => boolean) =>
-    one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
-  const isPlacement = fleet.placements.some(({ name }) => name === word);
-  const isNode = fleet.nodes.some(({ name }) => name === word);
-  if (isPlacement || !isNode) return on(placementNamed({ fleet }, word), () => true);
-  const ranksIn = ({ placements }: Pick<DesiredFleet, 'placements'>) =>
-    placements.flatMap((one) => on(one, (node) => node === word));
-  const here = ranksIn(fleet);
-  const ranks = here.length > 0 ? here : ranksIn(mayRunAnywhere(fleet));
-  if (ranks.length === 0) throw usageError(`Nothing is placed on ${word}.`, 'Name a placement, or another node.');
-  return ranks;
-}
-
-type Observed = Readonly<Record<string, NodeObservation>>;
+export type Observed = Readonly<Record<string, NodeObservation>>;
 
 /** Looks at some nodes. */
 type Look = (nodes: readonly NodeName[]) => Promise<Observed>;
 
 /** Which ranks a node has is all that counts; asking a busy endpoint for a token would take long. */
-const rankFacts: readonly FactName[] = ['placements', 'services'];
+export const rankFacts: readonly FactName[] = ['placements', 'services'];
 
 /**
  * The fleet of a cluster file with those placements on their fallback that run there, or ran there last. Only nodes of
@@ -165,14 +65,16 @@ export async function findFallbacks(
   );
   const first = await look([...new Set(meant.flatMap(({ there }) => there))]);
   const names = namesThere(fleet, first);
-  const open = meant.filter((one) => names.includes(one.name) && !runsWhole(one, first));
+  const open = meant.filter(
+    (one) => names.includes(one.name) && !one.there.every((node) => runsOn(one.name, node, first) === true),
+  );
   const others = open.flatMap(({ nodes }) => nodes).filter((node) => !Object.hasOwn(first, node));
   const all = others.length === 0 ? first : { ...first, ...(await look([...new Set(others)])) };
   const found = namesThere(fleet, all);
   return {
     there: meant.map(({ name }) => name).filter((name) => found.includes(name)),
     unseen: meant
-      .filter((one) => one.there.every((node) => memberOn(one.name, node, first).kind === 'unknown'))
+      .filter((one) => one.there.every((node) => runsOn(one.name, node, first) === undefined))
       .map(({ name, there }) => ({ name, nodes: there })),
   };
 }
@@ -181,16 +83,3 @@ const namesThere = (fleet: DesiredFleet, observed: Observed): readonly string[] 
   whereTheyRanLast(fleet, observed)
     .placements.filter(({ home }) => home !== undefined)
     .map(({ name }) => name);
-
-const memberOn = (placement: string, node: NodeName, observed: Observed) =>
-  seeMember(node, placement, Object.hasOwn(observed, node) ? observed[node]?.facts : undefined).seen;
-
-/** Whether each node of a fallback has a rank with a process. */
-const runsWhole = (
-  { name, there }: { readonly name: string; readonly there: readonly NodeName[] },
-  observed: Observed,
-): boolean =>
-  there.every((node) => {
-    const seen = memberOn(name, node, observed);
-    return seen.kind === 'known' && isRunning(seen.value);
-  });

@@ -84,3 +84,10 @@ async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = contr
     ...others,
   ]);
 }
+
+/** The file that was started as `meshwright`. */
+export function selfEntry(): string {
+  const entry = process.argv[1];
+  if (entry === undefined) throw new Error('this process has no entry file');
+  return entry;
+}

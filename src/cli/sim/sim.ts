@@ -6,6 +6,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { SimFleet } from '../../model/documents.generated.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import { counted } from '../../report/page.ts';
 import { type FaultName, faultNames, faults } from '../../sim/faults/faults.ts';
 import { handsForms, isHandsForm, isHandsVerb } from '../../sim/hands.ts';
 import { requirePrograms } from '../../sim/hosts/base-tools/all-base-tools.ts';
@@ -21,7 +22,6 @@ import { readIfThere } from '../files/read-file.ts';
 import { cannotWrite, replaceFile } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { selfEntry } from './run-self.ts';
 import {
   askFaults,
   askHands,
@@ -30,6 +30,7 @@ import {
   type NodePower,
   requireReadable,
   requireRun,
+  selfEntry,
 } from './sim-control.ts';
 
 /** The file in which `sim up` leaves the resolved fleet for the simulator. */
@@ -259,8 +260,7 @@ export const simStatus: VerbBody = async (run) => {
 };
 
 function headLine({ cluster, nodes }: RunFile, state: string, columns: number): string {
-  const count = Object.keys(nodes).length;
-  const left = `${cluster}   ${count} node${count === 1 ? '' : 's'}, ${state}`;
+  const left = `${cluster}   ${counted(Object.keys(nodes).length, 'node')}, ${state}`;
   const mark = 'simulated';
   return `${left}${' '.repeat(Math.max(3, columns - left.length - mark.length))}${mark}\n`;
 }

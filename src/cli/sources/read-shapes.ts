@@ -88,12 +88,6 @@ function shapeOf(run: Run, { source, files }: DesiredModel): Promise<ShapeFact> 
   }
 }
 
-/** Where files of a model lie on a node, and what the cluster file says of them. */
-interface NodeFolder {
-  readonly folder: string;
-  readonly files: readonly TreeFile[];
-}
-
 const failed = (why: string): ReadBytes => ({ kind: 'failed', why });
 
 /**
@@ -102,7 +96,11 @@ const failed = (why: string): ReadBytes => ({ kind: 'failed', why });
  *
  * @param deadlineMs in which each piece has to move
  */
-export const nodeSource = (remote: Remote, { folder, files }: NodeFolder, deadlineMs: number): ByteSource => ({
+export const nodeSource = (
+  remote: Remote,
+  { folder, files }: Pick<DesiredModel, 'files'> & { readonly folder: string },
+  deadlineMs: number,
+): ByteSource => ({
   read: async (path, from, to) => {
     const wish = { path: nodePath(`/${`${folder}/${path}`.replace(/^\/+/, '')}`), from, to };
     const { exit, stdout, isTruncated } = await remote.exec(nodeBytesCommand(wish, remote.rootPrefix), {
@@ -115,11 +113,8 @@ export const nodeSource = (remote: Remote, { folder, files }: NodeFolder, deadli
     const found = isTruncated ? undefined : parseNodeBytes(Buffer.from(stdout).toString('latin1'), wish);
     if (found === undefined) return failed('came in another form than was asked for');
     if (found.kind !== 'read') return failed(found.kind === 'none' ? 'is not there' : 'may not be read');
-    const wrong = differenceTo(
-      files.find((file) => file.path === path),
-      found,
-      from,
-    );
+    const declared = files.find((file) => file.path === path);
+    const wrong = differenceTo(declared, found, from);
     return wrong === undefined ? found : failed(wrong);
   },
 });
@@ -187,12 +182,7 @@ export async function readShape(source: ByteSource, paths: readonly string[]): P
       const config = await readText(source, files.config);
       if (config.kind === 'unknown') return config;
       const headers = await readHeaders(source, files.weights, safetensorsHeader);
-      return headers.kind === 'unknown'
-        ? headers
-        : safetensorsShape(
-            config.text,
-            headers.all.flatMap(({ tensors }) => tensors),
-          );
+      return headers.kind === 'unknown' ? headers : safetensorsShape(config.text, tensorsOf(headers.all));
     }
   }
 }
@@ -202,11 +192,11 @@ async function readGguf(source: ByteSource, weights: readonly string[]): Promise
   if (headers.kind === 'unknown') return headers;
   const [first] = headers.all;
   const metadata: GgufHeader['metadata'] = first?.metadata ?? new Map();
-  return ggufShape(
-    metadata,
-    headers.all.flatMap(({ tensors }) => tensors),
-  );
+  return ggufShape(metadata, tensorsOf(headers.all));
 }
+
+const tensorsOf = (headers: readonly { readonly tensors: readonly TensorBytes[] }[]): readonly TensorBytes[] =>
+  headers.flatMap(({ tensors }) => tensors);
 
 type Unknown = Extract<ShapeFact, { kind: 'unknown' }>;
 

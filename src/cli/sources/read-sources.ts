@@ -23,6 +23,7 @@ import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject, namedSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
+import { programsIn } from '../cluster/doubles.ts';
 import type { JudgedFiles } from '../cluster/open-cluster.ts';
 import { withProgress } from '../terminal/progress.ts';
 import type { Run } from '../verb.ts';
@@ -74,8 +75,7 @@ export async function missingPrograms(
   signal: AbortSignal,
   isMeant: (name: string) => boolean = () => true,
 ): Promise<readonly Diagnostic[]> {
-  const { doorman } = fleet;
-  const all = [...fleet.runtimes, ...(doorman === undefined ? [] : [doorman])].filter(({ name }) => isMeant(name));
+  const all = programsIn(fleet).filter(({ name }) => isMeant(name));
   const found: Diagnostic[] = [];
   for (const runtime of all) {
     const programs = programsOf(runtime, fleet);

@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { SecretSource } from '../../model/secret.ts';
-import type { Subject } from '../../model/subject.ts';
 import { askHidden, type SecretContext } from '../../secrets/resolve-secret.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
 
@@ -25,15 +24,7 @@ export function typedPasswordSource(run: Run): SecretSource | undefined {
   return { kind: 'file', path: path.startsWith('~/') ? path : resolve(run.folder, path) };
 }
 
-/** What is asked about whom. */
-interface SecretSubject {
-  readonly subject: Subject;
-  /** The folder of the cluster file. */
-  readonly folder: string;
-  readonly question: string;
-  /** What it gives; a password unless said. */
-  readonly what?: 'key';
-}
+type SecretSubject = Pick<SecretContext, 'subject' | 'folder' | 'question' | 'what'>;
 
 /** What resolving a secret may reach in this run: its environment, files, and the terminal if there is one. */
 export function secretContext(run: Run, about: SecretSubject): SecretContext {

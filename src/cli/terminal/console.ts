@@ -15,10 +15,7 @@ export function showDiagnostics(
   diagnostics: readonly Diagnostic[],
   sources: Readonly<Record<string, string>> = {},
 ): void {
-  if (diagnostics.length === 0) return;
-  const { columns, hasErrColor: color, isSimulated } = console;
-  const options = { sources: new Map(Object.entries(sources)), columns, color, isSimulated };
-  console.err(renderDiagnostics(diagnostics, options));
+  if (diagnostics.length > 0) console.err(diagnosticsText(console, diagnostics, sources, console.hasErrColor));
 }
 
 /** Writes what a verb reports as wrong into its log, if it has one. */
@@ -32,11 +29,15 @@ export function answerDiagnostics(
   diagnostics: readonly Diagnostic[],
   sources: Readonly<Record<string, string>>,
 ): void {
-  if (diagnostics.length === 0) return;
-  const { columns, hasColor: color, isSimulated } = console;
-  const options = { sources: new Map(Object.entries(sources)), columns, color, isSimulated };
-  console.out(renderDiagnostics(diagnostics, options));
+  if (diagnostics.length > 0) console.out(diagnosticsText(console, diagnostics, sources, console.hasColor));
 }
+
+const diagnosticsText = (
+  { columns, isSimulated }: Console,
+  diagnostics: readonly Diagnostic[],
+  sources: Readonly<Record<string, string>>,
+  color: boolean,
+): string => renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color, isSimulated });
 
 /** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
 export function showJson(console: Console, value: PrintedDocument): void {
@@ -52,35 +53,30 @@ export function showJsonText(console: Console, text: string): void {
 export const diagnosticsJson = (reader: Reader, diagnostics: readonly Diagnostic[]): readonly DiagnosticJson[] =>
   diagnostics.map((one) => diagnosticJson(one, reader));
 
-/** Lines that stay, with a block below them that is written over when it changes; on a terminal only. */
-export interface LiveBlock {
-  /** Writes lines that stay, then the block; without a terminal the lines only. */
-  readonly show: (lines: readonly string[], block: readonly string[]) => void;
-}
-
 /** Moves the cursor up to the first line of the block, and clears from there on. */
 const over = (height: number): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);
 
 /** Whether a block can be written over on this console. */
 export const isLive = ({ isOutTty, canRewrite }: Console): boolean => isOutTty && canRewrite;
 
-/** A block on the answer's own stream. */
-export function liveBlock(console: Console): LiveBlock {
+/**
+ * Lines that stay, with a block below them on the answer's own stream that is written over when it changes: what this gives
+ * writes the lines, then the block; without a terminal the lines only.
+ */
+export function liveBlock(console: Console): (lines: readonly string[], block: readonly string[]) => void {
   let height = 0;
   let shown = '';
   const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
-  return {
-    show: (lines, block) => {
-      if (!isLive(console)) {
-        console.out(text(lines));
-        return;
-      }
-      const next = text(block);
-      if (lines.length === 0 && next === shown) return;
-      console.out(`${over(height)}${text(lines)}${next}`);
-      height = block.length;
-      shown = next;
-    },
+  return (lines, block) => {
+    if (!isLive(console)) {
+      console.out(text(lines));
+      return;
+    }
+    const next = text(block);
+    if (lines.length === 0 && next === shown) return;
+    console.out(`${over(height)}${text(lines)}${next}`);
+    height = block.length;
+    shown = next;
   };
 }
 

@@ -16,6 +16,7 @@ import { filevaultFact } from '../../rack/filevault/fact.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
+import { counted } from '../../report/page.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
@@ -191,7 +192,7 @@ function pageOf({ sources, keys, rows }: Pick<Document, 'sources' | 'keys' | 'ro
   const named =
     sources.length === 0
       ? ['The file names no password.']
-      : table(sources.map(({ text, state, nodes }) => [text, stateText[state], counted(nodes.length)]));
+      : table(sources.map(({ text, state, nodes }) => [text, stateText[state], counted(nodes.length, 'node')]));
   const needed = table([
     ['node', 'needs it', 'from', 'sent as'],
     ...rows.map(({ name, need, source, channels }) => [
@@ -203,8 +204,6 @@ function pageOf({ sources, keys, rows }: Pick<Document, 'sources' | 'keys' | 'ro
   ]);
   return `${[...named, ...keyLines(keys), '', ...needed, ...(isSimulated ? ['', 'These nodes are simulated.'] : [])].join('\n')}\n`;
 }
-
-const counted = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
 
 const widestCell = 32;
 

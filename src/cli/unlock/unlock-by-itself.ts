@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ShownKey } from '../../apply/enroll-node.ts';
@@ -25,8 +25,9 @@ import type { Settled, Ways } from '../cluster/ways.ts';
 import { stateFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
 import { cannotWrite, holdFile, replaceFile } from '../files/write-file.ts';
+import { observeLimits } from '../look/observe-fleet.ts';
 import { secretContext } from '../sources/secrets.ts';
-import { timingFor, useLimits } from '../use-limits.ts';
+import { timingFor } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
 /** One attempt as it is kept: when, and whether the node refused a password last. Nothing of the password. */
@@ -135,7 +136,7 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
       const detail = prose`${named(name)} refused the password that it was given last.`;
       return failed(diagnose('unlock/refused-before', { subject: nodeSubject(name), detail }));
     }
-    const limits = { ...useLimits(run), signal };
+    const limits = { ...observeLimits(run), signal };
     const door = await lookAtDoor(settled, limits).catch(unlessAboutNode);
     if (signal.aborted) return failed(interruption(name));
     // It may be on its way: who waits for it looks again.
@@ -143,14 +144,8 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
     if (!isPinned(settled, door.shown)) return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
     const trust = trustIn(settled.target, door.shown.key);
     const one = { node: node.name, way: settled, trust, password: secret };
-    const newToken = (): string => randomBytes(16).toString('hex');
-    const result = await unlockNode(one, {
-      ...limits,
-      attempts,
-      timing,
-      newToken,
-      onProgress: (_node, text) => onProgress(text),
-    });
+    const told = { attempts, timing, onProgress: (_node: string, text: string) => onProgress(text) };
+    const result = await unlockNode(one, { ...limits, ...told });
     return isPassing(result) ? { kind: 'later' } : result;
   };
 }
@@ -171,7 +166,8 @@ const passing: ReadonlySet<string> = new Set([
 const isPassing = (result: Unlocked): boolean =>
   result.kind === 'failed' && !result.isSent && passing.has(result.diagnostic.code);
 
-function unlessAboutNode(error: unknown): undefined {
+/** Nothing for a node that cannot be reached. */
+export function unlessAboutNode(error: unknown): undefined {
   if (error instanceof FleetError) return undefined;
   throw error;
 }

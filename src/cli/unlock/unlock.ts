@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { ShownKey } from '../../apply/enroll-node.ts';
 import { observeFleet } from '../../apply/reach/observe.ts';
 import { interruption, type Way } from '../../apply/reach/with-remote.ts';
 import { keyIfLocked, trustIn, unlockNode } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Secret, SecretSource } from '../../model/secret.ts';
@@ -23,13 +22,14 @@ import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { keyProblem } from '../enroll/enroll-one.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
+import { observeLimits } from '../look/observe-fleet.ts';
 import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
 import { askIfPossible } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { type KeptAttempts, openUnlockAttempts } from './unlock-by-itself.ts';
+import { type KeptAttempts, openUnlockAttempts, unlessAboutNode } from './unlock-by-itself.ts';
 
 /** Whether the key that a locked Mac shows may be given a password. */
 type PrebootPin =
@@ -100,35 +100,26 @@ const question = ({ key, fingerprint: seen }: ShownKey, target: Target): string 
     'Whoever answers there gets the password. Pin it?',
   ].join('\n');
 
-/** The password of each node, or why there is none; a source that several share is asked once. */
-type NodeSecrets = ReadonlyMap<
-  string,
-  { readonly kind: 'resolved'; readonly secret: Secret } | { readonly kind: 'missing'; readonly diagnostic: Diagnostic }
->;
-
-interface Wanted {
-  readonly source: SecretSource;
-  readonly nodes: readonly WantedNode[];
-}
-
-/** A node with the account whose password is meant. */
-interface WantedNode {
-  readonly node: DesiredNode;
-  readonly user: string;
-}
-
-/** Resolves the passwords that these nodes need, one source after another: two questions at once would be mixed up. */
-async function resolvePasswords(run: Run, clusterFile: string, wanted: readonly WantedNode[]): Promise<NodeSecrets> {
+/**
+ * The password of each of these nodes, or why there is none. One source after another, since two questions at once would
+ * be mixed up; one that several share is asked once.
+ */
+async function resolvePasswords(
+  run: Run,
+  clusterFile: string,
+  trusted: readonly Trusted[],
+): Promise<ReadonlyMap<string, ResolvedSecret>> {
   const typed = typedPasswordSource(run);
   const found = new Map<string, ResolvedSecret>();
-  const bySource = new Map<string, Wanted>();
-  for (const one of wanted) {
-    const source = typed ?? one.node.password ?? (run.console.canAsk ? { kind: 'prompt' as const } : undefined);
+  const bySource = new Map<string, { readonly source: SecretSource; readonly nodes: readonly Trusted[] }>();
+  for (const one of trusted) {
+    const { name, password } = one.node;
+    const source = typed ?? password ?? (run.console.canAsk ? { kind: 'prompt' as const } : undefined);
     if (source === undefined) {
-      found.set(one.node.name, { kind: 'missing', diagnostic: noSource(one.node.name) });
+      found.set(name, { kind: 'missing', diagnostic: noSource(name) });
       continue;
     }
-    const key = JSON.stringify([one.user, source]);
+    const key = JSON.stringify([one.way.target.user, source]);
     bySource.set(key, { source, nodes: [...(bySource.get(key)?.nodes ?? []), one] });
   }
   for (const { source, nodes } of bySource.values()) {
@@ -136,7 +127,7 @@ async function resolvePasswords(run: Run, clusterFile: string, wanted: readonly 
     const context = secretContext(run, {
       subject: nodesSubject(names),
       folder: dirname(clusterFile),
-      question: `Password of ${nodes[0]?.user ?? ''} on ${names.join(', ')}`,
+      question: `Password of ${nodes[0]?.way.target.user ?? ''} on ${names.join(', ')}`,
     });
     const resolved = await resolveSecret(source, context);
     for (const name of names) found.set(name, resolved);
@@ -213,7 +204,7 @@ async function findLocked(
   const limits = useLimits(run);
   const look = async (node: DesiredNode, way: Way): Promise<void> => {
     const base = { name: node.name, lacksSecret: false };
-    const asked = { ...limits, parallel: 1, newToken, facts: ['boot-session'] as const };
+    const asked = { ...observeLimits(run), parallel: 1, facts: ['boot-session'] as const };
     const { failures } = await observeFleet([{ node: node.name, way }], asked);
     const failed = failures[node.name] ?? [];
     if (failed.length === 0) {
@@ -233,13 +224,6 @@ async function findLocked(
   );
   return nodes.flatMap(({ name }) => locked.get(name) ?? []);
 }
-
-function onlyFailed(error: unknown): undefined {
-  if (error instanceof FleetError) return undefined;
-  throw error;
-}
-
-const newToken = (): string => randomBytes(16).toString('hex');
 
 /** One after another, since a person may be asked; after Ctrl-C nobody is. */
 async function settleKeys(
@@ -270,7 +254,7 @@ async function knowingPins(
   if (trusted.every(({ pin }) => pin === 'kept')) return trusted;
   const ways = openWays(run, { path: cluster.path, lock: readLock(keeper) });
   const again = async (one: Trusted): Promise<Trusted> => {
-    const settled = await ways.settle(one.node).catch(onlyFailed);
+    const settled = await ways.settle(one.node).catch(unlessAboutNode);
     return settled === undefined ? one : { ...one, way: { kind: 'way', ...settled } };
   };
   return Promise.all(trusted.map(again));
@@ -287,8 +271,7 @@ async function givePasswords(
   { cluster, attempts, trusted }: Given,
   set: (result: Result) => void,
 ): Promise<void> {
-  const wanted = trusted.map(({ node, way }) => ({ node, user: way.target.user }));
-  const secrets = await resolvePasswords(run, cluster.path, wanted);
+  const secrets = await resolvePasswords(run, cluster.path, trusted);
   const given: (Trusted & { readonly secret: Secret })[] = [];
   for (const one of trusted) {
     const base = { name: one.node.name, pin: one.pin, fingerprint: one.shown.fingerprint };
@@ -298,11 +281,10 @@ async function givePasswords(
   }
   const timing = timingFor(run);
   const limits = {
-    ...useLimits(run),
+    ...observeLimits(run),
     signal: run.signal,
     attempts,
     timing,
-    newToken,
     onProgress: (node: string, text: string) => run.console.err(`${node}: ${text}\n`),
   };
   const nodes = given.map(({ node }) => node);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayRunAnywhere, wantedRanks } from '../../../../src/cli/ranks/where-they-run.ts';
+import { mayRunAnywhere, wantedRanks } from '../../../../src/cli/ranks/logs.ts';
 import { withFallbacks } from '../../../../src/desired/layouts.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
