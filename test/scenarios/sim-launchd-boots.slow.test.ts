@@ -2,7 +2,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLaunchd, type Launchd, startBelow } from '../../src/sim/hosts/launchd.ts';
+import { createLaunchd, type Launchd } from '../../src/sim/hosts/launchd.ts';
+import { startBelow } from '../../src/sim/hosts/launchd-process.ts';
 import {
   createProcessGroups,
   type Lifeline,

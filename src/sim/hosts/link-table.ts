@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname } from 'node:path';
 import type { Reach } from '../model/wiring.ts';
 import { linkTablePath } from './launchd-process.ts';
+import { replaceFile } from './replace-file.ts';
+import { createTurns } from './turns.ts';
 
 const loopback = '127.0.0.1';
 
@@ -158,12 +158,6 @@ export interface LinkTables {
   readonly close: () => Promise<void>;
 }
 
-async function replace(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(`${path}.new`, text);
-  await rename(`${path}.new`, path);
-}
-
 /** Every address on a cable that some node has now, with its node. */
 const addressesOf = (reaches: Reaches): readonly (readonly [node: string, host: string])[] =>
   [...reaches].flatMap(([node, reach]) => (reach?.own ?? []).map((host) => [node, host] as const));
@@ -181,7 +175,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
   const pairs = new Map<string, LinkPair>();
   const written = new Map<string, string>();
   let reaches: Reaches = new Map();
-  let turn: Promise<void> = Promise.resolve();
+  const inTurn = createTurns();
 
   const pairFor = async (node: string, address: string): Promise<void> => {
     const key = pairKey(node, address);
@@ -189,7 +183,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
   };
   const write = async (path: string, text: string): Promise<void> => {
     if (written.get(path) === text) return;
-    await replace(path, text);
+    await replaceFile(path, text);
     written.set(path, text);
   };
   const writeAll = async (): Promise<void> => {
@@ -203,10 +197,6 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
       await write(root + linkTablePath, linkTableText(known, node, reaches.get(node)));
       await write(root + linkNamesPath, linkNamesText(known, node));
     }
-  };
-  const inTurn = (act: () => Promise<void>): Promise<void> => {
-    turn = turn.catch(() => undefined).then(act);
-    return turn;
   };
   return {
     announce: (node, texts) =>

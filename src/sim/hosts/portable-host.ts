@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askClientText } from './ask-client.ts';
 import { createNode, type FleetHost, type HostedNode, type HostRun, type SimulatedNode } from './fleet-host.ts';
-import { startBelow } from './launchd.ts';
+import { startBelow } from './launchd-process.ts';
 import { createLinkTables, type LinkTables } from './link-table.ts';
 import { createNodeRoot } from './node-root.ts';
 import { createProcessStarter, type ProcessStarter } from './process-starter.ts';

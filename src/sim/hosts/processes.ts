@@ -58,7 +58,8 @@ function isAlive(group: number): boolean {
   }
 }
 
-function signalGroup(group: number, name: string): void {
+/** Sends a signal to all of a group, if anybody is left in it. */
+export function signalGroup(group: number, name: string): void {
   try {
     process.kill(-group, name);
   } catch {

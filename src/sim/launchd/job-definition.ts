@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import { type PropertyList, readPlist } from '../model/plist.ts';
 
 /** When launchd starts a job again after it has ended. */
@@ -8,6 +9,8 @@ export type KeepAlive =
   | { readonly kind: 'after-exit'; readonly isSuccess: boolean }
   /** After a signal that it did not expect. */
   | { readonly kind: 'after-crash'; readonly isCrash: boolean };
+
+const processTypes = ['Standard', 'Interactive', 'Adaptive', 'Background'] as const;
 
 /** One launchd job as its property list defines it. Paths are as they stand there. */
 export interface JobDefinition {
@@ -28,7 +31,7 @@ export interface JobDefinition {
   readonly exitTimeoutSeconds: number;
   /** Whether the rest of its process group may outlive it. */
   readonly abandonsGroup: boolean;
-  readonly processType: 'Standard' | 'Interactive' | 'Adaptive' | 'Background';
+  readonly processType: (typeof processTypes)[number];
   /** The soft limit of open files; absent where nobody asked for another one. */
   readonly openFiles?: number;
   /** The list's own `Disabled`, which `launchctl enable` overrides. */
@@ -55,8 +58,7 @@ const isDictionary = (value: PropertyList): value is Dictionary => typeof value 
 const isTextList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isArgument);
 const isArgument: Check = (value) => typeof value === 'string' && !value.includes('\0');
 const isTextDictionary: Check = (value) => isDictionary(value) && Object.values(value).every(isArgument);
-const isProcessType: Check = (value) =>
-  value === 'Standard' || value === 'Interactive' || value === 'Adaptive' || value === 'Background';
+const isProcessType: Check = (value) => processTypes.some((one) => one === value);
 /** Of its keys (launchd.plist(5), SoftResourceLimits) only this one is simulated; all of them have integers. */
 const openFilesKey = 'NumberOfFiles';
 const isLimits: Check = (value) => isDictionary(value) && Object.values(value).every(isSeconds);
@@ -96,14 +98,8 @@ function keepAliveOf(value: PropertyList | undefined): KeepAlive | undefined {
 }
 
 const textOf = (value: PropertyList | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
-const secondsOf = (value: PropertyList | undefined, usual: number): number =>
-  typeof value === 'number' ? value : usual;
-
-/** An optional text as a property, so that what is absent stays absent. */
-const optional = <K extends string>(key: K, value: PropertyList | undefined): { readonly [P in K]?: string } => {
-  const text = textOf(value);
-  return text === undefined ? {} : ({ [key]: text } as { readonly [P in K]?: string });
-};
+const numberOf = (value: PropertyList | undefined): number | undefined =>
+  typeof value === 'number' ? value : undefined;
 
 const texts = (value: PropertyList | undefined): readonly string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
@@ -111,11 +107,6 @@ const texts = (value: PropertyList | undefined): readonly string[] =>
 function environmentOf(value: PropertyList | undefined): Readonly<Record<string, string>> {
   const entries = value !== undefined && isDictionary(value) ? Object.entries(value) : [];
   return Object.fromEntries(entries.flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])));
-}
-
-function openFilesOf(limits: PropertyList | undefined): { readonly openFiles?: number } {
-  const openFiles = limits !== undefined && isDictionary(limits) ? limits[openFilesKey] : undefined;
-  return typeof openFiles === 'number' ? { openFiles } : {};
 }
 
 /** Whether there is a limit that nothing here has. */
@@ -126,8 +117,7 @@ function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReadin
   const words = texts(list['ProgramArguments']);
   const program = textOf(list['Program']) ?? words[0];
   if (program === undefined) return { kind: 'refused', reason: 'neither Program nor ProgramArguments' };
-  const type = list['ProcessType'];
-  const interval = list['StartInterval'];
+  const limits = list['SoftResourceLimits'];
   return {
     kind: 'job',
     job: {
@@ -135,18 +125,20 @@ function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReadin
       program,
       words: words.length === 0 ? [program] : words,
       environment: environmentOf(list['EnvironmentVariables']),
-      ...optional('workingDirectory', list['WorkingDirectory']),
-      ...optional('standardOutPath', list['StandardOutPath']),
-      ...optional('standardErrorPath', list['StandardErrorPath']),
-      ...optional('userName', list['UserName']),
+      ...given({
+        workingDirectory: textOf(list['WorkingDirectory']),
+        standardOutPath: textOf(list['StandardOutPath']),
+        standardErrorPath: textOf(list['StandardErrorPath']),
+        userName: textOf(list['UserName']),
+        intervalSeconds: numberOf(list['StartInterval']),
+        openFiles: limits !== undefined && isDictionary(limits) ? numberOf(limits[openFilesKey]) : undefined,
+      }),
       runAtLoad: list['RunAtLoad'] === true,
       keepAlive,
-      throttleSeconds: secondsOf(list['ThrottleInterval'], defaults.throttleSeconds),
-      ...(typeof interval === 'number' && { intervalSeconds: interval }),
-      exitTimeoutSeconds: secondsOf(list['ExitTimeOut'], defaults.exitTimeoutSeconds),
+      throttleSeconds: numberOf(list['ThrottleInterval']) ?? defaults.throttleSeconds,
+      exitTimeoutSeconds: numberOf(list['ExitTimeOut']) ?? defaults.exitTimeoutSeconds,
       abandonsGroup: list['AbandonProcessGroup'] === true,
-      processType: type === 'Interactive' || type === 'Adaptive' || type === 'Background' ? type : 'Standard',
-      ...openFilesOf(list['SoftResourceLimits']),
+      processType: processTypes.find((one) => one === list['ProcessType']) ?? 'Standard',
       isDisabled: list['Disabled'] === true,
     },
   };

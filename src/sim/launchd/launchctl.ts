@@ -1,6 +1,16 @@
 import type { Exit } from '../../model/probe.ts';
 import { readPlist } from '../model/plist.ts';
-import { type JobSignal, type Phase, pidOf, type Service } from './launchd-state.ts';
+import type { JobDefinition, JobReading } from './job-definition.ts';
+import {
+  isDisabled,
+  type JobSignal,
+  type LaunchdEvent,
+  type LaunchdState,
+  type Phase,
+  pidOf,
+  type Service,
+  signals,
+} from './launchd-state.ts';
 
 /** Names of `sysexits.h`, which launchctl prints behind the number. */
 const exitNames: Readonly<Record<number, string>> = {
@@ -49,18 +59,12 @@ function exitLine(exit: Exit | undefined): string {
   return `last exit code = ${exit.code}${name === undefined ? '' : `: ${name}`}`;
 }
 
-function stateOf(phase: Phase): string {
-  switch (phase.kind) {
-    case 'running':
-      return 'running';
-    case 'stopping':
-      return 'SIGTERMed';
-    case 'scheduled':
-      return 'spawn scheduled';
-    case 'idle':
-      return 'not running';
-  }
-}
+const states = {
+  running: 'running',
+  stopping: 'SIGTERMed',
+  scheduled: 'spawn scheduled',
+  idle: 'not running',
+} as const satisfies Record<Phase['kind'], string>;
 
 const block = (name: string, inside: readonly string[]): readonly string[] => [
   `\t${name} = {`,
@@ -104,7 +108,7 @@ export function printText(service: Service): string {
       ['active count', pidOf(service) === undefined ? 0 : 1],
       ['path', path],
       ['type', 'LaunchDaemon'],
-      ['state', stateOf(phase)],
+      ['state', states[phase.kind]],
     ),
     '',
     ...fields(['program', job.program]),
@@ -166,7 +170,7 @@ export function readOverrides(text: string): ReadonlyMap<string, boolean> {
 }
 
 /** One command line of launchctl that changes something. */
-export type LaunchctlCommand =
+type LaunchctlCommand =
   | { readonly kind: 'bootstrap'; readonly path: string }
   | { readonly kind: 'bootout'; readonly label: string }
   | {
@@ -191,23 +195,9 @@ export interface LaunchctlAnswer {
   readonly exitCode: number;
 }
 
-/** Signals that can be named, by the number that macOS has for them. */
-const signals: Readonly<Record<string, JobSignal>> = {
-  '1': 'SIGHUP',
-  '2': 'SIGINT',
-  '3': 'SIGQUIT',
-  '9': 'SIGKILL',
-  '15': 'SIGTERM',
-  '17': 'SIGSTOP',
-  '19': 'SIGCONT',
-  '30': 'SIGUSR1',
-  '31': 'SIGUSR2',
-};
-
 /** `SIGTERM`, `TERM` or `15`. */
 function signalOf(word: string): JobSignal | undefined {
-  if (Object.hasOwn(signals, word)) return signals[word];
-  return Object.values(signals).find((name) => name === word || name === `SIG${word}`);
+  return Object.entries(signals).find(([number, name]) => [number, name, name.slice(3)].includes(word))?.[1];
 }
 
 const labelOf = (target: string | undefined): string | undefined =>
@@ -220,7 +210,7 @@ const agentOf = (target: string | undefined): string | undefined => {
 };
 
 /** `[-k] [-p] system/LABEL`, flags in one word or two. */
-function kickstart(words: readonly string[]): LaunchctlCommand | undefined {
+function parseKickstart(words: readonly string[]): LaunchctlCommand | undefined {
   const flags = words.filter((word) => word.startsWith('-'));
   const [target, ...more] = words.slice(flags.length);
   const label = labelOf(target);
@@ -229,14 +219,10 @@ function kickstart(words: readonly string[]): LaunchctlCommand | undefined {
   return { kind: 'kickstart', label, isKilling: letters.includes('k'), isPrinting: letters.includes('p') };
 }
 
-function withLabel(verb: string, label: string): LaunchctlCommand | undefined {
-  return verb === 'bootout' || verb === 'enable' || verb === 'disable' ? { kind: verb, label } : undefined;
-}
-
 /** The command that these arguments mean; `undefined` for a form that is not simulated. */
-export function parseLaunchctl(args: readonly string[]): LaunchctlCommand | undefined {
+function parseLaunchctl(args: readonly string[]): LaunchctlCommand | undefined {
   const [verb = '', first, second, ...more] = args;
-  if (verb === 'kickstart') return kickstart(args.slice(1));
+  if (verb === 'kickstart') return parseKickstart(args.slice(1));
   if (more.length > 0 || first === undefined) return undefined;
   if (verb === 'bootstrap') {
     return first === 'system' && second !== undefined && second !== ''
@@ -253,7 +239,8 @@ export function parseLaunchctl(args: readonly string[]): LaunchctlCommand | unde
     return { kind: verb, label: agent, isAgent: true };
   }
   const label = labelOf(first);
-  return label === undefined || second !== undefined ? undefined : withLabel(verb, label);
+  if (label === undefined || second !== undefined) return undefined;
+  return verb === 'bootout' || verb === 'enable' || verb === 'disable' ? { kind: verb, label } : undefined;
 }
 
 const failed = (exitCode: number, ...lines: readonly string[]): LaunchctlAnswer => ({
@@ -263,7 +250,7 @@ const failed = (exitCode: number, ...lines: readonly string[]): LaunchctlAnswer 
 });
 
 /** Everything went well; `stdout` is nothing unless something was asked for. */
-export const succeeded = (stdout = ''): LaunchctlAnswer => ({ stdout, stderr: '', exitCode: 0 });
+const succeeded = (stdout = ''): LaunchctlAnswer => ({ stdout, stderr: '', exitCode: 0 });
 
 /** What launchctl answers when launchd refuses; the codes are those of the knowledge about macOS 26. */
 export const refusals = {
@@ -277,25 +264,144 @@ export const refusals = {
   noService: (label: string) => failed(113, `Could not find service "${label}" in domain for system`),
 } as const;
 
-const notPermitted = '1: Operation not permitted';
-
 /** What a user without root is told. */
-export function refusalWithoutRoot(command: LaunchctlCommand): LaunchctlAnswer {
+function refusalWithoutRoot(command: LaunchctlCommand): LaunchctlAnswer {
+  if (command.kind === 'bootstrap') {
+    return failed(
+      5,
+      'Bootstrap failed: 5: Input/output error',
+      'Try re-running the command as root for richer errors.',
+    );
+  }
+  const what = {
+    bootout: 'Boot-out failed',
+    kickstart: `Could not kickstart service "${command.label}"`,
+    kill: 'Could not signal service',
+    enable: 'Could not enable service',
+    disable: 'Could not disable service',
+  };
+  return failed(1, `${what[command.kind]}: 1: Operation not permitted`);
+}
+
+/** A request of the tool. */
+export interface LaunchctlRequest {
+  /** Behind the name of the tool. */
+  readonly args: readonly string[];
+  readonly isRoot: boolean;
+}
+
+/** What the answers to launchctl are made with. */
+export interface LaunchdCore {
+  readonly state: () => LaunchdState;
+  /** Lets it happen, real processes included. */
+  readonly tell: (event: LaunchdEvent) => void;
+  /** Resolves as soon as it holds. */
+  readonly until: (isTrue: (state: LaunchdState) => boolean) => Promise<void>;
+  /** Resolves when the files show the state. */
+  readonly settled: () => Promise<void>;
+  /** Tells whoever has to know of a job before it is loaded. */
+  readonly announce: (job: JobDefinition) => Promise<void>;
+  readonly files: {
+    /** Reads a property list; launchd takes only what group and others cannot write. */
+    readonly readDefinition: (path: string) => Promise<JobReading>;
+    readonly writeOverrides: (overrides: ReadonlyMap<string, boolean>) => Promise<void>;
+    /** Keeps what was said of an agent of the user beside what was said before. */
+    readonly overrideAgent: (label: string, isDisabled: boolean) => Promise<void>;
+  };
+  readonly objectTo: (line: string) => void;
+}
+
+async function bootstrap(core: LaunchdCore, path: string): Promise<LaunchctlAnswer> {
+  const reading = await core.files.readDefinition(path);
+  if (reading.kind === 'not-simulated') core.objectTo(`/bin/launchctl 3:bootstrap system ${path} (${reading.key})`);
+  if (reading.kind !== 'job') return refusals.bootstrap;
+  const { job } = reading;
+  if (isDisabled(core.state(), job)) return refusals.disabled;
+  await core.announce(job);
+  if (core.state().services.has(job.label)) return refusals.bootstrap;
+  core.tell({ kind: 'load', job, path });
+  return succeeded();
+}
+
+/** Waits until the service is gone; another bootout meanwhile is told that this one is under way. */
+async function bootout(core: LaunchdCore, label: string): Promise<LaunchctlAnswer> {
+  const service = core.state().services.get(label);
+  if (service === undefined) return refusals.notLoaded;
+  if (service.phase.kind === 'stopping' && service.phase.next === 'unload') return refusals.inProgress;
+  core.tell({ kind: 'unload', label });
+  await core.until(({ services }) => !services.has(label));
+  return succeeded();
+}
+
+async function kickstart(
+  core: LaunchdCore,
+  { label, isKilling, isPrinting }: Extract<LaunchctlCommand, { kind: 'kickstart' }>,
+): Promise<LaunchctlAnswer> {
+  const service = core.state().services.get(label);
+  if (service === undefined) return refusals.noService(label);
+  if (service.phase.kind === 'stopping' && service.phase.next === 'unload') return refusals.inProgress;
+  core.tell({ kind: 'kick', label, isKilling });
+  await core.until(({ services }) => services.get(label)?.phase.kind !== 'stopping');
+  const now = core.state().services.get(label);
+  const pid = now === undefined ? undefined : pidOf(now);
+  return succeeded(isPrinting && pid !== undefined ? `${pid}\n` : '');
+}
+
+function kill(core: LaunchdCore, { label, signal }: Extract<LaunchctlCommand, { kind: 'kill' }>): LaunchctlAnswer {
+  const service = core.state().services.get(label);
+  if (service === undefined) return refusals.noService(label);
+  if (pidOf(service) === undefined) return refusals.noProcess;
+  core.tell({ kind: 'signal', label, signal });
+  return succeeded();
+}
+
+async function override(
+  { files, tell, state }: LaunchdCore,
+  label: string,
+  isDisabledNow: boolean,
+  isAgent: boolean,
+): Promise<void> {
+  // No agent is simulated: what is said of one is kept in its file, and nothing else follows from it.
+  if (isAgent) return files.overrideAgent(label, isDisabledNow);
+  tell({ kind: 'override', label, isDisabled: isDisabledNow });
+  return files.writeOverrides(state().overrides);
+}
+
+async function answer(core: LaunchdCore, command: LaunchctlCommand): Promise<LaunchctlAnswer> {
   switch (command.kind) {
     case 'bootstrap':
-      return failed(
-        5,
-        'Bootstrap failed: 5: Input/output error',
-        'Try re-running the command as root for richer errors.',
-      );
+      return bootstrap(core, command.path);
     case 'bootout':
-      return failed(1, `Boot-out failed: ${notPermitted}`);
+      return bootout(core, command.label);
     case 'kickstart':
-      return failed(1, `Could not kickstart service "${command.label}": ${notPermitted}`);
+      return kickstart(core, command);
     case 'kill':
-      return failed(1, `Could not signal service: ${notPermitted}`);
+      return kill(core, command);
     case 'enable':
     case 'disable':
-      return failed(1, `Could not ${command.kind} service: ${notPermitted}`);
+      await override(core, command.label, command.kind === 'disable', command.isAgent === true);
+      return succeeded();
   }
+}
+
+/** The usage of launchctl, for command lines that it does not take. */
+const launchctlUsage: LaunchctlAnswer = {
+  stdout: '',
+  stderr: 'Usage: launchctl <subcommand> ... | help [subcommand]\n',
+  exitCode: 64,
+};
+
+/** Does what a command line of launchctl asks for and answers when it is done, files included. */
+export async function answerLaunchctl(core: LaunchdCore, request: LaunchctlRequest): Promise<LaunchctlAnswer> {
+  const command = parseLaunchctl(request.args);
+  // What a user may say of the agents of his own domain is not simulated.
+  const isAgent = (command?.kind === 'enable' || command?.kind === 'disable') && command.isAgent === true;
+  if (command === undefined || (isAgent && !request.isRoot)) {
+    core.objectTo(`/bin/launchctl ${request.args.length}:${request.args.join(' ').replaceAll('\n', '?')}`);
+    return launchctlUsage;
+  }
+  if (!request.isRoot) return refusalWithoutRoot(command);
+  const answered = await answer(core, command);
+  await core.settled();
+  return answered;
 }

@@ -1,17 +1,21 @@
 import { type Exit, isSuccess } from '../../model/probe.ts';
 import type { JobDefinition } from './job-definition.ts';
 
+/** Signals that can be named, by the number that macOS has for them. */
+export const signals = {
+  '1': 'SIGHUP',
+  '2': 'SIGINT',
+  '3': 'SIGQUIT',
+  '9': 'SIGKILL',
+  '15': 'SIGTERM',
+  '17': 'SIGSTOP',
+  '19': 'SIGCONT',
+  '30': 'SIGUSR1',
+  '31': 'SIGUSR2',
+} as const;
+
 /** A signal that launchctl can be told to send. */
-export type JobSignal =
-  | 'SIGHUP'
-  | 'SIGINT'
-  | 'SIGQUIT'
-  | 'SIGKILL'
-  | 'SIGTERM'
-  | 'SIGSTOP'
-  | 'SIGCONT'
-  | 'SIGUSR1'
-  | 'SIGUSR2';
+export type JobSignal = (typeof signals)[keyof typeof signals];
 
 /** Where the process of a service stands. */
 export type Phase =

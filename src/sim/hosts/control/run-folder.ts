@@ -1,6 +1,7 @@
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSameProcess, sweepMarked } from '../processes.ts';
+import { replaceFile } from '../replace-file.ts';
 import { askControl, removeSocket } from './control.ts';
 
 /** How one simulated node is reached. */
@@ -44,9 +45,7 @@ export const stoppedFileName = 'stopped.json';
 export async function writeRunFile(folder: string, run: RunFile): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
-  const temporary = join(folder, `${runFileName}.new`);
-  await writeFile(temporary, `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
-  await rename(temporary, join(folder, runFileName));
+  await replaceFile(join(folder, runFileName), `${JSON.stringify(run, null, 2)}\n`, 0o600);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
@@ -88,11 +87,8 @@ export const readSavedState = (folder: string): Promise<string | undefined> =>
   readFile(join(folder, stateName), 'utf8').catch(() => undefined);
 
 /** Keeps the state for the next simulator of this folder, by a temporary name and a rename. */
-export async function saveState(folder: string, text: string): Promise<void> {
-  const path = join(folder, stateName);
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  await rename(`${path}.new`, path);
-}
+export const saveState = (folder: string, text: string): Promise<void> =>
+  replaceFile(join(folder, stateName), text, 0o600);
 
 /** Forgets the state: the next simulator of this folder begins with new Macs. */
 export const forgetState = (folder: string): Promise<void> => rm(join(folder, stateName), { force: true });

@@ -1,9 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import ssh2 from 'ssh2';
 import type { ConnectionState } from '../../model/fleet.ts';
+import { replaceFile } from '../replace-file.ts';
 
 /** An ed25519 key as OpenSSH keeps it: the private file's text, and the one-line public form without a comment. */
 export interface KeyFile {
@@ -91,8 +92,7 @@ export async function loadOrCreateKey(path: string, comment: string): Promise<Ke
   }
   const made = createKeyText(comment);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.new`, made.privateText, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await replaceFile(path, made.privateText, 0o600);
   await writeFile(`${path}.pub`, `${made.publicText} ${comment}\n`, { mode: 0o644 });
   return { path, ...made };
 }
