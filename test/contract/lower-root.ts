@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hostTool } from '../../src/sim/hosts/base-tools/all-base-tools.ts';
-import { buildLowerRoot, lowerRootDigest, programNames } from '../../src/sim/hosts/namespace/lower-root.ts';
+import { buildLowerRoot, lowerRootDigest } from '../../src/sim/hosts/namespace/lower-root.ts';
 
 /** Kept from run to run, as the packages are. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));
@@ -32,7 +31,7 @@ async function touch(path: string): Promise<boolean> {
 async function build(folder: string, name: string): Promise<void> {
   const made = await mkdtemp(join(folder, 'new-'));
   try {
-    await buildLowerRoot(made, hostTool, programNames);
+    await buildLowerRoot(made);
     await rename(made, join(folder, name)).catch(async (error: unknown) => {
       if (!(await touch(join(folder, name)))) throw error;
     });
@@ -66,7 +65,7 @@ async function sweep(folder: string, used: string): Promise<void> {
 
 /** What all Macs in namespaces have in common, built once for all fleets of all runs: it is never written to. */
 export async function sharedLowerRoot(folder = cache): Promise<string> {
-  const name = await lowerRootDigest(hostTool, programNames);
+  const name = await lowerRootDigest();
   await mkdir(folder, { recursive: true });
   if (!(await touch(join(folder, name)))) await build(folder, name);
   await sweep(folder, name);

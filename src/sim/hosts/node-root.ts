@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
@@ -6,10 +6,17 @@ import { rdmaClientsPath } from '../model/rdma.ts';
 import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
 import { doubleFiles } from './doubled-programs.ts';
-import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey, toldPath } from './ssh/ssh-user.ts';
+import { homeOf, sudoRulesPath } from './ssh/ssh-user.ts';
 
 /** What a fresh root is made for. */
-export interface NodeRootOptions extends AccountPlace {
+export interface NodeRootOptions {
+  /** Absolute folder that stands for `/`. */
+  readonly root: string;
+  readonly user: string;
+  /** The client's key. */
+  readonly userKey: string;
+  /** Whose files those of the ssh user are, where a node has users. */
+  readonly owner?: { readonly userId: number; readonly groupId: number };
   readonly platform: NodeJS.Platform;
   /** The program by which the tools reach the simulator. */
   readonly askText: string;
@@ -218,4 +225,40 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
       last = files;
     },
   };
+}
+
+/** The rule by which the ssh user needs no password: what a Mac of a fleet has when the model says `allowed`. */
+function dropInFiles(files: readonly NodeFile[], user: string): readonly NodeFile[] {
+  const word = files.find(({ path }) => path === '/.sim/sudo')?.text.trim();
+  const rule = `${user} ALL=(root) NOPASSWD: ALL\n`;
+  return word === 'allowed' ? [dataFile(`${sudoRulesPath}/meshwright`, rule)] : [];
+}
+
+/** Outlives a simulator, so that the next one leaves alone what happened on the disk meanwhile. */
+const toldPath = '/.sim/has-key';
+
+async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
+  if (owner !== undefined) await chown(path, owner.userId, owner.groupId);
+}
+
+/**
+ * Puts the key of this computer into `~/.ssh/authorized_keys`, or takes the file away, whenever the model changes its
+ * mind; whatever happens on the node in between stays.
+ */
+async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
+  const { root, user, userKey } = place;
+  const told = await readFile(join(root, toldPath), 'utf8').catch(() => '');
+  const now = `${hasKey}\n`;
+  if (told === now) return;
+  const home = homeOf(root, user);
+  const ssh = join(home, '.ssh');
+  const keys = join(ssh, 'authorized_keys');
+  await mkdir(home, { recursive: true });
+  await owned(place, home);
+  if (hasKey) {
+    await mkdir(ssh, { recursive: true, mode: 0o700 });
+    await writeFile(keys, `${userKey} simulated\n`, { mode: 0o600 });
+    for (const path of [ssh, keys]) await owned(place, path);
+  } else await rm(ssh, { recursive: true, force: true });
+  await writeFile(join(root, toldPath), now);
 }

@@ -1,6 +1,3 @@
-/** Reads the commands of a `$( )` or a pair of backquotes; given by the reader of lists, which reads words itself. */
-type ReadNested = (cursor: Cursor, end: ')' | '`') => void;
-
 /** A carriage return and its kind are characters like any other to a shell. */
 const blankOrOperator = /[ \t\n;&|()<>]/;
 
@@ -20,15 +17,15 @@ function plainRun(cursor: Cursor, plain: RegExp): string {
 const caseChange = /^!?[A-Za-z_0-9@*]+(\^|,|@[A-Z]$)/;
 
 /** Behind `${`: to the matching brace, through quotes and nested expansions. */
-function skipBraces(cursor: Cursor, nested: ReadNested): void {
+function skipBraces(cursor: Cursor): void {
   const start = cursor.at;
   while (cursor.at < cursor.text.length && !ahead(cursor, '}')) {
     const char = cursor.text[cursor.at];
     cursor.at += 1;
     if (char === '\\') cursor.at += 1;
     else if (char === "'") skipPast(cursor, "'");
-    else if (char === '"') readDouble(cursor, nested);
-    else if (char === '$' || char === '`') readExpansion(cursor, char, nested);
+    else if (char === '"') readDouble(cursor);
+    else if (char === '$' || char === '`') readExpansion(cursor, char);
   }
   const inside = cursor.text.slice(start, cursor.at);
   cursor.at += 1;
@@ -48,9 +45,9 @@ function skipArithmetic(cursor: Cursor): void {
 }
 
 /** Behind a `$` or a backquote. Returns what it stands for: itself when it expands nothing. */
-function readExpansion(cursor: Cursor, char: '$' | '`', nested: ReadNested): string {
+function readExpansion(cursor: Cursor, char: '$' | '`'): string {
   if (char === '`') {
-    nested(cursor, '`');
+    readNested(cursor, '`');
     return expansion;
   }
   if (ahead(cursor, '((')) {
@@ -60,12 +57,12 @@ function readExpansion(cursor: Cursor, char: '$' | '`', nested: ReadNested): str
   }
   if (ahead(cursor, '(')) {
     cursor.at += 1;
-    nested(cursor, ')');
+    readNested(cursor, ')');
     return expansion;
   }
   if (ahead(cursor, '{')) {
     cursor.at += 1;
-    skipBraces(cursor, nested);
+    skipBraces(cursor);
     return expansion;
   }
   const name = /^([A-Za-z_][A-Za-z_0-9]*|[0-9@*#?$!-])/.exec(cursor.text.slice(cursor.at, cursor.at + 128))?.[0];
@@ -75,7 +72,7 @@ function readExpansion(cursor: Cursor, char: '$' | '`', nested: ReadNested): str
 }
 
 /** Behind the opening double quote. */
-function readDouble(cursor: Cursor, nested: ReadNested): string {
+function readDouble(cursor: Cursor): string {
   let literal = '';
   while (cursor.at < cursor.text.length) {
     literal += plainRun(cursor, plainInQuotes);
@@ -84,30 +81,30 @@ function readDouble(cursor: Cursor, nested: ReadNested): string {
     cursor.at += 1;
     if (char === '"') break;
     if (char === '\\') literal += cursor.text[cursor.at++] ?? '';
-    else if (char === '$' || char === '`') literal += readExpansion(cursor, char, nested);
+    else if (char === '$' || char === '`') literal += readExpansion(cursor, char);
     else literal += char;
   }
   return literal;
 }
 
-function readPiece(cursor: Cursor, nested: ReadNested): string {
+function readPiece(cursor: Cursor): string {
   const char = cursor.text[cursor.at] ?? '';
   cursor.at += 1;
   if (char === "'") return skipPast(cursor, "'");
-  if (char === '"') return readDouble(cursor, nested);
+  if (char === '"') return readDouble(cursor);
   if (char === '\\') return cursor.text[cursor.at++] ?? '';
-  if (char === '$' || char === '`') return readExpansion(cursor, char, nested);
+  if (char === '$' || char === '`') return readExpansion(cursor, char);
   return char;
 }
 
 /** Reads one word; empty at an operator, at a blank and at the end of the text. */
-function readWord(cursor: Cursor, end: ')' | '`' | undefined, nested: ReadNested): ShellWord | undefined {
+function readWord(cursor: Cursor, end: End): ShellWord | undefined {
   const start = cursor.at;
   let literal = '';
   while (cursor.at < cursor.text.length) {
     const char = cursor.text[cursor.at] ?? '';
     if (blankOrOperator.test(char) || (char === '`' && end === '`')) break;
-    literal += plainRun(cursor, plainInWord) || readPiece(cursor, nested);
+    literal += plainRun(cursor, plainInWord) || readPiece(cursor);
   }
   if (cursor.at === start) return undefined;
   return { literal, isSingleQuoted: cursor.text[start] === "'", line: lineAt(cursor, start) };
@@ -123,9 +120,9 @@ export interface ShellWord {
 
 /** One simple command: `NAME=value` words, then the words, and the targets of redirections. */
 export interface SimpleCommand {
-  readonly assignments: readonly ShellWord[];
-  readonly words: readonly ShellWord[];
-  readonly targets: readonly ShellWord[];
+  readonly assignments: ShellWord[];
+  readonly words: ShellWord[];
+  readonly targets: ShellWord[];
 }
 
 /** A form that the shell of a Mac, bash 3.2, does not take. */
@@ -134,12 +131,6 @@ export interface Refusal {
   /** The token or the parameter expansion in question. */
   readonly token: string;
   readonly line: number;
-}
-
-/** Everything that was read of a shell text. */
-interface ShellReading {
-  readonly commands: readonly SimpleCommand[];
-  readonly refusals: readonly Refusal[];
 }
 
 /** Stands in a literal for an expansion. */
@@ -185,12 +176,6 @@ function skipPast(cursor: Cursor, wanted: string): string {
   return part;
 }
 
-interface OpenCommand {
-  readonly assignments: ShellWord[];
-  readonly words: ShellWord[];
-  readonly targets: ShellWord[];
-}
-
 /** A `case` under way: before `in`, in a pattern, or in the commands of a pattern. */
 interface OpenCase {
   state: 'subject' | 'pattern' | 'body';
@@ -202,7 +187,7 @@ type End = ')' | '`' | undefined;
 interface List {
   readonly end: End;
   readonly cases: OpenCase[];
-  command: OpenCommand;
+  command: SimpleCommand;
 }
 
 const reserved = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '{', '!', 'time']);
@@ -214,7 +199,7 @@ const redirections = ['<<-', '<<<', '<<', '<>', '<&', '>>', '>&', '>|', '<', '>'
 const redirectionStart = /[0-9<>]/;
 const operatorStart = /[&;|\n]/;
 
-const emptyCommand = (): OpenCommand => ({ assignments: [], words: [], targets: [] });
+const emptyCommand = (): SimpleCommand => ({ assignments: [], words: [], targets: [] });
 
 function finish(cursor: Cursor, list: List): void {
   const { assignments, words, targets } = list.command;
@@ -256,7 +241,7 @@ function takeRedirection(cursor: Cursor, list: List): boolean {
     return true;
   }
   skipBlanks(cursor);
-  const target = readWord(cursor, list.end, readNested);
+  const target = readWord(cursor, list.end);
   if (target === undefined) return true;
   if (operator === '<<' || operator === '<<-') {
     cursor.heredocs.push({ delimiter: target.literal, isIndented: operator === '<<-' });
@@ -337,7 +322,7 @@ function readList(cursor: Cursor, end: End): void {
     if (ahead(cursor, '(') || ahead(cursor, ')')) {
       if (takeParenthesis(cursor, list)) break;
     } else if (!takeRedirection(cursor, list) && !takeOperator(cursor, list)) {
-      const word = readWord(cursor, end, readNested);
+      const word = readWord(cursor, end);
       if (word !== undefined) place(list, word);
     }
   }
@@ -357,7 +342,7 @@ function readNested(cursor: Cursor, end: ')' | '`'): void {
  * sh far enough for quoting, expansions, here-documents, `case` and redirections; a text that no shell would take
  * gives some reading and never an error. Bodies of here-documents are data.
  */
-export function readShell(text: string): ShellReading {
+export function readShell(text: string): Pick<Cursor, 'commands' | 'refusals'> {
   const cursor: Cursor = {
     text,
     at: 0,
@@ -368,6 +353,5 @@ export function readShell(text: string): ShellReading {
     counted: { at: 0, line: 1 },
   };
   while (cursor.at < text.length) readList(cursor, undefined);
-  const commands: readonly SimpleCommand[] = cursor.commands;
-  return { commands, refusals: cursor.refusals };
+  return cursor;
 }

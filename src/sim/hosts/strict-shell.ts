@@ -66,13 +66,10 @@ const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh']);
 function innerScripts(command: SimpleCommand): readonly string[] {
   const words = commandWords(command);
   const name = baseName(words[0]);
-  if (name === 'eval')
-    return [
-      words
-        .slice(1)
-        .map((word) => word.literal)
-        .join(' '),
-    ];
+  if (name === 'eval') {
+    const literals = words.slice(1).map((word) => word.literal);
+    return [literals.join(' ')];
+  }
   if (name === 'trap') return words.length > 2 ? [words[1]?.literal ?? ''] : [];
   const shellAt = command.words.findIndex((word) => shells.has(baseName(word)));
   if (shellAt < 0) return [];
@@ -143,18 +140,12 @@ function inspect(text: string, place: Place): readonly Objection[] {
  */
 export const objectionsTo = (text: string, root: string): readonly Objection[] => inspect(text, { root, depth: 0 });
 
-/** Collects what a shell reads from its standard input and judges it at the end. */
-interface InputWatch {
-  readonly add: (chunk: Buffer) => void;
-  readonly objections: () => readonly Objection[];
-}
-
 /**
  * A watch over the input of a command that makes a shell read its script from there (`sh -s`), else undefined.
  * The script is already running when it is complete, so its objections are only written down. The first mebibyte
  * counts.
  */
-export function createInputWatch(text: string, root: string): InputWatch | undefined {
+export function createInputWatch(text: string, root: string) {
   const readsScript = readShell(text).commands.some(({ words }) => {
     const shellAt = words.findIndex((word) => shells.has(baseName(word)));
     const after = words.slice(shellAt + 1);
@@ -164,10 +155,11 @@ export function createInputWatch(text: string, root: string): InputWatch | undef
   const chunks: Buffer[] = [];
   let size = 0;
   return {
-    add: (chunk) => {
+    add: (chunk: Buffer): void => {
       if (size < inputLimit) chunks.push(chunk);
       size += chunk.length;
     },
+    /** Of what was read until the end. */
     objections: () => inspect(Buffer.concat(chunks).toString('utf8'), { root, depth: 1 }),
   };
 }

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Exit } from '../../../model/probe.ts';
+import type { JobDefinition } from '../../launchd/job-definition.ts';
+import { toolFile } from '../../model/node-files.ts';
 import type { JobProcess } from '../launchd-process.ts';
 import { processStart } from '../processes.ts';
+import { homeOf, markVariable } from '../ssh/ssh-user.ts';
 import { type Ground, startBound } from './ground.ts';
 
 /** What a boot is made of. */
@@ -19,29 +22,6 @@ interface BootOptions {
   /** Private to the node, for pipes. */
   readonly folder: string;
   readonly mark: string;
-}
-
-/** A job as the node itself starts it. */
-export interface AgentJob {
-  readonly program: string;
-  readonly words: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly folder: string;
-  readonly out: string;
-  readonly err: string;
-  /** Root when absent. */
-  readonly user?: string;
-  readonly abandonsGroup: boolean;
-}
-
-/** The processes of one boot of one node. */
-export interface Boot {
-  /** Answers when the process is there; undefined when it cannot be. Its number is that of the node's own table. */
-  readonly startJob: (job: AgentJob, onEnd: (exit: Exit, pid: number) => void) => JobProcess | undefined;
-  /** Whether the node listens for ssh from now on; connections that are open stay so. */
-  readonly setDoor: (isOpen: boolean) => void;
-  /** Ends all of them, wherever they hide; resolves when the last one is gone. */
-  readonly end: () => Promise<void>;
 }
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
@@ -87,11 +67,22 @@ function readLine(fd: number): string {
 
 const hex = (text: string): string => Buffer.from(text).toString('hex');
 
-const startLine = (job: AgentJob): string => {
-  const { program, words, environment, folder, out, err, user, abandonsGroup } = job;
-  const head = [abandonsGroup ? '1' : '0', user ?? '', program, folder, out, err, String(words.length)];
-  return `start ${[...head, ...words, ...Object.entries(environment).flat()].map(hex).join(' ')}\n`;
-};
+/** What launchd gives a daemon on a Mac, and nothing else. What it is to write without a path goes into nothing. */
+function startLine(job: JobDefinition, mark: string): string {
+  const user = job.userName === 'root' ? undefined : job.userName;
+  const environment = {
+    PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+    XPC_FLAGS: '0x0',
+    XPC_SERVICE_NAME: job.label,
+    ...(user !== undefined && { USER: user, LOGNAME: user, HOME: homeOf('', user), SHELL: '/bin/sh' }),
+    ...job.environment,
+    [markVariable]: mark,
+  };
+  const outputs = [job.standardOutPath ?? '/dev/null', job.standardErrorPath ?? '/dev/null'];
+  const folder = job.workingDirectory ?? '/';
+  const head = [job.abandonsGroup ? '1' : '0', user ?? '', job.program, folder, ...outputs, String(job.words.length)];
+  return `start ${[...head, ...job.words, ...Object.entries(environment).flat()].map(hex).join(' ')}\n`;
+}
 
 function spawnAgent({ ground, name, root, askPath, mark }: BootOptions, fds: readonly [number, number]): ChildProcess {
   const own = [`--net=/proc/${ground.pid}/root/run/netns/${name}`, `--mount=/proc/${ground.pid}/ns/mnt`];
@@ -131,7 +122,7 @@ function exitOf(what: string, how: string): Exit {
 }
 
 /** Starts a node: its disk and its network are there already. @throws Error when it does not come up */
-export async function startBoot(options: BootOptions): Promise<Boot> {
+export async function startBoot(options: BootOptions) {
   const paths = [join(options.folder, 'requests'), join(options.folder, 'answers')] as const;
   execFileSync('mkfifo', ['-m', '600', ...paths]);
   const [requests, answers] = [pipeToChild(paths[0]), pipeFromChild(paths[1])];
@@ -166,15 +157,18 @@ export async function startBoot(options: BootOptions): Promise<Boot> {
     if (!isOver) writeSync(requests.ours, line);
   };
   return {
-    startJob: (job, onEnd) => {
-      tell(startLine(job));
+    /** Answers when the process is there; undefined when it cannot be. Its number is that of the node's own table. */
+    startJob: (job: JobDefinition, mark: string, onEnd: (exit: Exit, pid: number) => void): JobProcess | undefined => {
+      tell(startLine(job, mark));
       const pid = isOver ? 0 : Number(readLine(answers.ours));
       if (!(pid > 0)) return undefined;
       jobs.set(pid, onEnd);
       return { pid, signal: (name) => tell(`signal ${pid} ${name.slice(3)}\n`) };
     },
-    setDoor: (isOpen) => tell(`door ${isOpen ? 1 : 0}\n`),
-    end: async () => {
+    /** Whether the node listens for ssh from now on; connections that are open stay so. */
+    setDoor: (isOpen: boolean): void => tell(`door ${isOpen ? 1 : 0}\n`),
+    /** Ends all of them, wherever they hide; resolves when the last one is gone. */
+    end: async (): Promise<void> => {
       jobs.clear();
       shut();
       child.kill('SIGKILL');
@@ -183,6 +177,10 @@ export async function startBoot(options: BootOptions): Promise<Boot> {
     },
   };
 }
+
+/** The processes of one boot of one node. */
+export type Boot = Awaited<ReturnType<typeof startBoot>>;
+
 /**
  * What becomes the first process of a boot, in namespaces of its own and still with the programs of this machine. It
  * gives the node its name, its processes, its devices and the socket of the simulator, and leaves everything else of
@@ -208,3 +206,103 @@ pivot_root . .sim/outside
 /.sim/programs/umount -l /.sim/outside
 exec /usr/bin/perl /.sim/agent
 `;
+
+/**
+ * The first process of every boot of a node, for the perl of its own root. It listens on port 22 and starts an sshd for
+ * each connection, as the launchd of macOS does; it starts, signals and reaps the jobs of the simulated launchd. The
+ * simulator writes requests to its standard input, one line each with its words in hexadecimal, and reads one line of
+ * answer per start from descriptor 3. How jobs end is told on standard output. When its input ends, so does the node.
+ *
+ * @see ssh.plist of macOS: launchd itself listens for ssh (`inetdCompatibility`) and starts `sshd -i`
+ */
+const agentProgram = `use strict;
+use Socket;
+use POSIX ();
+use Fcntl;
+use Config;
+$| = 1;
+my @signal = split ' ', $Config{sig_name};
+open my $reply, '>&=', 3 or die;
+fcntl $reply, F_SETFD, FD_CLOEXEC;
+pipe my $woken, my $wake or die;
+fcntl $wake, F_SETFL, O_NONBLOCK;
+$SIG{CHLD} = sub { syswrite $wake, '.' };
+my $door = opened();
+my %job;
+my $input = '';
+syswrite STDOUT, "up\\n";
+while (1) {
+  my $bits = '';
+  vec($bits, fileno $_, 1) = 1 for \\*STDIN, $woken, $door // ();
+  select($bits, undef, undef, undef) < 0 and next;
+  if (vec $bits, fileno $woken, 1) {
+    sysread $woken, my $dots, 4096;
+    while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) { ended($pid, $?) }
+  }
+  if ($door && vec $bits, fileno $door, 1) {
+    accept my $client, $door or next;
+    my $pid = fork // next;
+    if (!$pid) {
+      open STDIN, '<&', $client;
+      open STDOUT, '>&', $client;
+      open STDERR, '>>', '/.sim/sshd.log';
+      exec '/usr/sbin/sshd', '-i', '-e', '-f', '/.sim/sshd/config' or POSIX::_exit(127);
+    }
+  }
+  if (vec $bits, fileno STDIN, 1) {
+    sysread STDIN, $input, 65536, length $input or exit 0;
+    asked(split / /, $1) while $input =~ s/^([^\\n]*)\\n//;
+  }
+}
+sub opened {
+  socket my $new, PF_INET, SOCK_STREAM, 0 or die;
+  setsockopt $new, SOL_SOCKET, SO_REUSEADDR, 1;
+  bind $new, pack_sockaddr_in(22, INADDR_ANY) or die;
+  listen $new, 128 or die;
+  return $new;
+}
+sub ended {
+  my ($pid, $status) = @_;
+  my $abandons = delete $job{$pid} // return;
+  kill 'TERM', -$pid unless $abandons;
+  syswrite STDOUT, $status & 127 ? "signalled $pid $signal[$status & 127]\\n" : "exited $pid @{[$status >> 8]}\\n";
+}
+sub asked {
+  my ($what, @words) = @_;
+  if ($what eq 'signal') { kill $words[1], $words[0] if exists $job{$words[0]}; return }
+  if ($what eq 'door') { $door = $words[0] ? $door // opened() : undef; return }
+  my $pid = started(map { pack 'H*', $_ } @words);
+  syswrite $reply, "$pid\\n";
+}
+sub started {
+  my ($abandons, $user, $program, $folder, $out, $err, $count, @rest) = @_;
+  my @words = splice @rest, 0, $count;
+  -f $program && -x _ && -d $folder or return 0;
+  my @outputs = map { open my $to, '>>', $_ or return 0; $to } $out, $err;
+  my @account = $user eq '' ? () : getpwnam $user;
+  $user eq '' || @account or return 0;
+  pipe my $failed, my $failing or return 0;
+  my $pid = fork // return 0;
+  if (!$pid) {
+    POSIX::setsid();
+    if (@account) {
+      ($(, $)) = ($account[3], "$account[3] $account[3]");
+      ($<, $>) = ($account[2], $account[2]);
+    }
+    open STDIN, '<', '/dev/null';
+    open STDOUT, '>&', $outputs[0];
+    open STDERR, '>&', $outputs[1];
+    chdir $folder or do { syswrite $failing, '.'; POSIX::_exit(78) };
+    %ENV = @rest;
+    exec { $program } @words or syswrite $failing, '.';
+    POSIX::_exit(78);
+  }
+  close $failing;
+  if (sysread $failed, my $dot, 1) { waitpid $pid, 0; return 0 }
+  $job{$pid} = $abandons;
+  return $pid;
+}
+`;
+
+/** Where the first process of every boot is. */
+export const agentFile = toolFile('/.sim/agent', agentProgram);

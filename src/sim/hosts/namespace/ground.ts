@@ -41,14 +41,8 @@ server.listen(process.argv[1], () => process.stdout.write('up\\n'));
 process.stdin.on('end', () => process.exit(0)).resume();
 `;
 
-/** Reaches addresses of the office network from outside of it. */
-export interface Forwarder {
-  readonly dial: (address: string, port: number) => Socket;
-  readonly close: () => Promise<void>;
-}
-
 /** Starts it in the network of the ground. `path` is where it listens, a socket that only this user can use. */
-export async function startForwarder(ground: Ground, path: string, mark: string): Promise<Forwarder> {
+export async function startForwarder(ground: Ground, path: string, mark: string) {
   const net = `--net=/proc/${ground.pid}/ns/net`;
   const words = ['nsenter', net, process.execPath, '-e', forwarderProgram, path];
   const child = startBound({ words, mark, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -62,19 +56,22 @@ export async function startForwarder(ground: Ground, path: string, mark: string)
   await Promise.race([up, failed]);
   failed.catch(() => undefined);
   return {
-    dial: (address, port) => {
+    dial: (address: string, port: number): Socket => {
       const socket = connect({ path, allowHalfOpen: true });
       socket.on('error', () => undefined);
       socket.write(`${address} ${port}\n`);
       return socket;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       stdin?.end();
       child.kill('SIGKILL');
       await ended.catch(() => undefined);
     },
   };
 }
+
+/** Reaches addresses of the office network from outside of it. */
+export type Forwarder = Awaited<ReturnType<typeof startForwarder>>;
 
 /**
  * The ground on which the nodes of one fleet stand: a process with a mount namespace and the network namespace of the

@@ -12,9 +12,7 @@ const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];
 const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
 
 /** Programs of this machine that the tools of a node call. */
-export const programNames: readonly string[] = [
-  ...new Set(wrapped.map(({ host }) => host).filter((name) => name !== 'none')),
-];
+const programNames: readonly string[] = [...new Set(wrapped.map(({ host }) => host).filter((name) => name !== 'none'))];
 
 /**
  * The tools of a node below those that are rendered. They are those of the portable host; what only a place without
@@ -31,41 +29,6 @@ export function nodeTools(user: string): readonly NodeFile[] {
   });
 }
 
-/** What rendered tools call of the tools around them. */
-const called = /\/(?:usr\/)?bin\/(awk|cat|cmp)(?= )/g;
-
-const renderedTools = new WeakMap<NodeFile, NodeFile>();
-
-/**
- * A rendered tool that calls the programs below by themselves: a wrapper judges what a client types, and would be two
- * more processes for every answer.
- */
-export function callingPrograms(file: NodeFile): NodeFile {
-  if (!file.isExecutable) return file;
-  const known = renderedTools.get(file);
-  if (known !== undefined) return known;
-  const made = { ...file, text: file.text.replaceAll(called, `${programsPath}/$1`) };
-  renderedTools.set(file, made);
-  return made;
-}
-
-/** The account of the ssh user, as macOS numbers the first one that is made on a Mac. */
-export const userId = 501;
-/** Its group: `staff`. */
-export const groupId = 20;
-
-const privilegeUser = 'sshd:*:75:75:sshd Privilege separation:/var/empty:/usr/bin/false';
-
-/** sudo on a Mac keeps these of what the caller exported; everything else is gone. */
-const kept = 'HOME LANG LC_ALL LC_CTYPE TZ TERM';
-
-const sudoers = `Defaults env_reset, env_keep += "${kept}", !requiretty, !use_pty
-Defaults secure_path = "/usr/bin:/bin:/usr/sbin:/sbin"
-root ALL=(ALL) ALL
-%admin ALL=(ALL) ALL
-#includedir /private/etc/sudoers.d
-`;
-
 /** The password of the account, judged by its hash; a wrong one is refused without the pause of PAM. */
 const pamSudo = 'auth required pam_unix.so nodelay\naccount required pam_permit.so\nsession required pam_permit.so\n';
 const pamOther = 'auth required pam_deny.so\naccount required pam_permit.so\nsession required pam_permit.so\n';
@@ -77,55 +40,6 @@ const systemFiles: readonly NodeFile[] = [
   dataFile('/private/etc/pam.d/sudo', pamSudo),
   dataFile('/private/etc/pam.d/other', pamOther),
 ];
-
-/**
- * Who is on one node: its own name, the ssh user with the hash of the password, the word of the model about sudo, and all
- * accounts of the model, as `accountsText` writes them.
- */
-interface NodeAccount {
-  readonly name: string;
-  readonly user: string;
-  readonly sudo: string;
-  readonly hash: string;
-  readonly accounts: string;
-}
-
-/** Accounts of the model but those that every node has here: they log in nowhere. Numbers below zero do not exist on Linux. */
-function otherAccounts(accounts: string, user: string) {
-  const known = ['0', String(userId), '75'];
-  const others = accounts
-    .split('\n')
-    .map((line) => line.split(' '))
-    .flatMap(([name = '', uid = '', gid = '', group = '']) =>
-      name === user || known.includes(uid) || !/^\d+$/.test(uid) || !/^\d+$/.test(gid)
-        ? []
-        : [{ name, uid, gid, group }],
-    );
-  const groups = others.filter(({ gid }) => !['0', String(groupId), '75', '80'].includes(gid));
-  return {
-    users: others.map(({ name, uid, gid }) => `${name}:*:${uid}:${gid}:${name}:/var/empty:/usr/bin/false\n`).join(''),
-    groups: groups.map(({ gid, group }) => `${group}:*:${gid}:\n`).join(''),
-  };
-}
-
-/** Accounts of one node, its own name, and what sudo does there beside the rules in its folder. */
-export function accountFiles({ name, user, sudo, hash, accounts }: NodeAccount): readonly NodeFile[] {
-  const admins = sudo === 'denied' ? '' : user;
-  const others = otherAccounts(accounts, user);
-  return [
-    dataFile('/private/etc/hosts', `127.0.0.1 localhost ${name}\n`),
-    dataFile(
-      '/private/etc/passwd',
-      `root:*:0:0:System Administrator:/var/root:/bin/sh\n${privilegeUser}\n${user}:x:${userId}:${groupId}:${user}:/Users/${user}:/bin/sh\n${others.users}`,
-    ),
-    dataFile('/private/etc/shadow', `root:*:1:0:99999:7:::\nsshd:*:1:0:99999:7:::\n${user}:${hash}:1:0:99999:7:::\n`),
-    dataFile(
-      '/private/etc/group',
-      `wheel:*:0:root\nstaff:*:${groupId}:root\nsshd:*:75:\nadmin:*:80:${admins}\n${others.groups}`,
-    ),
-    dataFile('/private/etc/sudoers', sudoers),
-  ];
-}
 
 /** Programs that stand at the place where a Mac has them too, with the names by which this machine may know them. */
 const placed = [
@@ -155,18 +69,9 @@ const folders = ['/proc', '/dev', '/.sim/outside', '/run/sshd', '/private/var/em
 
 /** What of perl's core no tool of a Mac calls: half of its bytes. */
 const perlLeftOut = [
-  ...['CORE', 'CPAN', 'Devel', 'ExtUtils', 'Locale', 'Module', 'Net', 'Pod', 'TAP', 'Test', 'Test2'],
-  ...[
-    'Unicode',
-    'auto/Encode/CN',
-    'auto/Encode/JP',
-    'auto/Encode/KR',
-    'auto/Encode/TW',
-    'auto/Unicode',
-    'pod',
-    'unicore/lib',
-  ],
-] as const;
+  ...'CORE CPAN Devel ExtUtils Locale Module Net Pod TAP Test Test2 Unicode'.split(' '),
+  ...'auto/Encode/CN auto/Encode/JP auto/Encode/KR auto/Encode/TW auto/Unicode pod unicore/lib'.split(' '),
+];
 
 /**
  * Copies programs with every library that the dynamic linker says they need, and perl with its core modules: nothing
@@ -200,10 +105,11 @@ async function write(root: string, file: NodeFile): Promise<void> {
 }
 
 /** Programs of this machine, each behind the path that it gets on a node. */
-function wantedPrograms(find: (name: string) => string | undefined, names: readonly string[]): readonly string[] {
+function wantedPrograms(): readonly string[] {
+  const names = new Set([...programNames, ...helpers]);
   const wanted = [
-    ...placed.map(({ path, names: known }) => ({ from: known.map(find).find((one) => one !== undefined), path })),
-    ...[...new Set([...names, ...helpers])].map((name) => ({ from: find(name), path: `${programsPath}/${name}` })),
+    ...placed.map(({ path, names: known }) => ({ from: known.map(hostTool).find((one) => one !== undefined), path })),
+    ...[...names].map((name) => ({ from: hostTool(name), path: `${programsPath}/${name}` })),
   ];
   const node = { from: process.execPath, path: nodeProgramPath };
   return [...wanted, node].flatMap(({ from, path }) => (from === undefined ? [] : [from, path]));
@@ -221,11 +127,8 @@ async function versionOf(path: string): Promise<string> {
  * Names what {@link buildLowerRoot} would build: the same as long as neither its words nor the programs and libraries of
  * this machine change.
  */
-export async function lowerRootDigest(
-  find: (name: string) => string | undefined,
-  names: readonly string[],
-): Promise<string> {
-  const known = wantedPrograms(find, names);
+export async function lowerRootDigest(): Promise<string> {
+  const known = wantedPrograms();
   const versions = await Promise.all([linkerTable, ...companions, ...known].map(versionOf));
   const words = [buildText, folders, companions, systemFiles, known, versions];
   return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
@@ -234,17 +137,10 @@ export async function lowerRootDigest(
 /**
  * Builds what all nodes of a fleet have in common and none can change: the programs below their tools, the shell,
  * perl, Node, sshd, sudo, and the accounts.
- *
- * @param find where this machine has a program
- * @param names of the programs below the tools of a Mac
  */
-export async function buildLowerRoot(
-  root: string,
-  find: (name: string) => string | undefined,
-  names: readonly string[],
-): Promise<void> {
+export async function buildLowerRoot(root: string): Promise<void> {
   await mkdir(root, { recursive: true });
-  await runProgram('/bin/sh', ['-c', buildText, 'sh', root, ...wantedPrograms(find, names), '--', ...companions]);
+  await runProgram('/bin/sh', ['-c', buildText, 'sh', root, ...wantedPrograms(), '--', ...companions]);
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
   for (const file of systemFiles) await write(root, file);
 }

@@ -1,4 +1,5 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
@@ -6,13 +7,14 @@ import type { Wiring } from '../../model/wiring.ts';
 import { hostTool } from '../base-tools/all-base-tools.ts';
 import { chooseSocketPath, removeSocket } from '../control/control.ts';
 import { type RunningFleet, type StartFleetOptions, startFleetOn } from '../control/start-fleet.ts';
-import type { FleetHost, HostRun } from '../fleet-host.ts';
+import { createNode, type FleetHost, type HostedNode, type HostRun, type SimulatedNode } from '../fleet-host.ts';
 import type { FleetModel } from '../fleet-model.ts';
 import { isSameProcess, processStart, sweepMarked } from '../processes.ts';
-import { type Ground, openGround, runProgram, startForwarder } from './ground.ts';
-import { buildLowerRoot, programNames } from './lower-root.ts';
-import { createNamespaceNode } from './namespace-node.ts';
-import { openNetwork } from './network.ts';
+import { type Boot, startBoot } from './boot.ts';
+import { filesOf, prepareDisk, readExecs } from './disk.ts';
+import { type Forwarder, type Ground, openGround, runProgram, startForwarder } from './ground.ts';
+import { buildLowerRoot } from './lower-root.ts';
+import { type NodeNetwork, openNetwork } from './network.ts';
 
 /**
  * Brings up every node of a model in namespaces of its own: the same fleet as that of the portable host, with real
@@ -58,13 +60,11 @@ async function mountDisks(
   await ground.run([`cd '${folder.replaceAll("'", "'\\''")}'`, ...mounts].join('\n'));
 }
 
-const wiringFrom =
-  (model: FleetModel) =>
-  (node: string): Wiring => {
-    const { wiring } = model.look(node);
-    if (wiring === undefined) throw new Error(`the model says nothing about the network of ${node}`);
-    return wiring;
-  };
+function wiringFrom(model: FleetModel, node: string): Wiring {
+  const { wiring } = model.look(node);
+  if (wiring === undefined) throw new Error(`the model says nothing about the network of ${node}`);
+  return wiring;
+}
 
 /**
  * Runs on Linux, as root: every Mac has a process table, a network, users and a root of its own, a real sshd and a
@@ -76,14 +76,14 @@ const wiringFrom =
 const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
   open: async (run) => {
     await requireNamespaces();
-    const { runId, folder, nodes: names, userKey, askPath } = run;
+    const { runId, folder, nodes: names, askPath } = run;
     await sweepEarlier(folder);
     await writeFile(join(folder, ownerName), `${runId} ${process.pid} ${(await processStart(process.pid)) ?? ''}`);
     const lower = join(folder, 'lower');
     await rm(lower, { recursive: true, force: true });
     const [ground] = await Promise.all([
       openGround(runId),
-      builtLower === undefined ? buildLowerRoot(lower, hostTool, programNames) : symlink(builtLower, lower),
+      builtLower === undefined ? buildLowerRoot(lower) : symlink(builtLower, lower),
       // The ssh user of every node may speak to the simulator; the folder around it is closed to all others.
       chmod(askPath, 0o666),
     ]);
@@ -95,14 +95,13 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
     };
     try {
       await mountDisks(ground, run, model.isKept);
-      const network = await openNetwork(ground, names, wiringFrom(model));
+      const network = await openNetwork(ground, names, (node) => wiringFrom(model, node));
       const dialPath = await chooseSocketPath(folder, 'dial.sock');
       // That of a simulator which was killed would be in the way.
       await rm(dialPath, { force: true });
       const forwarder = await startForwarder(ground, dialPath, `${runId}.forwarder`);
-      const on = { runId, folder, userKey, askPath, ground, forwarder, network };
       return {
-        createNode: (node) => createNamespaceNode(on, node),
+        createNode: (node) => createNamespaceNode({ ...run, ground, forwarder, network }, node),
         update: network.update,
         groupCount: () => 0,
         close: async () => {
@@ -118,6 +117,64 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
   },
 });
 
+/** What all nodes of a fleet stand on. */
+interface NodeGround extends HostRun {
+  readonly ground: Ground;
+  readonly forwarder: Forwarder;
+  readonly network: NodeNetwork;
+}
+
+/** Joins a client with the node; bytes of the node go out by `write` alone, so that they can be counted and cut. */
+function relay(client: Socket, node: Socket): void {
+  node.on('data', (chunk: Buffer) => {
+    client.write(chunk);
+    if (client.writableLength > 0) node.pause();
+  });
+  client.on('drain', () => node.resume());
+  node.once('end', () => client.end());
+  node.once('close', () => client.destroySoon());
+  client.pipe(node);
+  client.once('close', () => node.destroy());
+}
+
+/** Puts one node on its disk, into its network and behind its door; its first boot begins with that. */
+async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise<SimulatedNode> {
+  const { ground, folder, askPath, forwarder, network, runId } = on;
+  const { name } = options;
+  // Where the disk is mounted, as the ground sees it.
+  const root = join(folder, 'mounts', name);
+  const disk = `/proc/${ground.pid}/root${root}`;
+  const { files, keys } = await prepareDisk(disk, on, options);
+  const own = join(folder, 'pipes', name);
+  let processes: Boot | undefined;
+  return createNode(options, {
+    ...{ runId, disk, root: '', files, keys },
+    startJob: (mark) => (job, onEnd) => processes?.startJob(job, mark(), onEnd),
+    // Addresses are real here: nobody has to know them before.
+    beforeLoad: () => Promise.resolve(),
+    filesOf: (view, mark) => filesOf(view, options, mark),
+    // Behind the door is the sshd of the node, whose own port 22 opens and shuts with it.
+    serverOf: () => ({
+      serve: (client) => relay(client, forwarder.dial(network.addressOf(name), 22)),
+      allowHalfOpen: true,
+      setInside: (isOpen) => processes?.setDoor(isOpen),
+    }),
+    execs: () => readExecs(disk, name),
+    startProcesses: async (mark) => {
+      await mkdir(own, { recursive: true, mode: 0o700 });
+      processes = await startBoot({ ground, name, root, askPath, folder: own, mark });
+      await network.setPower(name, true);
+    },
+    endProcesses: async () => {
+      await processes?.end();
+      processes = undefined;
+      await network.setPower(name, false);
+    },
+    fallSilent: () => network.setPower(name, false),
+    close: async () => processes?.end(),
+  });
+}
+
 /** What this machine says of itself. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
@@ -129,20 +186,7 @@ export interface Machine {
 }
 
 /** Programs of this machine, beside those of every simulated Mac. */
-const programs = [
-  'ip',
-  'ldd',
-  'mount',
-  'nsenter',
-  'pivot_root',
-  'setpriv',
-  'sshd',
-  'sudo',
-  'tc',
-  'umount',
-  'unshare',
-  'visudo',
-];
+const programs = 'ip ldd mount nsenter pivot_root setpriv sshd sudo tc umount unshare visudo'.split(' ');
 
 const probe = ['--mount', '--net', '--uts', '--ipc', '--pid', '--fork', 'true'];
 

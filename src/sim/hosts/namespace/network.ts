@@ -2,25 +2,11 @@ import type { Wiring } from '../../model/wiring.ts';
 import { createTurns } from '../turns.ts';
 import type { Ground } from './ground.ts';
 
-/** The office network and the cables of a fleet. */
-export interface NodeNetwork {
-  /** Of a node, in the office network. */
-  readonly addressOf: (node: string) => string;
-  /** A Mac without current is silent, and the far ends of its cables see nobody. */
-  readonly setPower: (node: string, isPowered: boolean) => Promise<void>;
-  /** Makes cables, speeds and addresses be as the model has them; only what differs is touched. */
-  readonly update: () => Promise<void>;
-}
-
 /**
  * Lays the network of a fleet: every node gets its interfaces for good, and what is plugged in decides which of their
  * outer ends meet. So a pulled cable takes the carrier away at both ends and nothing else, as on a Mac.
  */
-export async function openNetwork(
-  ground: Ground,
-  names: readonly string[],
-  wiringOf: (node: string) => Wiring,
-): Promise<NodeNetwork> {
+export async function openNetwork(ground: Ground, names: readonly string[], wiringOf: (node: string) => Wiring) {
   const powered = new Set<string>();
   const known = new Map<string, string>();
   const turn = createTurns();
@@ -36,15 +22,21 @@ export async function openNetwork(
   await ground.run(layNetwork(nodes()));
   await update();
   return {
-    addressOf: (node) => wiringOf(node).lan.address,
-    setPower: async (node, isPowered) => {
+    /** Of a node, in the office network. */
+    addressOf: (node: string): string => wiringOf(node).lan.address,
+    /** A Mac without current is silent, and the far ends of its cables see nobody. */
+    setPower: async (node: string, isPowered: boolean): Promise<void> => {
       if (isPowered) powered.add(node);
       else powered.delete(node);
       await update();
     },
+    /** Makes cables, speeds and addresses be as the model has them; only what differs is touched. */
     update,
   };
 }
+
+/** The office network and the cables of a fleet. */
+export type NodeNetwork = Awaited<ReturnType<typeof openNetwork>>;
 
 /** One node as the network of the fleet has it. */
 export interface NetworkNode {
@@ -175,16 +167,11 @@ export function networkSettings(nodes: readonly NetworkNode[]): readonly Setting
   });
 }
 
-interface Surroundings {
-  readonly nodes: readonly NetworkNode[];
-  readonly isPowered: boolean;
-}
-
 function receptacleSettings(
   name: string,
   at: number,
   { device, address, far, isSilent }: Wiring['receptacles'][number],
-  { nodes, isPowered }: Surroundings,
+  { nodes, isPowered }: { readonly nodes: readonly NetworkNode[]; readonly isPowered: boolean },
 ): readonly Setting[] {
   const port = cablePort(at, device);
   const farAt = nodes.findIndex((node) => node.name === far?.mac);
