@@ -3,9 +3,10 @@ import { pointerTo } from '../desired/draft.ts';
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
-import type { ClusterLock, KeptKeys, LockedArchive, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
+import type { ClusterLock, KeptKeys, LockedArchive, LockedShape, PinnedKey, TakenBack } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
+import { given } from '../model/given.ts';
 import { aside, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
@@ -41,50 +42,38 @@ function lockedThings({ value }: ReadDocument): LockedThings {
   const former = Object.entries(sections.formerNetworks ?? {});
   return {
     nodes: [...new Set(sections.nodes)].sort(),
-    ...(sections.identities === undefined
-      ? {}
-      : {
-          identities: Object.fromEntries(
-            Object.entries(sections.identities).map(([name, text]) => [name, digest(text)]),
-          ),
-        }),
-    ...(sections.withdrawing === undefined ? {} : { withdrawing: [...new Set(sections.withdrawing)].sort() }),
+    ...given({
+      identities: sections.identities && eachValue(sections.identities, digest),
+      withdrawing: sections.withdrawing && [...new Set(sections.withdrawing)].sort(),
+    }),
     links: Object.fromEntries(links.flatMap(([link, network]) => keyed(linkName(link), parseIpv4Network(network)))),
     formerNetworks: Object.fromEntries(former.map(([network, link]) => [network, linkName(link)])),
-    runtimes: contents(sections.runtimes ?? {}),
-    ...(sections.runtimeFiles === undefined ? {} : { runtimeFiles: contents(sections.runtimeFiles) }),
-    ...(sections.takenBack === undefined ? {} : { takenBack: readTakenBack(sections.takenBack) }),
-    ...(sections.runtimeKeys === undefined ? {} : { runtimeKeys: readRuntimeKeys(sections.runtimeKeys) }),
-    models: Object.fromEntries(
-      Object.entries(sections.models ?? {}).map(([name, { source, files }]) => [
-        name,
-        { source, files: Object.entries(files).sort(byPath).map(file) },
-      ]),
-    ),
-    ...(sections.shapes === undefined ? {} : { shapes: readShapes(sections.shapes) }),
+    runtimes: eachValue(sections.runtimes ?? {}, readContent),
+    ...given({
+      runtimeFiles: sections.runtimeFiles && eachValue(sections.runtimeFiles, readContent),
+      takenBack: sections.takenBack && eachValue(sections.takenBack, readTakenBack),
+      runtimeKeys: sections.runtimeKeys && eachValue(sections.runtimeKeys, (lines) => lines.flatMap(readRuntimeKeys)),
+    }),
+    models: eachValue(sections.models ?? {}, ({ source, files }) => ({
+      source,
+      files: Object.entries(files).sort(byPath).map(file),
+    })),
+    ...given({ shapes: sections.shapes && readShapes(sections.shapes) }),
   };
 }
 
-function readTakenBack(texts: Texts): NonNullable<ClusterLock['takenBack']> {
-  const entries = Object.entries(texts).map(([name, text]) => {
-    const [to = '', from = ''] = text.split(' ');
-    return [name, { to: digest(to), from: digest(from) }] as const;
-  });
-  return Object.fromEntries(entries);
+const eachValue = <T, U>(map: Readonly<Record<string, T>>, follow: (value: T) => U): Readonly<Record<string, U>> =>
+  Object.fromEntries(Object.entries(map).map(([name, value]) => [name, follow(value)]));
+
+function readTakenBack(text: string): TakenBack {
+  const [to = '', from = ''] = text.split(' ');
+  return { to: digest(to), from: digest(from) };
 }
 
 /** A line that holds no keys is left out: then a rollback to that version has those of the file. */
-function readRuntimeKeys(
-  texts: NonNullable<LockSections['runtimeKeys']>,
-): Readonly<Record<string, readonly KeptKeys[]>> {
-  const entries = Object.entries(texts).map(([name, lines]) => {
-    const versions = lines.flatMap((line): readonly KeptKeys[] => {
-      const keys = parseKeys(line.slice(65));
-      return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
-    });
-    return [name, versions] as const;
-  });
-  return Object.fromEntries(entries);
+function readRuntimeKeys(line: string): readonly KeptKeys[] {
+  const keys = parseKeys(line.slice(65));
+  return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
 }
 
 /** A text that is no shape is left out: then it is read anew from the files. */
@@ -107,9 +96,6 @@ function linkName(text: string): string {
   const ends = parseLink(text);
   return ends === undefined ? text : linkText(ends);
 }
-
-const contents = (texts: Texts): Readonly<Record<string, LockedArchive>> =>
-  Object.fromEntries(Object.entries(texts).map(([name, content]) => [name, readContent(content)]));
 
 function readContent(text: string): LockedArchive {
   const [sha256 = '', size] = text.split(' ');

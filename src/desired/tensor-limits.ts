@@ -1,4 +1,5 @@
 import type { ModelShape } from '../model/model-shape.ts';
+import { listText } from './did-you-mean.ts';
 
 /**
  * Why a model cannot be split over so many ranks by tensors, one sentence each; empty when it can. Heads, heads of keys
@@ -58,8 +59,8 @@ export const mostRanks = 16;
 
 /** Over how many nodes a model can be split by tensors, as advice. */
 export function tensorAdvice(shape: ModelShape): string {
-  const [last, ...rest] = tensorCounts(shape, mostRanks).toReversed();
-  if (last === undefined) return 'Use sharding: pipeline.';
-  const list = rest.length === 0 ? `${last}` : `${rest.toReversed().join(', ')} or ${last}`;
-  return `Use ${list} nodes, or sharding: pipeline.`;
+  const counts = tensorCounts(shape, mostRanks);
+  return counts.length === 0
+    ? 'Use sharding: pipeline.'
+    : `Use ${listText(counts.map(String), 'or')} nodes, or sharding: pipeline.`;
 }

@@ -1,3 +1,4 @@
+import { listText } from '../desired/did-you-mean.ts';
 import { paceOf } from '../desired/fit-macs.ts';
 import { mostRanks, tensorAdvice, tensorProblems } from '../desired/tensor-limits.ts';
 import type { DriverName } from '../model/desired.ts';
@@ -138,18 +139,13 @@ export function splitAdvice(split: AskedSplit): string {
   const can = (sharding: AskedSplit['sharding'], size: number): boolean =>
     judgeSplit({ ...split, sharding, size }).problems.length === 0;
   const sizes = Array.from({ length: mostRanks - 1 }, (_, index) => index + 2);
-  const ways = [
-    ...wayText(
-      'tensor',
+  const ways = (['tensor', 'pipeline'] as const).flatMap((sharding) =>
+    wayText(
+      sharding,
       split,
-      sizes.filter((size) => can('tensor', size)),
+      sizes.filter((size) => can(sharding, size)),
     ),
-    ...wayText(
-      'pipeline',
-      split,
-      sizes.filter((size) => can('pipeline', size)),
-    ),
-  ];
+  );
   if (ways.length > 0) return `Use ${ways.join(', or ')}.`;
   const { problems, doubts } = judgeSplit({ ...split, mlxLm: aboveAll });
   return problems.length + doubts.length === 0
@@ -163,10 +159,8 @@ function wayText(
   asked: Pick<AskedSplit, 'sharding' | 'size'>,
   sizes: readonly number[],
 ): readonly string[] {
-  const [last, ...rest] = sizes.toReversed();
-  if (last === undefined) return [];
+  if (sizes.length === 0) return [];
   const isOther = sharding !== asked.sharding;
   if (isOther && sizes.includes(asked.size)) return [`sharding: ${sharding}`];
-  const list = rest.length === 0 ? `${last}` : `${rest.toReversed().join(', ')} or ${last}`;
-  return [`${isOther ? `sharding: ${sharding} on ` : ''}${list} nodes`];
+  return [`${isOther ? `sharding: ${sharding} on ` : ''}${listText(sizes.map(String), 'or')} nodes`];
 }

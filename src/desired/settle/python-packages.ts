@@ -1,12 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { DesiredRuntime, MlxRuntime } from '../../model/desired.ts';
+import type { DesiredRuntime, MlxRuntime, RuntimeExtra } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { requirementsName } from '../resolve.ts';
-import { type ArchiveFact, extraName, type SourceFacts, type TreeSources, wheelFolder } from './settle-trees.ts';
+import { type ArchiveFact, extraName, own, type SourceFacts, type TreeSources, wheelFolder } from './settle-trees.ts';
 
 /** What of a locked list has to be there for ranks to be started at all. */
 const needed = ['mlx', 'mlx-lm'] as const;
@@ -20,14 +20,15 @@ interface SettledPackages {
 /** Reads the locked requirements of a runtime of mlx, where they lie on this machine; any other one stays as it is. */
 export function settlePackages(runtime: DesiredRuntime, { archives }: SourceFacts): SettledPackages {
   if (runtime.driver !== 'mlx') return { runtime, diagnostics: [] };
-  const lists = runtime.extras.filter((extra) => extra.name === requirementsName);
-  const all = lists.map((extra) => {
-    const name = extraName(runtime.name, extra.name);
-    const seen = Object.hasOwn(archives, name) ? archives[name] : undefined;
-    return seen?.kind === 'known' && seen.text !== undefined ? packagesOf(runtime, extra.source, seen.text) : undefined;
-  });
-  const [read] = all.filter((one) => one !== undefined);
-  return read ?? { runtime, diagnostics: [] };
+  const list = runtime.extras.find((extra) => extra.name === requirementsName);
+  const text = list && textOf(runtime, list, archives);
+  return text === undefined ? { runtime, diagnostics: [] } : packagesOf(runtime, list?.source ?? '', text);
+}
+
+/** Of a small file beside the archive, where it was read. */
+function textOf({ name }: MlxRuntime, extra: RuntimeExtra, archives: SourceFacts['archives']): string | undefined {
+  const seen = own(archives, extraName(name, extra.name));
+  return seen?.kind === 'known' ? seen.text : undefined;
 }
 
 function packagesOf(runtime: MlxRuntime, path: string, text: string): SettledPackages {
@@ -62,7 +63,7 @@ interface SettledWheels {
 export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolder }: TreeSources): SettledWheels {
   const place = wheelFolder(runtime, baseFolder);
   if (runtime.driver !== 'mlx' || place === undefined) return { runtime, sources, diagnostics: [] };
-  const folder = Object.hasOwn(sources.folders, place.name) ? sources.folders[place.name] : undefined;
+  const folder = own(sources.folders, place.name);
   if (folder?.kind !== 'known') {
     const kept = lockedNames(runtime, Object.keys(lock.runtimeFiles ?? {}));
     const detail = escapeText(folder?.detail ?? `${place.path} was not read.`);
@@ -101,9 +102,8 @@ const withFiles = (runtime: MlxRuntime, folder: string, names: readonly string[]
 /** Nothing where the list could not be read: that is told of the list. */
 function listOf(runtime: MlxRuntime, { archives }: SourceFacts): readonly Requirement[] {
   return runtime.extras.flatMap((extra) => {
-    const name = extraName(runtime.name, extra.name);
-    const seen = Object.hasOwn(archives, name) ? archives[name] : undefined;
-    return seen?.kind === 'known' && seen.text !== undefined ? readRequirements(seen.text).packages : [];
+    const text = textOf(runtime, extra, archives);
+    return text === undefined ? [] : readRequirements(text).packages;
   });
 }
 

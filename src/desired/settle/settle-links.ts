@@ -12,6 +12,7 @@ import {
   networkText,
   parseIpv4Network,
 } from '../addresses.ts';
+import { own } from './settle-trees.ts';
 
 /** The links of a fleet with their networks, and the sections of the lock that say so. */
 export interface SettledLinks {
@@ -67,7 +68,7 @@ export function withGivenNetworks(
 ): DesiredFleet['thunderbolt'] {
   const given = thunderbolt.links.flatMap(({ index, ends }) => {
     const name = linkText(ends);
-    const [now, kept] = [thunderbolt.networks[index], Object.hasOwn(links, name) ? links[name] : undefined];
+    const [now, kept] = [thunderbolt.networks[index], own(links, name)];
     const isSame = now !== undefined && kept !== undefined && networkText(now) === networkText(kept);
     return isSame ? [[index, now] as const] : [];
   });
@@ -111,7 +112,7 @@ function allocate(names: readonly string[], supply: Supply): Allocation {
 
 /** The network that a link has, or had before it left the file and nobody uses since, if it lies inside the pool. */
 function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | undefined {
-  const now = Object.hasOwn(lock.links, name) ? lock.links[name] : undefined;
+  const now = own(lock.links, name);
   if (now !== undefined && isInside(now, pool)) return now;
   const once = Object.entries(lock.formerNetworks)
     .filter(([, link]) => link === name)
@@ -148,7 +149,7 @@ function freeNetworks(
 }
 
 function addition(name: string, network: Ipv4Network, lock: ClusterLock): readonly string[] {
-  const before = Object.hasOwn(lock.links, name) ? lock.links[name] : undefined;
+  const before = own(lock.links, name);
   if (before === undefined) return [`link ${name}: ${networkText(network)}`];
   const [was, is] = [networkText(before), networkText(network)];
   return was === is ? [] : [`link ${name}: ${is} instead of ${was}, since the pool is another one`];

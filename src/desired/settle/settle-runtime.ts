@@ -12,6 +12,8 @@ import {
   type ArchiveFact,
   absolutePath,
   extraName,
+  notRead,
+  own,
   type Settled,
   type SourceFailure,
   type TreeSources,
@@ -23,9 +25,6 @@ export interface SettledRuntime<R extends RuntimeSource = RuntimeSource> extends
   /** The older version that it was taken back to, while that counts. */
   readonly takenBack?: TakenBack;
 }
-
-const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
-  map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
 
 /** A runtime with the digests of its files: of the bytes on this machine, else of the lock. */
 export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSources): SettledRuntime<R> {
@@ -137,8 +136,6 @@ function settleFile(
   const changed = `runtime ${runtime}: ${word} changed, ${is} instead of ${shortDigest(before.sha256)}`;
   return { now, additions: isSame ? [] : [changed], diagnostics: [] };
 }
-
-const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
 
 const noFile = (runtime: string, { kind, detail }: SourceFailure): Diagnostic =>
   diagnose(kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable', {

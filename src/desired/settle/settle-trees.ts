@@ -26,10 +26,11 @@ export interface TreeSources {
   readonly baseFolder: string;
 }
 
-const own = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(map, name) ? map[name] : undefined;
+/** What a map has under a name: `constructor` is a good one. */
+export const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+  map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
 
-const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
+export const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
 
 /** A model with its list of files: of the file, else of the folder that was read, else of the lock. */
 export function settleModel(
@@ -174,7 +175,7 @@ const isListLocked = ({ source, files }: DesiredModel): boolean => source.kind =
 
 /** What the lock keeps of a model, if it is about the folder that the file names now. */
 function lockedModel({ name, source }: DesiredModel, { models }: Pick<ClusterLock, 'models'>): LockedModel | undefined {
-  const locked = Object.hasOwn(models, name) ? models[name] : undefined;
+  const locked = own(models, name);
   return source.kind === 'controller' && locked?.source === source.folder ? locked : undefined;
 }
 

@@ -5,7 +5,6 @@ import type {
   DesiredDoorman,
   DesiredFleet,
   DesiredModel,
-  DesiredNode,
   DesiredPlacement,
   DesiredRuntime,
 } from '../../model/desired.ts';
@@ -19,7 +18,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import { settlePackages, settleWheels } from './python-packages.ts';
 import { settleLinks } from './settle-links.ts';
 import { lockedKeys, type SettledRuntime, settleRuntime, withKeptKeys } from './settle-runtime.ts';
-import { type SourceFacts, settleModel } from './settle-trees.ts';
+import { own, type SourceFacts, settleModel } from './settle-trees.ts';
 
 /** A lock that knows these nodes too; a node stays in it until it is forgotten. */
 export const withNodes = (lock: ClusterLock, names: readonly string[]): ClusterLock => ({
@@ -114,19 +113,20 @@ export function settleFleet(
     links: links.links,
     formerNetworks: links.formerNetworks,
     runtimes: lockedByName(programs),
-    ...lockedExtras(programs),
-    ...lockedTakenBack(programs),
-    ...lockedRuntimeKeys(
-      listed.map((one) => one.runtime),
-      lock,
-    ),
     models: lockedByName(models),
-    ...given({ shapes: shaped.shapes }),
+    ...given({
+      runtimeFiles: unlessEmpty(Object.assign({}, ...programs.map((one) => one.lockedExtras))),
+      takenBack: unlessEmpty(
+        lockedByName(programs.map(({ wanted, takenBack: locked }) => ({ wanted, ...given({ locked }) }))),
+      ),
+      runtimeKeys: unlessEmpty(lockedRuntimeKeys(listed, lock)),
+      shapes: shaped.shapes,
+    }),
   };
   return {
     fleet: {
       ...fleet,
-      nodes: fleet.nodes.map((node) => ({ ...node, ...identityOf(lock, node.name) })),
+      nodes: fleet.nodes.map((node) => ({ ...node, ...given({ identity: own(lock.identities, node.name) }) })),
       thunderbolt: links.thunderbolt,
       ...(doorman === undefined ? {} : { doorman: doorman.wanted }),
       runtimes: listed.map((one) => withKeptKeys(one.runtime, lock)),
@@ -144,37 +144,26 @@ export function settleFleet(
 }
 
 /** A published placement with the hashes of its keys, where somebody has read them. */
-function withKeyHashes(placement: DesiredPlacement, { keys = {} }: SourceFacts): DesiredPlacement {
+function withKeyHashes(placement: DesiredPlacement, { keys }: SourceFacts): DesiredPlacement {
   const { name, publication } = placement;
-  const keyHashes = Object.hasOwn(keys, name) ? keys[name] : undefined;
+  const keyHashes = own(keys, name);
   if (publication === undefined || keyHashes === undefined) return placement;
   return { ...placement, publication: { ...publication, keyHashes } };
 }
 
-/** `constructor` is a good name for a node. */
-function identityOf({ identities = {} }: ClusterLock, name: string): Pick<DesiredNode, 'identity'> {
-  const identity = Object.hasOwn(identities, name) ? identities[name] : undefined;
-  return identity === undefined ? {} : { identity };
-}
-
 /** No section where there is nothing in it: a lock of an older meshwright stays as it is. */
-function lockedExtras(all: readonly SettledRuntime[]): Pick<ClusterLock, 'runtimeFiles'> {
-  const runtimeFiles = Object.assign({}, ...all.map((one) => one.lockedExtras));
-  return Object.keys(runtimeFiles).length === 0 ? {} : { runtimeFiles };
-}
+const unlessEmpty = <T>(section: Readonly<Record<string, T>>): Readonly<Record<string, T>> | undefined =>
+  Object.keys(section).length === 0 ? undefined : section;
 
-function lockedTakenBack(all: readonly SettledRuntime[]): Pick<ClusterLock, 'takenBack'> {
-  const entries = all.flatMap(({ wanted, takenBack }) =>
-    takenBack === undefined ? [] : [[wanted.name, takenBack] as const],
+const lockedRuntimeKeys = (
+  listed: readonly { readonly runtime: DesiredRuntime }[],
+  lock: ClusterLock,
+): NonNullable<ClusterLock['runtimeKeys']> =>
+  Object.fromEntries(
+    listed
+      .map(({ runtime }) => [runtime.name, lockedKeys(runtime, lock)] as const)
+      .filter(([, versions]) => versions.length > 0),
   );
-  return entries.length === 0 ? {} : { takenBack: Object.fromEntries(entries) };
-}
-
-function lockedRuntimeKeys(runtimes: readonly DesiredRuntime[], lock: ClusterLock): Pick<ClusterLock, 'runtimeKeys'> {
-  const entries = runtimes.map((one) => [one.name, lockedKeys(one, lock)] as const);
-  const filled = entries.filter(([, versions]) => versions.length > 0);
-  return filled.length === 0 ? {} : { runtimeKeys: Object.fromEntries(filled) };
-}
 
 function lockedByName<Locked>(
   all: readonly { readonly wanted: { readonly name: string }; readonly locked?: Locked }[],
@@ -218,9 +207,6 @@ interface SettledShapes {
   /** Absent when no shape is known. */
   readonly shapes?: Readonly<Record<string, LockedShape>>;
 }
-
-const own = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(map, name) ? map[name] : undefined;
 
 /**
  * Adds to models the shapes that were read, else those that the lock has of the very same files. A shape follows from

@@ -5,6 +5,13 @@ import type { NodeName } from '../../model/node.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { CheckedMac, PlacementFinding } from './driver.ts';
 
+/** What keeps a placement from being started. */
+export const refused = (code: PlacementFinding['code'], detail: string): PlacementFinding => ({
+  code,
+  severity: 'error',
+  detail,
+});
+
 /** A word that a driver sets itself, and what of the file decides it. */
 export interface ReservedWord {
   readonly word: string;
@@ -15,6 +22,10 @@ export interface ReservedWord {
   /** Values with which it may stand all the same. */
   readonly unless?: readonly string[];
 }
+
+/** Words with one thing to use instead. */
+export const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
+  words.map((word) => ({ word, use }));
 
 /** What a driver puts into the environment and the command line of a rank by itself. */
 export interface ReservedWords {

@@ -1,26 +1,20 @@
 import { innerPort } from '../../desired/endpoints.ts';
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { DesiredModel, DesiredPlacement, ExoRuntime } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
-
-import type { Prose } from '../../model/text/prose.ts';
 import { endTowards } from '../contract/addresses.ts';
-import { type ReservedWord, type ReservedWords, reservedFindings } from '../contract/checks.ts';
+import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import type { PlacementCheck, PlacementFinding } from '../contract/driver.ts';
 import { fastSynch } from './configure.ts';
 
 type Check = PlacementCheck<ExoRuntime>;
 
-const error = (finding: Pick<PlacementFinding, 'code' | 'detail'>): PlacementFinding => ({
-  ...finding,
-  severity: 'error',
-});
-
 /** What speaks against a placement on exo, as far as exo itself would find it out much later, or never. */
 export const check = (one: Check): readonly PlacementFinding[] => [
   ...named(one),
   ...indexed(one),
-  ...refused(one),
+  ...split(one),
   ...divided(one),
   ...cabled(one),
   ...synched(one),
@@ -31,7 +25,7 @@ export const check = (one: Check): readonly PlacementFinding[] => [
 
 function named({ model }: Check): readonly PlacementFinding[] {
   if (model.repository !== undefined) return [];
-  return [error({ code: 'exo/no-repository', detail: `models.${model.name} does not say which repository it is.` })];
+  return [refused('exo/no-repository', `models.${model.name} does not say which repository it is.`)];
 }
 
 /** exo takes a model for whole when its index and all that the index names are there. @see exo: download_utils.py */
@@ -39,18 +33,20 @@ function indexed({ model: { name, files } }: Check): readonly PlacementFinding[]
   if (files.length === 0) return [];
   const wanted = ['config.json', 'model.safetensors.index.json'];
   const missing = wanted.filter((path) => !files.some((file) => file.path === path));
-  return missing.map((path) =>
-    error({ code: 'exo/no-index', detail: `Among the files of ${name} there is no ${path}.` }),
-  );
+  return missing.map((path) => refused('exo/no-index', `Among the files of ${name} there is no ${path}.`));
 }
 
 /** What exo itself would refuse only after everything else was stopped and its ranks were started. */
-function refused({ placement, runtime, model: { repository, shape } }: Check): readonly PlacementFinding[] {
+function split({ placement, runtime, model: { repository, shape } }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   if (repository === undefined || sharding === undefined || nodes.length === 1) return [];
-  const classes = shape?.classes === undefined ? {} : { classes: shape.classes };
-  const detail = refusedSplit({ repository, dialect: runtime.dialect, sharding, ...classes });
-  return detail === undefined ? [] : [error({ code: 'exo/cannot-split', detail })];
+  const detail = refusedSplit({
+    repository,
+    dialect: runtime.dialect,
+    sharding,
+    ...given({ classes: shape?.classes }),
+  });
+  return detail === undefined ? [] : [refused('exo/cannot-split', detail)];
 }
 
 /** What exo divides by besides what no runtime can split, which is told already. */
@@ -59,7 +55,7 @@ function divided({ placement, runtime, model }: Check): readonly PlacementFindin
   const shape = exoShape(runtime, model);
   if (sharding !== 'tensor' || shape === undefined) return [];
   return undividedByExo(shape, nodes.length).map((what) =>
-    error({ code: 'placement/not-divisible', detail: `exo does not split ${model.name}: ${what}.` }),
+    refused('placement/not-divisible', `exo does not split ${model.name}: ${what}.`),
   );
 }
 
@@ -78,7 +74,7 @@ function cabled({ placement: { nodes, transport }, fleet: { thunderbolt } }: Che
       .map((other) => `${node} with ${other}`),
   );
   if (without.length === 0) return [];
-  return [error({ code: 'exo/needs-every-pair', detail: `No link joins ${without.join(', nor ')}.` })];
+  return [refused('exo/needs-every-pair', `No link joins ${without.join(', nor ')}.`)];
 }
 
 /** exo has fast synch on unless `EXO_FAST_SYNCH` says otherwise, which the driver then does. */
@@ -104,7 +100,7 @@ function left({ nodes, fleet }: Check): readonly PlacementFinding[] {
   return nodes.flatMap(({ node, mac }) => {
     const seen = mac?.foreignDaemons;
     if (seen?.kind !== 'known' || !seen.value.some(({ label, isLoaded }) => label === exoDaemon && isLoaded)) return [];
-    return [error({ code: 'exo/network-daemon', detail: `${exoDaemon} runs on ${node}.` })];
+    return [refused('exo/network-daemon', `${exoDaemon} runs on ${node}.`)];
   });
 }
 
@@ -112,9 +108,6 @@ const ownPorts = 'Each start of a placement has ports of its own; `endpoint.port
 const ownMesh = 'Each placement is a mesh of its own, under its name.';
 const ownRunners = 'exo makes a group of its runners at every start, from what it sees of the cables.';
 const ownFiles = 'exo reads the files of the model that apply brought, and fetches none.';
-
-const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
-  words.map((word) => ({ word, use }));
 
 /** What the driver sets of exo by itself. */
 export const reserved: ReservedWords = {

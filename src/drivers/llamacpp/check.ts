@@ -2,17 +2,11 @@ import type { LlamaRuntime } from '../../model/desired.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { endTowards } from '../contract/addresses.ts';
-import { type ReservedWord, type ReservedWords, reservedFindings } from '../contract/checks.ts';
+import { type ReservedWord, type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import type { PlacementCheck, PlacementFinding } from '../contract/driver.ts';
 import { modelFile } from './configure.ts';
 
 type Check = PlacementCheck<LlamaRuntime>;
-
-const refused = (code: PlacementFinding['code'], detail: string): PlacementFinding => ({
-  code,
-  severity: 'error',
-  detail,
-});
 
 /** What speaks against a placement on llama.cpp before anything is started; its memory is judged elsewhere. */
 export const check = (one: Check): readonly PlacementFinding[] => [
@@ -62,9 +56,6 @@ const ownLog = 'Its log says what lies where, and no prompt.';
 const ownLogFile = prose`Its log is where \`${aside(meshwright('logs'))}\` looks.`;
 
 const ownFiles = 'What apply has not brought is neither checked nor counted.';
-
-const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
-  words.map((word) => ({ word, use }));
 
 /** What the driver does not set, and cannot have. */
 const refuse = (because: string, use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>

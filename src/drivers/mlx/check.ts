@@ -1,9 +1,8 @@
 import { linkText } from '../../desired/addresses.ts';
 import type { MlxRuntime } from '../../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
-import type { Prose } from '../../model/text/prose.ts';
 import { endTowards, linksBetween } from '../contract/addresses.ts';
-import { type ReservedWord, type ReservedWords, reservedFindings, sameLibraries } from '../contract/checks.ts';
+import { type ReservedWords, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
 import type { PlacementCheck, PlacementFinding, RankMatrix } from '../contract/driver.ts';
 import { type Backend, backendOf, isFullMesh, isRing, usedPerHop } from './configure.ts';
 import { oldestVersion, type SplitProblem, splitProblems, tooOld } from './shards.ts';
@@ -36,16 +35,14 @@ function backendFindings(one: Check): readonly PlacementFinding[] {
   );
   if (backend !== undefined && (backend === 'ring') !== (transport === 'tcp')) {
     const detail = `The backend ${backend} does not talk over ${transport}.`;
-    return [{ code: 'mlx/backend-against-transport', severity: 'error', detail }];
+    return [refused('mlx/backend-against-transport', detail)];
   }
   const chosen = backendOf(placement, cables);
   if (chosen === 'jaccl' && nodes.length > mostRanks) {
     const detail = `It has ${nodes.length} nodes; a full mesh of JACCL has at most ${mostRanks}.`;
-    return [{ code: 'mlx/too-many-ranks', severity: 'error', detail }];
+    return [refused('mlx/too-many-ranks', detail)];
   }
-  if (!areEnough(chosen, cables)) {
-    return [{ code: 'mlx/backend-needs-cables', severity: 'error', detail: lack(chosen) }];
-  }
+  if (!areEnough(chosen, cables)) return [refused('mlx/backend-needs-cables', lack(chosen))];
   return [...unusedCables(chosen, nodes, thunderbolt), ...(chosen === 'jaccl-ring' ? leftOut(one) : [])];
 }
 
@@ -80,7 +77,7 @@ const lack = (backend: Backend): string =>
 
 function ageFindings({ runtime: { packages } }: Check): readonly PlacementFinding[] {
   const old = tooOld(packages?.['mlx-lm'] ?? oldestVersion);
-  return old === undefined ? [] : [{ code: 'mlx/too-old', severity: 'error', detail: old.detail }];
+  return old === undefined ? [] : [refused('mlx/too-old', old.detail)];
 }
 
 const codeOf = {
@@ -124,7 +121,7 @@ function codeFindings({ model: { files, trustedCode, shape } }: Check): readonly
   const isSame = code.length === trusted.size && code.every(({ path, sha256 }) => trusted.get(path) === sha256);
   const detail = code.length === 0 ? 'It has no code of its own.' : `Its code is ${shown}.`;
   // A list of files that nobody has read yet says nothing.
-  return isSame || files.length === 0 ? [] : [{ code: 'mlx/other-code', severity: 'error', detail }];
+  return isSame || files.length === 0 ? [] : [refused('mlx/other-code', detail)];
 }
 
 /**
@@ -134,16 +131,11 @@ function codeFindings({ model: { files, trustedCode, shape } }: Check): readonly
 function libraryFindings({ placement, runtime, nodes }: Check): readonly PlacementFinding[] {
   if (placement.nodes.length === 1) return [];
   const { unwritten, differences } = sameLibraries(runtime, nodes);
-  const unknown: PlacementFinding = {
-    code: 'mlx/libraries-unknown',
-    severity: 'error',
-    detail: `Nobody wrote down what was installed on ${unwritten.join(' and ')}.`,
-  };
-  const differ: PlacementFinding = {
-    code: 'mlx/libraries-differ',
-    severity: 'error',
-    detail: `${differences.join('; ')}.`,
-  };
+  const unknown = refused(
+    'mlx/libraries-unknown',
+    `Nobody wrote down what was installed on ${unwritten.join(' and ')}.`,
+  );
+  const differ = refused('mlx/libraries-differ', `${differences.join('; ')}.`);
   return [...(unwritten.length === 0 ? [] : [unknown]), ...(differences.length === 0 ? [] : [differ])];
 }
 
@@ -159,7 +151,7 @@ function firewallFindings({ placement, nodes, fleet: { system } }: Check): reado
   const closed = reached.filter(({ mac }) => mac?.firewall.kind === 'known' && mac.firewall.value === 'blocks-all');
   if (closed.length === 0) return [];
   const detail = `The firewall of ${closed.map(({ node }) => node).join(' and ')} blocks everything that other ranks send.`;
-  return [{ code: 'mlx/firewall-blocks', severity: 'error', detail }];
+  return [refused('mlx/firewall-blocks', detail)];
 }
 
 const ownGroup = 'Every start makes the group anew, from the cables and the nodes of the placement.';
@@ -167,9 +159,6 @@ const ownModel = 'The model is that of `model`, from the folder that apply broug
 const ownPackages = 'Put it into the requirements of the runtime.';
 
 const ownFiles = 'What apply has not brought is neither checked nor counted.';
-
-const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
-  words.map((word) => ({ word, use }));
 
 /** What the driver sets of mlx and of mlx_lm.server by itself. */
 export const reserved: ReservedWords = {
