@@ -17,6 +17,7 @@ import { mostTreeFiles } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
@@ -102,10 +103,8 @@ export async function missingPrograms(
 /** The key that names a program; where the file leaves it out its runtime is marked. */
 function pointerOf(runtime: DesiredRuntime | DesiredDoorman, program: string): string {
   if (!('driver' in runtime)) return '/doorman/program';
-  const own = pointerTo('/runtimes', runtime.name);
-  const isServer = runtime.driver === 'llamacpp-rpc' && program === runtime.server;
-  const keys = { command: 'command', 'llamacpp-rpc': isServer ? 'server' : 'worker', mlx: 'archive', exo: 'program' };
-  return `${own}/${keys[runtime.driver]}`;
+  const key = driverOf(runtime).programKey?.(runtime, program) ?? 'program';
+  return `${pointerTo('/runtimes', runtime.name)}/${key}`;
 }
 
 /**

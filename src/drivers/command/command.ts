@@ -123,12 +123,14 @@ export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
   keys: { needs: ['command'], takes: ['order', 'restart', 'joined', 'token'], ofPlacements: [], rules },
   check,
+  tensorShape: (_runtime, { shape }) => shape,
   configure,
   programOutside,
   programs: ({ command: [program = ''] }) => {
     const path = /^\{runtime\}\/([^{}]+)$/.exec(program)?.[1];
     return path === undefined ? [] : [path];
   },
+  programKey: () => 'command',
   needs: () => [],
   tokenRequest,
   phases: (_placement, runtime) => phases(runtime),

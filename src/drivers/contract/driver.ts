@@ -7,6 +7,7 @@ import type { GoldenCheck, StartDialogue, StopDialogue } from '../../model/endpo
 import type { ForeignDaemon } from '../../model/facts/daemons.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import type { Known } from '../../model/known.ts';
+import type { ModelShape } from '../../model/model-shape.ts';
 import type { LinkEnd, NodeName } from '../../model/node.ts';
 import type { GpuQuestion } from '../../model/node-script.ts';
 import type { NodePath } from '../../model/probe.ts';
@@ -197,6 +198,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   configure(place: RankPlace<R>): RankCommand;
   /** Absent: it holds equal parts, and nothing of earlier prompts. */
   readonly memory?: DriverMemory;
+  /** The shape by which splitting by tensors is judged as for most; absent: `check` judges it, or the runtime splits no tensors. */
+  tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
   /** What must have been seen before a rank can be configured. */
   needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;
@@ -206,6 +209,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
   /** The programs that a start calls by their paths in the archive, for these placements; absent: none. */
   programs?(runtime: R, users: readonly DesiredPlacement[]): readonly string[];
+  /** The key of the file that names one of them; absent: `program`. */
+  programKey?(runtime: R, program: string): string;
   /** Its program, where the file names one that no archive brings. */
   programOutside?(runtime: R): NodePath | undefined;
   /** The command by which an account of ours shows that it reaches the GPU; absent where the runtime has none. */
@@ -218,6 +223,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly farewell?: StopDialogue['name'];
   /** Whether a second request at the same time can end the mesh; absent where the runtime has it wait. */
   takesOneRequest?(placement: DesiredPlacement): boolean;
+  /** Which ranks can be told to give an answer up: `alone` is a rank without others; absent: all. */
+  readonly cancels?: 'alone';
   /** What the golden answer must be after every start. */
   goldenCheck(runtime: R): GoldenCheck;
   /** Whether a dead member may be started again beside those that run, in their generation. */

@@ -8,7 +8,7 @@ import { countedChatRequest } from '../contract/chat-request.ts';
 import type { RuntimeDriver, StartPhase, Talk, TalkRequest } from '../contract/driver.ts';
 import { heldInParts } from '../contract/memory.ts';
 import { type ExoInstance, type ExoState, parseState } from './answers.ts';
-import { check, openApi } from './check.ts';
+import { check, exoShape, openApi } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
 import { configure } from './configure.ts';
 
@@ -164,6 +164,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   // More than EXO_MAX_CONCURRENT_REQUESTS wait in a queue of its own. @see exo at b5375f8, batch_generator.py:409
   phases: () => phases,
   check,
+  tensorShape: exoShape,
   exposed: openApi,
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
   farewell: 'exo-farewell',

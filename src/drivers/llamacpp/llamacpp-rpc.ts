@@ -247,6 +247,7 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
     const hasFollowers = users.some(({ nodes, fallback }) => Math.max(nodes.length, fallback?.nodes.length ?? 0) > 1);
     return [server, ...(hasFollowers ? [workerProgram] : [])];
   },
+  programKey: ({ server }, program) => (program === server ? 'server' : 'worker'),
   needs: () => [],
   // `usage` is `n_decoded`, which grows by one behind each sampled token.
   // @see llama.cpp at 00efb3e, tools/server/server-task.cpp: to_json_oaicompat_chat

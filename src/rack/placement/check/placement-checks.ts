@@ -6,10 +6,9 @@ import { escapeText } from '../../../diagnostics/escape.ts';
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
 import { endTowards } from '../../../drivers/contract/addresses.ts';
 import { lastingNames, type PlacementFinding } from '../../../drivers/contract/driver.ts';
-import { exoShape } from '../../../drivers/exo/check.ts';
 import { fitPlacements, type SeenMemories } from '../../../drivers/fit-placements.ts';
 import { driverOf } from '../../../drivers/registry.ts';
-import type { DesiredFleet, DesiredPlacement, DriverName } from '../../../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';
 import type { NodeFit } from '../../../model/fit.ts';
 import { given } from '../../../model/given.ts';
@@ -93,12 +92,12 @@ export function checkPlacement(
     const facts = factsOf(node);
     return facts === undefined ? [] : [{ node, facts }];
   });
-  const own = driverOf(runtime).check?.({ placement, runtime, model, nodes, fleet, names: namesBy(factsOf) }) ?? [];
-  const shape = runtime.driver === 'exo' ? exoShape(runtime, model) : model.shape;
+  const driver = driverOf(runtime);
+  const own = driver.check?.({ placement, runtime, model, nodes, fleet, names: namesBy(factsOf) }) ?? [];
   return [
     ...own,
     ...mixedMacosFindings(placement, seen),
-    ...tensorFindings(placement, runtime.driver, shape),
+    ...tensorFindings(placement, driver.tensorShape?.(runtime, model)),
     ...queuePairFindings(placement, fleet, seen),
     ...bridgedLinks(placement, fleet, seen),
     ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf)),
@@ -216,16 +215,12 @@ export const checkNotices = (view: View): readonly Diagnostic[] =>
     findings.filter(({ severity }) => severity !== 'error').map((finding) => checkDiagnostic(placement, finding)),
   );
 
-/** mlx knows more of its models, and judges them by itself; llama.cpp divides whole layers. */
-const judgesItself: readonly DriverName[] = ['mlx', 'llamacpp-rpc'];
-
 /** Whether the model of a placement can be split by tensors over its nodes. */
 function tensorFindings(
   { sharding, nodes }: DesiredPlacement,
-  driver: DriverName,
   shape: ModelShape | undefined,
 ): readonly PlacementFinding[] {
-  if (sharding !== 'tensor' || shape === undefined || judgesItself.includes(driver)) return [];
+  if (sharding !== 'tensor' || shape === undefined) return [];
   const problems = tensorProblems(shape, nodes.length);
   if (problems.length === 0) return [];
   return [

@@ -93,16 +93,15 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Doorman
   const { name, publication, parallel } = placement;
   const runtime = fleet.runtimes.find((one) => one.name === placement.runtime);
   const model = fleet.models.find((one) => one.name === placement.model);
-  const refusedFields = runtime && driverOf(runtime).refusedFields;
+  const driver = runtime && driverOf(runtime);
   return {
     placement: name,
     servedName: publication.servedName,
     port: innerPort(name),
     model: modelWord(placement, runtime, model) ?? publication.servedName,
-    // Of several ranks of mlx_lm.server none can be told to give an answer up: it ends with NotImplementedError.
-    canCancel: runtime?.driver !== 'mlx' || layoutsOf(placement).every(({ nodes }) => nodes.length === 1),
+    canCancel: driver?.cancels !== 'alone' || layoutsOf(placement).every(({ nodes }) => nodes.length === 1),
     maxRequests: parallel,
-    ...given({ refusedFields }),
+    ...given({ refusedFields: driver?.refusedFields }),
   };
 }
 
