@@ -1,6 +1,8 @@
 import { type CodeEntry, type CodesOf, defineCodes } from '../diagnostics/code-entry.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Examination } from './examination.ts';
+import { nodeSubject } from '../model/subject.ts';
+import type { Examination, ExaminedNode } from './examination.ts';
 import type { FactDefinition } from './fact.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
@@ -34,23 +36,40 @@ export interface RuleCode extends CodeEntry {
   readonly facts: readonly FactDefinition[];
 }
 
-/** The codes of a rule, where functions beside it make its diagnostics. */
-export const ruleCodes = <C extends Readonly<Record<string, RuleCode>>>(entries: C): CodesOf<C> => defineCodes(entries);
+/** The codes of one rule. */
+export type RuleCodes = Readonly<Record<string, RuleCode>>;
+
+/** What a rule finds, under one of its codes: summary, severity and hint are those of the code unless given. */
+export type Finding<C extends string> = Parameters<typeof diagnose>[1] & { readonly code: C };
 
 /** A rule with its own codes. */
-export interface DefinedRule<C extends Readonly<Record<string, RuleCode>> = Readonly<Record<string, RuleCode>>> {
+export interface DefinedRule<C extends RuleCodes = RuleCodes> {
   readonly codes: CodesOf<C>;
   readonly rule: Rule;
 }
 
 /** Makes a rule and its codes; the lists of rules and of codes each take their part. */
-export function defineRule<C extends Readonly<Record<string, RuleCode>>>(
+export function defineRule<C extends RuleCodes>(
   entries: C,
-  find: (examination: Examination, codes: CodesOf<C>) => readonly Diagnostic[],
+  find: (examination: Examination) => readonly Finding<keyof C & string>[],
 ): DefinedRule<C> {
   const codes = defineCodes(entries);
-  return { codes, rule: (examination) => find(examination, codes) };
+  return { codes, rule: (examination) => find(examination).map(({ code, ...rest }) => diagnose(codes[code], rest)) };
 }
+
+/** The same, where each finding is about one node. */
+export const defineNodeRule = <C extends RuleCodes>(
+  entries: C,
+  find: (
+    node: ExaminedNode,
+    examination: Examination,
+  ) => Finding<keyof C & string> | readonly Finding<keyof C & string>[],
+): DefinedRule<C> =>
+  defineRule(entries, (examination) =>
+    examination.nodes.flatMap((node) =>
+      [find(node, examination)].flat().map((found) => ({ subject: nodeSubject(node.name), ...found })),
+    ),
+  );
 
 /**
  * One kind of trouble. It judges only what is known: an unknown fact makes it silent, never right and never wrong.

@@ -1,6 +1,7 @@
 import type { DesiredFleet } from '../model/desired.ts';
 import type { Json } from '../model/digest.ts';
 import type { Facts } from '../model/facts/fact-values.ts';
+import { given } from '../model/given.ts';
 import type { Known } from '../model/known.ts';
 import type { ScriptArgs, ScriptCall, ScriptName } from '../model/node-script.ts';
 import { type AddressPart, addressed } from '../model/subject.ts';
@@ -22,15 +23,17 @@ export interface Wish {
   readonly reason: string;
 }
 
-/** What a property is to be and what it is, both in the same words. */
+/** What a property is to be and what it is, both in the same words; none where nothing is desired. */
 export const wish = <T extends Json>({
   words,
+  desired,
   ...rest
-}: Omit<Wish, 'from' | 'to'> & {
-  readonly desired: T;
+}: Omit<Wish, 'desired' | 'from' | 'to'> & {
+  readonly desired: T | undefined;
   readonly observed: Known<T>;
   readonly words: (value: T) => string;
-}): Wish => ({ ...rest, from: knownWords(rest.observed, words), to: words(rest.desired) });
+}): readonly Wish[] =>
+  desired === undefined ? [] : [{ ...rest, desired, from: knownWords(rest.observed, words), to: words(desired) }];
 
 /** How `uninstall` gives a Mac back what it had before the first change, as a short text of our own. */
 export interface Before {
@@ -60,7 +63,8 @@ interface SettingParts<F extends FactDefinition, S extends ScriptName> {
   /** The script, and what its text depends on: what the file wants, and those properties that it has to change. */
   readonly script: { readonly name: S; readonly text: (args: ScriptArgs[S]) => string };
   readonly args: (fleet: DesiredFleet, made: readonly Property[]) => ScriptArgs[S];
-  readonly deadlineMs: number;
+  /** A minute unless given. */
+  readonly deadlineMs?: number;
   readonly before: Before;
 }
 
@@ -72,11 +76,11 @@ export function defineSetting<F extends FactDefinition, S extends ScriptName>(pa
 
 /** The resource that keeps a setting, where the file has a wish for it. */
 function settingResource<F extends FactDefinition, S extends ScriptName>(setting: SettingParts<F, S>): Resource {
-  const { kind, wishes, script, args, deadlineMs } = setting;
+  const { kind, wishes, script, args, deadlineMs = 60_000 } = setting;
   const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
     wishes(fleet, target).map(({ part, ...rest }) => ({
       node: target.desired.name,
-      ...addressed(part === undefined ? { kind } : { kind, part }),
+      ...addressed({ kind, ...given({ part }) }),
       ...rest,
     }));
   return {
@@ -88,12 +92,9 @@ function settingResource<F extends FactDefinition, S extends ScriptName>(setting
         const makes = changedProperties(changes, propertiesOf(desired, target));
         const call = { name: script.name, args: args(desired, makes) } as ScriptCall;
         const { name: node } = target.desired;
-        return makes.length === 0
-          ? []
-          : [scriptStep({ node, resource: kind, name: `${kind}/set`, call, makes, deadlineMs })];
+        const step = scriptStep({ node, resource: kind, name: `${kind}/set`, call, makes, deadlineMs });
+        return makes.length === 0 ? [] : [step];
       }),
-      rescues: [],
     }),
-    blockers: () => [],
   };
 }

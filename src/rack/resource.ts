@@ -11,12 +11,23 @@ import type { Examination, FleetObservation } from './examination.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
 /** A resource that no program can bring to its desired state: it has no properties, only blockers and unknowns. */
-export const verifyOnly = (one: Pick<Resource, 'kind' | 'after' | 'gaps' | 'isPrecondition'>): Resource => ({
-  ...one,
+export const verifyOnly = ({ gap, ...one }: VerifyOnly): Resource => ({
   properties: () => [],
-  steps: () => ({ steps: [], rescues: [] }),
+  steps: () => ({ steps: [] }),
   blockers: ({ findingBlockers }) => findingBlockers(one.kind),
+  gaps: ({ desired, targets }) =>
+    targets.flatMap((target) => {
+      const text = gap?.(target, desired);
+      return text === undefined ? [] : [{ node: target.desired.name, resource: one.kind, text }];
+    }),
+  ...one,
 });
+
+type VerifyOnly = Partial<Resource> &
+  Pick<Resource, 'kind' | 'after'> & {
+    /** What of a node is not known; undefined where all of it is. */
+    readonly gap?: (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
+  };
 
 /** Whether a property is known to be as it should be, known to differ, or not known. */
 export function judgeProperty({ desired, observed }: Property): 'met' | 'differs' | 'unknown' {
@@ -162,7 +173,7 @@ export interface Resource {
    * same resource; those on earlier resources are added by the plan from `after`, `node` and `peers`.
    */
   readonly steps: (changes: readonly Change[], view: View) => ResourceSteps;
-  readonly blockers: (view: View) => readonly Blocker[];
+  readonly blockers?: (view: View) => readonly Blocker[];
   readonly gaps?: (view: View) => readonly Gap[];
   /** What is only worth telling. */
   readonly notices?: (view: View) => readonly Diagnostic[];
@@ -187,5 +198,5 @@ export const propertiesOn =
 /** Steps of a resource, with what cleans up when a group of them fails. */
 export interface ResourceSteps {
   readonly steps: readonly Step[];
-  readonly rescues: readonly { readonly group: string; readonly steps: readonly Step[] }[];
+  readonly rescues?: readonly { readonly group: string; readonly steps: readonly Step[] }[];
 }

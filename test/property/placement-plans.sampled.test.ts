@@ -90,7 +90,7 @@ function planned(file: MeshChanges, { members: drawn, ...rack }: MeshRack, drive
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   const properties = placement.properties(view);
   const changes = properties.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
-  const { steps, rescues } = placement.steps(changes, view);
+  const { steps, rescues = [] } = placement.steps(changes, view);
   const rescuing = rescues.flatMap((rescue) => rescue.steps);
   return { members, properties, steps, rescues: rescuing, rescued: rescuing.map(({ node }) => node) };
 }

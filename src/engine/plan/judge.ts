@@ -216,7 +216,7 @@ function assess(resource: Resource, scope: Scope, view: View): Assessed {
   return {
     resource,
     properties,
-    blockers: [...resource.blockers(view).filter(isAsked), ...unmetBlockers(resource, others)],
+    blockers: [...(resource.blockers?.(view) ?? []).filter(isAsked), ...unmetBlockers(resource, others)],
     gaps: resource.gaps?.(view) ?? [],
   };
 }

@@ -44,12 +44,12 @@ function configHash(desired: DesiredFleet): Digest {
   return digestOf(value);
 }
 
-function resourceSteps(scope: Scope, view: View, { ready }: Sifted): ResourceSteps {
+function resourceSteps(scope: Scope, view: View, { ready }: Sifted): Required<ResourceSteps> {
   const made = scope.resources.map((resource): ResourceSteps => {
     const own = ready.filter(({ kind }) => kind === resource.kind).map(({ property }) => changeOf(property));
-    return own.length === 0 ? { steps: [], rescues: [] } : resource.steps(own, view);
+    return own.length === 0 ? { steps: [] } : resource.steps(own, view);
   });
-  return { steps: made.flatMap(({ steps }) => steps), rescues: made.flatMap(({ rescues }) => rescues) };
+  return { steps: made.flatMap(({ steps }) => steps), rescues: made.flatMap(({ rescues = [] }) => rescues) };
 }
 
 /**

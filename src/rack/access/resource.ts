@@ -7,8 +7,5 @@ export const sudo: Resource = verifyOnly({
   kind: 'sudo',
   after: ['identity'],
   isPrecondition: true,
-  gaps: ({ targets }) =>
-    targets.flatMap(({ desired: { name: node }, facts }) =>
-      read(facts, sudoFact).kind === 'unknown' ? [{ node, resource: 'sudo', text: 'whether sudo may be used' }] : [],
-    ),
+  gap: ({ facts }) => (read(facts, sudoFact).kind === 'unknown' ? 'whether sudo may be used' : undefined),
 });

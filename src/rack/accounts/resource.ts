@@ -1,17 +1,16 @@
 import { accountsOn } from '../../desired/layouts.ts';
-import { isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { mapKnown } from '../../model/known.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { loginFact } from '../access/fact.ts';
 import { scriptStep } from '../build-step.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { type Blocker, changedProperties, type ObservedTarget, type Property, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
-import { accountFindings } from './rule.ts';
+import { accountFinding } from './rule.ts';
 
 const words = {
   made: 'created',
@@ -43,23 +42,15 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
 
 /** An account that cannot be used keeps only waiting what needs that one. */
 function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Blocker[] {
-  const seen = read(facts, accountsFact);
-  const login = read(facts, loginFact);
-  if (seen.kind === 'unknown') return [];
-  return accountsOn(fleet, node).flatMap((account) =>
-    accountFindings(node, account, accountState(account, seen.value, login)).map(
-      (finding): Blocker => ({
-        code: finding.code,
-        node,
-        resource: 'accounts',
-        property: accountAddress(account),
-        action: finding.hint,
-        isHands: isHandsWork(finding),
-        peers: [],
-        blocks: [],
-      }),
-    ),
-  );
+  const seen = readValue(facts, accountsFact);
+  if (seen === undefined) return [];
+  return accountsOn(fleet, node).flatMap((account): readonly Blocker[] => {
+    const finding = accountFinding(node, account, accountState(account, seen, read(facts, loginFact)));
+    if (finding === undefined) return [];
+    const { code, hint: action } = finding;
+    const property = accountAddress(account);
+    return [{ code, node, resource: 'accounts', property, action, isHands: false, peers: [], blocks: [] }];
+  });
 }
 
 /** The accounts that ranks and the gateway run as: ours are made, others have to be there. */
@@ -85,7 +76,6 @@ export const accounts: Resource = {
           : [];
       }),
     ),
-    rescues: [],
   }),
   blockers: (view) => {
     const own = view.targets.flatMap((target) => blockersOf(view.desired, target));

@@ -1,14 +1,12 @@
 import { accountsOn } from '../../desired/layouts.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { NodeName } from '../../model/node.ts';
-import { nodeSubject, nodesSubject } from '../../model/subject.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { loginFact } from '../access/fact.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
-import { read } from '../fact.ts';
+import { defineNodeRule, defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
+import { read, readValue } from '../fact.ts';
 import { type AccountState, accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
 
@@ -25,7 +23,7 @@ export const runsAsLogin = defineRule(
       facts: [],
     },
   },
-  ({ desired: { system, placements } }, codes) => {
+  ({ desired: { system, placements } }) => {
     const running = placements.filter(({ state }) => state === 'serving');
     const asLogin = (['ranks', 'gateway'] as const).filter((role) => system.accounts[role] === undefined);
     return asLogin.flatMap((role) => {
@@ -35,18 +33,17 @@ export const runsAsLogin = defineRule(
       const gateways = own.length > 1 ? `The gateways of ${names} run` : `The gateway of ${names} runs`;
       const what = role === 'ranks' ? `The ranks of ${names} run` : gateways;
       const nodes = own.flatMap((one) => (role === 'ranks' ? one.nodes : one.nodes.slice(0, 1)));
-      return [
-        diagnose(codes['accounts/login'], {
-          subject: nodesSubject([...new Set(nodes)].toSorted()),
-          detail: `${what} as the ssh user, who can become root (system.accounts.${role}: login).`,
-          hint: `Take \`${role}: login\` out of system.accounts: apply then makes an account that cannot become root.`,
-        }),
-      ];
+      return {
+        code: 'accounts/login',
+        subject: nodesSubject([...new Set(nodes)].toSorted()),
+        detail: `${what} as the ssh user, who can become root (system.accounts.${role}: login).`,
+        hint: `Take \`${role}: login\` out of system.accounts: apply then makes an account that cannot become root.`,
+      };
     });
   },
 );
 
-const codes = ruleCodes({
+const codes = {
   'accounts/absent': {
     severity: 'error',
     summary: 'An account that the file names is not on this node.',
@@ -80,82 +77,66 @@ const codes = ruleCodes({
     role: { blocks: 'accounts' },
     facts: [],
   },
-});
+} satisfies RuleCodes;
 
-/** Why nothing can run as this account on a node; empty where it can, and where `apply` makes the account. */
-export function accountFindings(node: NodeName, account: string, state: AccountState): readonly Diagnostic[] {
-  const about = (detail: string, hint: Prose) => ({ subject: nodeSubject(node), detail, hint });
+type Found = Finding<keyof typeof codes>;
+
+/** Why nothing can run as this account on a node; undefined where it can, and where `apply` makes the account. */
+export function accountFinding(
+  node: NodeName,
+  account: string,
+  state: AccountState,
+): (Found & { readonly hint: Prose }) | undefined {
   switch (state) {
     case 'made':
     case 'begun':
     case 'left':
-      return [];
+      return undefined;
     case 'absent':
       return ownAccounts.includes(account)
-        ? []
-        : [
-            diagnose(
-              codes['accounts/absent'],
-              about(
-                `There is no account ${account}.`,
-                prose`Make ${account} in System Settings > Users & Groups of ${named(node)}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
-              ),
-            ),
-          ];
+        ? undefined
+        : {
+            code: 'accounts/absent',
+            detail: `There is no account ${account}.`,
+            hint: prose`Make ${account} in System Settings > Users & Groups of ${named(node)}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
+          };
     case 'other':
-      return [
-        diagnose(
-          codes['accounts/other'],
-          about(
-            `The account ${account} is there, and it is not the one that meshwright made.`,
-            withCommands(
-              prose`Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${named(node)}, in a Terminal with Full Disk Access`,
-              [`sudo dscl . -delete /Users/${account}`, `sudo dscl . -delete /Groups/${account}`],
-            ),
-          ),
+      return {
+        code: 'accounts/other',
+        detail: `The account ${account} is there, and it is not the one that meshwright made.`,
+        hint: withCommands(
+          prose`Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${named(node)}, in a Terminal with Full Disk Access`,
+          [`sudo dscl . -delete /Users/${account}`, `sudo dscl . -delete /Groups/${account}`],
         ),
-      ];
+      };
     case 'administrator':
-      return [
-        diagnose(
-          codes['accounts/can-become-root'],
-          about(
-            `${account} is an administrator of this Mac.`,
-            prose`Take ${account} out of the administrators of ${named(node)} (System Settings > Users & Groups), or name another account in system.accounts.`,
-          ),
-        ),
-      ];
+      return {
+        code: 'accounts/can-become-root',
+        detail: `${account} is an administrator of this Mac.`,
+        hint: prose`Take ${account} out of the administrators of ${named(node)} (System Settings > Users & Groups), or name another account in system.accounts.`,
+      };
     case 'login':
-      return [
-        diagnose(
-          codes['accounts/can-become-root'],
-          about(`ssh logs in as ${account}, which becomes root with sudo.`, 'Name another account in system.accounts.'),
-        ),
-      ];
+      return {
+        code: 'accounts/can-become-root',
+        detail: `ssh logs in as ${account}, which becomes root with sudo.`,
+        hint: 'Name another account in system.accounts.',
+      };
     case 'shared-group':
-      return [
-        diagnose(
-          codes['accounts/shared-group'],
-          about(
-            `The primary group of ${account} is staff, as that of every account of a person.`,
-            withCommands(
-              prose`Name another account in system.accounts. Or give ${account} a group of its own on ${named(node)}, in a Terminal with Full Disk Access, with the number of that group for NUMBER`,
-              [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],
-            ),
-          ),
+      return {
+        code: 'accounts/shared-group',
+        detail: `The primary group of ${account} is staff, as that of every account of a person.`,
+        hint: withCommands(
+          prose`Name another account in system.accounts. Or give ${account} a group of its own on ${named(node)}, in a Terminal with Full Disk Access, with the number of that group for NUMBER`,
+          [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],
         ),
-      ];
+      };
   }
 }
 
 /** Accounts that ranks or the gateway are to run as, and cannot. */
-export const accounts = defineRule(codes, ({ desired, nodes }) =>
-  nodes.flatMap(({ name, facts }) => {
-    const seen = read(facts, accountsFact);
-    return seen.kind === 'unknown'
-      ? []
-      : accountsOn(desired, name).flatMap((account) =>
-          accountFindings(name, account, accountState(account, seen.value, read(facts, loginFact))),
-        );
-  }),
-);
+export const accounts = defineNodeRule(codes, ({ name, facts }, { desired }) => {
+  const seen = readValue(facts, accountsFact);
+  return accountsOn(desired, name).flatMap(
+    (account) => (seen && accountFinding(name, account, accountState(account, seen, read(facts, loginFact)))) ?? [],
+  );
+});

@@ -10,6 +10,7 @@ import { networkServicesFact } from '../network/services-fact.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
 import { rdmaPortsFact } from '../rdma/devices-fact.ts';
 import {
+  type Blocker,
   changedProperties,
   type ObservedTarget,
   type Property,
@@ -161,6 +162,15 @@ function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property
   return devices.kind === 'known' ? receptaclesOf(changed).flatMap((one) => devices.value.get(one) ?? []) : [];
 }
 
+const blockersOf = (view: View): readonly Blocker[] => [
+  ...view.findingBlockers('link-address'),
+  ...connectionBlockers(view, {
+    kind: 'link-address',
+    properties: linkAddressProperties(view),
+    touched: touchedInterfaces,
+  }),
+];
+
 /** A fixed address at each end of each link; what links had before is taken away. @see networksetup(8) */
 export const linkAddress: Resource = {
   kind: 'link-address',
@@ -170,9 +180,7 @@ export const linkAddress: Resource = {
     after: ['identity', 'sudo', 'placement', 'keeper'],
     properties: propertiesOn(linkAddress, nodes),
     blockers: (view) =>
-      linkAddress
-        .blockers(view)
-        .filter(({ code, node }) => code === 'network/carries-connection' && nodes.includes(node)),
+      blockersOf(view).filter(({ code, node }) => code === 'network/carries-connection' && nodes.includes(node)),
   }),
   properties: linkAddressProperties,
   sights: linkGidSights,
@@ -180,14 +188,6 @@ export const linkAddress: Resource = {
     steps: targets.flatMap((target) =>
       nodeSteps(desired, target, changedProperties(changes, nodeLinkAddresses(desired, target))),
     ),
-    rescues: [],
   }),
-  blockers: (view) => [
-    ...view.findingBlockers('link-address'),
-    ...connectionBlockers(view, {
-      kind: 'link-address',
-      properties: linkAddressProperties(view),
-      touched: touchedInterfaces,
-    }),
-  ],
+  blockers: blockersOf,
 };

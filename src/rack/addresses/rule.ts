@@ -1,16 +1,14 @@
 import { endAddresses, linkText } from '../../desired/addresses.ts';
 import { isPoolLeft } from '../../desired/settle/settle-links.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { DhcpAnswer, Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
 import { groupBy } from '../../model/lists.ts';
-import { nodeSubject, nodesSubject, receptacleSubject } from '../../model/subject.ts';
+import { nodesSubject, receptacleSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { namedEnd, type Prose, prose } from '../../model/text/prose.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineNodeRule, defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { dhcpLeasesFact, interfacesFact, routesFact } from '../network/interfaces-fact.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
@@ -66,7 +64,7 @@ export const poolOverlap = defineRule(
       facts: [interfacesFact, routesFact],
     },
   },
-  ({ desired, nodes }, codes) => {
+  ({ desired, nodes }) => {
     const { thunderbolt } = desired;
     const { pool } = thunderbolt;
     if (pool === undefined) return [];
@@ -80,12 +78,12 @@ export const poolOverlap = defineRule(
       const [first] = same;
       const words = first === undefined ? undefined : told(thunderbolt, pool, first, seen);
       const subject = nodesSubject([...new Set(same.map(({ node }) => node))]);
-      return words === undefined ? [] : [diagnose(codes['address/pool-overlap'], { subject, ...words })];
+      return words === undefined ? [] : [{ code: 'address/pool-overlap', subject, ...words }];
     });
   },
 );
 
-const codes = ruleCodes({
+const codes = {
   'address/by-dhcp': {
     severity: 'error',
     summary: 'A cable has an address that changes by itself.',
@@ -131,7 +129,9 @@ const codes = ruleCodes({
     role: 'converged-by-address',
     facts: [serviceAddressesFact, interfacesFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 /** One receptacle with what is known of its address. */
 interface Cable {
@@ -157,10 +157,8 @@ const strangeAddresses = ({ node, receptacle, declared }: Cable): readonly Ipv4A
   interfaceAt(node.facts, receptacle)?.ipv4.filter((one) => !isSelfAssigned(one) && one.address !== declared) ?? [];
 
 /** What DHCP gave this interface; undefined where the Mac was not asked about it, or its answer is unknown. */
-const dhcpAnswer = (facts: Facts, device: string): DhcpAnswer | undefined => {
-  const leases = read(facts, dhcpLeasesFact);
-  return leases.kind === 'known' ? leases.value.find((one) => one.device === device) : undefined;
-};
+const dhcpAnswer = (facts: Facts, device: string): DhcpAnswer | undefined =>
+  readValue(facts, dhcpLeasesFact)?.find((one) => one.device === device);
 
 /** An address from DHCP, with the server that gave it. */
 interface LeasedAddress {
@@ -178,10 +176,10 @@ function leasedAddress(cable: Cable): LeasedAddress | undefined {
 /** The far end is named where it has the address of the server, which every Mac that shares its Internet may have. */
 function leaseWords(examination: Examination, cable: Cable, { own, server }: LeasedAddress): string {
   const far = examination.nodes.find(({ name }) => name === farNode(examination, cable));
-  const interfaces = read(far?.facts, interfacesFact);
-  const isServer =
-    interfaces?.kind === 'known' && interfaces.value.some(({ ipv4 }) => ipv4.some(({ address }) => address === server));
-  const name = isServer ? ` (${far?.name})` : '';
+  const isServer = readValue(far?.facts, interfacesFact)?.some(({ ipv4 }) =>
+    ipv4.some(({ address }) => address === server),
+  );
+  const name = isServer === true ? ` (${far?.name})` : '';
   return `was given ${own.address}/${own.prefixLength} by the DHCP server ${server}${name}.`;
 }
 
@@ -210,49 +208,43 @@ function cure(examination: Examination, cable: Cable): Prose {
     : `Switch ${sharing}`;
 }
 
-function routeFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
+function routeFinding(examination: Examination, cable: Cable): Found | undefined {
   const { node, receptacle, device } = cable;
-  const routes = read(node.facts, routesFact);
-  const found = routes.kind === 'known' ? routes.value : [];
+  const found = readValue(node.facts, routesFact) ?? [];
   const defaults = found.filter((one) => one.device === device && one.destination.prefixLength === 0);
   const [first] = defaults.toSorted((a, b) => Number(a.flags.includes('I')) - Number(b.flags.includes('I')));
-  if (first === undefined) return [];
+  if (first === undefined) return undefined;
   const end = { node: node.name, receptacle };
   const rank = first.flags.includes('I') ? 'beside that of the other interfaces' : 'and it is the one that counts';
   const leased = leasedAddress(cable);
   const origin = leased === undefined ? '' : ` ${device} ${leaseWords(examination, cable, leased)}`;
-  return [
-    diagnose(codes['network/default-route-over-cable'], {
-      subject: receptacleSubject(end),
-      detail: prose`${namedEnd(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
-      hint: cure(examination, cable),
-    }),
-  ];
+  return {
+    code: 'network/default-route-over-cable',
+    subject: receptacleSubject(end),
+    detail: prose`${namedEnd(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
+    hint: cure(examination, cable),
+  };
 }
 
 /** A lease where the Mac has its packet; where it could not be asked, the suspicion of one. */
-function leaseFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
+function leaseFinding(examination: Examination, cable: Cable): Found | undefined {
   const { node, receptacle, device } = cable;
   const end = { node: node.name, receptacle };
   const about = { subject: receptacleSubject(end), hint: cure(examination, cable) };
   const leased = leasedAddress(cable);
   if (leased !== undefined) {
     const detail = prose`${namedEnd(end)} (${device}) ${leaseWords(examination, cable, leased)}`;
-    return [diagnose(codes['network/lease-over-cable'], { ...about, detail })];
+    return { code: 'network/lease-over-cable', ...about, detail };
   }
   const isAsked = dhcpAnswer(node.facts, device) !== undefined;
   const [given] = isAsked || isOnDhcp(examination.desired, node.facts, device) !== true ? [] : strangeAddresses(cable);
-  if (given === undefined) return [];
+  if (given === undefined) return undefined;
   const detail = prose`${namedEnd(end)} (${device}) is on DHCP and has ${given.address}/${given.prefixLength}, which is suspected to come from a DHCP server.`;
-  return [diagnose(codes['network/suspected-lease'], { ...about, detail })];
+  return { code: 'network/suspected-lease', ...about, detail };
 }
 
 /** Cables whose address nobody fixed, told once for the node. */
-function dhcpFinding(
-  desired: DesiredFleet,
-  { name, facts }: ExaminedNode,
-  cables: readonly Cable[],
-): readonly Diagnostic[] {
+function dhcpFinding(desired: DesiredFleet, { facts }: ExaminedNode, cables: readonly Cable[]): Found | undefined {
   const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
   const words = loose.map((cable) => {
     const { receptacle, device } = cable;
@@ -261,9 +253,7 @@ function dhcpFinding(
     const origin = strange === undefined ? '' : ', which DHCP did not give';
     return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}${origin}`})`;
   });
-  return loose.length === 0
-    ? []
-    : [diagnose(codes['address/by-dhcp'], { subject: nodeSubject(name), detail: `On DHCP: ${words.join(', ')}.` })];
+  return loose.length === 0 ? undefined : { code: 'address/by-dhcp', detail: `On DHCP: ${words.join(', ')}.` };
 }
 
 /** Cables on which IPv4 is switched off, reported once for the node: those that should have an address, else all. */
@@ -271,28 +261,19 @@ function ipv4OffFinding(
   examination: Examination,
   { name, facts }: ExaminedNode,
   cables: readonly Cable[],
-): readonly Diagnostic[] {
+): Found | undefined {
   const off = cables.filter(({ device }) => cableMethod(examination.desired, facts, device) === 'off');
   const wanted = off.filter(({ isAddressed }) => isAddressed);
   const shown = wanted.length === 0 ? off : wanted;
-  if (shown.length === 0) return [];
+  if (shown.length === 0) return undefined;
   const words = shown.map(({ receptacle, device }) => `receptacle ${receptacle} (${device})`);
-  const about = {
-    subject: nodeSubject(name),
-    detail: `IPv4 is off on ${words.join(', ')}, so MLX cannot use RDMA there.`,
-  };
-  return wanted.length > 0
-    ? [diagnose(codes['address/ipv4-off'], about)]
-    : [
-        diagnose(codes['address/ipv4-off'], {
-          ...about,
-          severity: rdmaSeverity(examination, [name]),
-          hint: 'To use these cables, declare their links and thunderbolt.addressing in the file.',
-        }),
-      ];
+  const code = 'address/ipv4-off';
+  const detail = `IPv4 is off on ${words.join(', ')}, so MLX cannot use RDMA there.`;
+  const hint = 'To use these cables, declare their links and thunderbolt.addressing in the file.';
+  return wanted.length > 0 ? { code, detail } : { code, detail, severity: rdmaSeverity(examination, [name]), hint };
 }
 
-function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
+function judge(node: ExaminedNode, examination: Examination): readonly Found[] {
   const { desired } = examination;
   const isOurs = desired.thunderbolt.pool !== undefined && adoptedDaemon(desired, node.facts) === undefined;
   const cables = [...(thunderboltInterfaces(node.facts) ?? [])].map(([receptacle, device]) => ({
@@ -302,16 +283,10 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
     declared: declaredAddress(desired, node.name, receptacle),
     isAddressed: isOurs && node.ends.some((end) => end.receptacle === receptacle),
   }));
-  const told = cables.map((cable) => {
-    const routes = routeFinding(examination, cable);
-    return { cable, findings: routes.length > 0 ? routes : leaseFinding(examination, cable) };
-  });
-  const rest = told.filter(({ findings }) => findings.length === 0).map(({ cable }) => cable);
-  return [
-    ...told.flatMap(({ findings }) => findings),
-    ...dhcpFinding(desired, node, rest),
-    ...ipv4OffFinding(examination, node, cables),
-  ];
+  const told = cables.map((cable) => routeFinding(examination, cable) ?? leaseFinding(examination, cable));
+  const rest = cables.filter((_, at) => told[at] === undefined);
+  const all = [...told, dhcpFinding(desired, node, rest), ipv4OffFinding(examination, node, cables)];
+  return all.filter((one) => one !== undefined);
 }
 
 /**
@@ -319,6 +294,4 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
  * Sharing (a suspicion where the DHCP packet is unknown), and services that are on DHCP although the file gives their
  * cable a fixed address.
  */
-export const cableAddresses = defineRule(codes, (examination) =>
-  examination.nodes.flatMap((node) => judge(examination, node)),
-);
+export const cableAddresses = defineNodeRule(codes, judge);

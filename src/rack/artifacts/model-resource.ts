@@ -182,7 +182,6 @@ export const model: Resource = {
     steps: targets.flatMap((target) =>
       nodeSteps(desired, target, changedProperties(changes, propertiesOf(desired, target))),
     ),
-    rescues: [],
   }),
   blockers: ({ desired, targets }) =>
     targets.flatMap((target) => [...roomBlockers(desired, target), ...folderUnread(desired, target)]),

@@ -255,7 +255,6 @@ export const runtime: Resource = {
     steps: targets.flatMap((target) =>
       nodeSteps(desired, target, changedProperties(changes, propertiesOf(desired, target))),
     ),
-    rescues: [],
   }),
   blockers: (view) => [...versionGone(view), ...archiveUnread(view)],
   notices: takenBackNotices,

@@ -106,7 +106,5 @@ export const staging: Resource = {
         scriptStep({ node, resource: 'staging', name: `${own.address}/clear`, call, makes, deadlineMs: 120_000 }),
       ];
     }),
-    rescues: [],
   }),
-  blockers: () => [],
 };

@@ -1,21 +1,18 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { PanicReport } from '../../model/facts/daemons.ts';
 import { mostPanicReports } from '../../model/facts/node-records.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { diskText } from '../../model/text/units.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { placementsFact } from '../placement/observed/fact.ts';
 import { bootSessionFact, diskSpaceFact, panicReportsFact } from './fact.ts';
 
 const wantedFreeShare = 0.1;
 
 /** Nodes with less than a tenth of the data volume free. */
-export const disk = defineRule(
+export const disk = defineNodeRule(
   {
     'disk/low': {
       severity: 'warning',
@@ -26,22 +23,18 @@ export const disk = defineRule(
       facts: [diskSpaceFact],
     },
   },
-  ({ nodes }, codes) =>
-    nodes.flatMap(({ name, facts }) => {
-      const seen = read(facts, diskSpaceFact);
-      if (seen.kind === 'unknown' || seen.value.freeBytes >= seen.value.totalBytes * wantedFreeShare) return [];
-      const { freeBytes, totalBytes } = seen.value;
-      return [
-        diagnose(codes['disk/low'], {
-          subject: nodeSubject(name),
-          detail: `Only ${diskText(freeBytes)} of ${diskText(totalBytes)} are free.`,
-          hint: prose`Make room on the data volume of ${named(name)}.`,
-        }),
-      ];
-    }),
+  ({ name, facts }) => {
+    const seen = readValue(facts, diskSpaceFact);
+    if (seen === undefined || seen.freeBytes >= seen.totalBytes * wantedFreeShare) return [];
+    return {
+      code: 'disk/low',
+      detail: `Only ${diskText(seen.freeBytes)} of ${diskText(seen.totalBytes)} are free.`,
+      hint: prose`Make room on the data volume of ${named(name)}.`,
+    };
+  },
 );
 
-const codes = ruleCodes({
+const codes = {
   'macos/panicked': {
     severity: 'notice',
     summary: 'This Mac has restarted after a kernel panic.',
@@ -60,16 +53,17 @@ const codes = ruleCodes({
     role: 'told',
     facts: [panicReportsFact, bootSessionFact, placementsFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 /**
  * Whether the report was written in this boot session, however late: with FileVault macOS writes it only when somebody has
  * unlocked the disk. Of a panic at 01:35 the report was written at 07:09.
  */
 function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
-  const session = read(facts, bootSessionFact);
-  if (session.kind === 'unknown' || atEpochSeconds === undefined) return false;
-  return atEpochSeconds >= session.value.bootedAtEpochSeconds;
+  const session = readValue(facts, bootSessionFact);
+  return session !== undefined && atEpochSeconds !== undefined && atEpochSeconds >= session.bootedAtEpochSeconds;
 }
 
 /** The last one written, whatever its name; of those that do not say when, none. */
@@ -88,24 +82,19 @@ function countText({ length }: readonly PanicReport[]): string {
 const isOfThunderboltIp = ({ extensions }: PanicReport): boolean =>
   extensions.some((name) => name.includes('AppleThunderboltIP'));
 
-function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport[]): Diagnostic {
+function told(report: PanicReport, all: readonly PanicReport[]): Found {
   const { name, reason, extensions } = report;
   const said = reason === undefined ? '' : ` The kernel said: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace goes through ${extensions.map(escapeText).join(', ')}.`;
-  const code = isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked';
-  return diagnose(codes[code], {
-    subject: nodeSubject(node.name),
+  return {
+    code: isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked',
     detail: `macOS has written the report of a kernel panic since this Mac started: ${name}.${said}${way} ${countText(all)} of panics on this Mac.`,
-  });
+  };
 }
 
 /** A Mac that is there again after a kernel panic: what it served is down, and nobody has ordered a restart. */
-export const panics = defineRule(codes, ({ nodes }) =>
-  nodes.flatMap((node) => {
-    const reports = read(node.facts, panicReportsFact);
-    const last = reports.kind === 'known' ? lastOf(reports.value) : undefined;
-    return reports.kind === 'unknown' || last === undefined || !isOfThisSession(node, last)
-      ? []
-      : [told(node, last, reports.value)];
-  }),
-);
+export const panics = defineNodeRule(codes, (node) => {
+  const reports = readValue(node.facts, panicReportsFact) ?? [];
+  const last = lastOf(reports);
+  return last === undefined || !isOfThisSession(node, last) ? [] : told(last, reports);
+});

@@ -145,7 +145,6 @@ export const thunderboltBridge: Resource = {
     steps: view.targets.flatMap((target) =>
       removeSteps(view.desired, target, changedProperties(changes, propertiesOf(view.desired, target))),
     ),
-    rescues: [],
   }),
   blockers: (view) => [
     ...view.findingBlockers('thunderbolt-bridge'),

@@ -1,15 +1,12 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
 import type { LinkEnd } from '../../model/node.ts';
-import { linkSubject, nodeSubject } from '../../model/subject.ts';
+import { linkSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { SeenCable } from '../cabling/judge-cabling.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
-import type { Examination, ExaminedNode } from '../examination.ts';
+import { defineNodeRule, defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
+import type { Examination } from '../examination.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { isSafeServiceName } from '../network/services.ts';
@@ -28,7 +25,7 @@ const wayOut = (bridge: string, receptacles: string): string =>
  * Bridges with receptacles that are not macOS's own. A network may hang on such a bridge, so no command deletes it: the
  * receptacle is taken out, and the bridge stays.
  */
-export const madeBridgesRule = defineRule(
+export const madeBridgesRule = defineNodeRule(
   {
     'bridge/receptacle-bridged': {
       severity: 'error',
@@ -40,21 +37,19 @@ export const madeBridgesRule = defineRule(
       facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
     },
   },
-  ({ desired, nodes }, codes) =>
+  ({ name, facts }, { desired }) =>
     desired.thunderbolt.bridge === 'keep'
       ? []
-      : nodes.flatMap(({ name, facts }) =>
-          madeBridges(bridgeLayers(desired, facts)).map(({ name: bridge, members, receptacles, addresses }) => {
-            const inside = [members.join(' '), ...addresses].join(', ');
-            return diagnose(codes['bridge/receptacle-bridged'], {
-              subject: nodeSubject(name),
-              detail: isMarked(facts, bridge)
-                ? `The bridge of macOS has a Thunderbolt receptacle and a member that is no receptacle: ${bridge} (${inside}).`
-                : `A Thunderbolt receptacle is in a bridge that macOS does not mark as its own: ${bridge} (${inside}).`,
-              hint: prose`On ${named(name)}, ${escapeText(wayOut(bridge, receptacles.join(' and ')))}`,
-            });
-          }),
-        ),
+      : madeBridges(bridgeLayers(desired, facts)).map(({ name: bridge, members, receptacles, addresses }) => {
+          const inside = [members.join(' '), ...addresses].join(', ');
+          return {
+            code: 'bridge/receptacle-bridged',
+            detail: isMarked(facts, bridge)
+              ? `The bridge of macOS has a Thunderbolt receptacle and a member that is no receptacle: ${bridge} (${inside}).`
+              : `A Thunderbolt receptacle is in a bridge that macOS does not mark as its own: ${bridge} (${inside}).`,
+            hint: prose`On ${named(name)}, ${escapeText(wayOut(bridge, receptacles.join(' and ')))}`,
+          };
+        }),
 );
 
 function isBridgedEnd({ nodes }: Examination, end: LinkEnd): boolean {
@@ -93,21 +88,20 @@ export const bridgeLoop = defineRule(
       facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
     },
   },
-  (examination, codes) => {
+  (examination) => {
     const bridged = examination.cabling.cables.filter((cable) =>
       cable.ends.every((end) => isBridgedEnd(examination, end)),
     );
-    return closingCables(bridged).map(({ ends }) =>
-      diagnose(codes['bridge/loop'], {
-        subject: linkSubject(ends),
-        detail: 'This cable closes a ring of bridged Macs: frames circle in it and can take the office network down.',
-        hint: 'Take this cable out now; put it back when the bridges are removed.',
-      }),
-    );
+    return closingCables(bridged).map(({ ends }) => ({
+      code: 'bridge/loop',
+      subject: linkSubject(ends),
+      detail: 'This cable closes a ring of bridged Macs: frames circle in it and can take the office network down.',
+      hint: 'Take this cable out now; put it back when the bridges are removed.',
+    }));
   },
 );
 
-const codes = ruleCodes({
+const codes = {
   'bridge/active': {
     severity: 'error',
     summary: 'The Thunderbolt Bridge is active.',
@@ -135,7 +129,9 @@ const codes = ruleCodes({
     role: 'told',
     facts: [interfacesFact, bridgePreferencesFact, networkServicesFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 const layerNames: Readonly<Record<BridgeLayer, string>> = {
   interface: 'interface',
@@ -209,7 +205,7 @@ function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   return joinProse(parts, '\n');
 }
 
-function tell(layers: BridgeLayers): { readonly code: keyof typeof codes; readonly detail: string } {
+function tell(layers: BridgeLayers): Pick<Found, 'code'> & { readonly detail: string } {
   const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
   if (layers.present.includes('interface')) {
     return { code: 'bridge/active', detail: `The Thunderbolt Bridge is active: ${where}.` };
@@ -219,23 +215,14 @@ function tell(layers: BridgeLayers): { readonly code: keyof typeof codes; readon
         code: 'bridge/perhaps-active',
         detail: `The Thunderbolt Bridge is present in ${where}; whether it is active is unknown.`,
       }
-    : {
-        code: 'bridge/comes-back',
-        detail: `The Thunderbolt Bridge is gone for now and will come back: ${where}.`,
-      };
-}
-
-function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
-  const layers = bridgeLayers(desired, facts);
-  if (layers.present.length === 0) return [];
-  const { code, detail } = tell(layers);
-  const hint = cure(name, layers, desired.thunderbolt.bridge === 'remove');
-  return [diagnose(codes[code], { subject: nodeSubject(name), detail: escapeText(detail), hint })];
+    : { code: 'bridge/comes-back', detail: `The Thunderbolt Bridge is gone for now and will come back: ${where}.` };
 }
 
 /** The Thunderbolt Bridge, unless the file keeps it: in each of the three layers where it still is. */
-export const bridge = defineRule(codes, ({ desired, nodes }) =>
-  desired.thunderbolt.bridge === 'keep'
-    ? []
-    : nodes.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap((node) => judge(desired, node)),
-);
+export const bridge = defineNodeRule(codes, ({ name, facts }, { desired }) => {
+  const layers = bridgeLayers(desired, facts);
+  if (desired.thunderbolt.bridge === 'keep' || adoptedDaemon(desired, facts) !== undefined) return [];
+  if (layers.present.length === 0) return [];
+  const { code, detail } = tell(layers);
+  return { code, detail: escapeText(detail), hint: cure(name, layers, desired.thunderbolt.bridge === 'remove') };
+});

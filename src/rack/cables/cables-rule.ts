@@ -1,6 +1,4 @@
 import { needsFastLink } from '../../desired/layouts.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type Link, type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { linkSubject } from '../../model/subject.ts';
@@ -11,12 +9,12 @@ import type { JudgedLink } from '../cabling/judge-cabling.ts';
 import type { MoveGroup } from '../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { viewAt } from '../cabling/see-receptacles.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, rdmaSeverity } from '../examination.ts';
 import { bridgesFirst } from './before-cables.ts';
 import { thunderboltFact } from './fact.ts';
 
-const codes = ruleCodes({
+const codes = {
   'cabling/missing': {
     severity: 'error',
     summary: 'A declared cable is not there.',
@@ -92,7 +90,9 @@ const codes = ruleCodes({
     role: { blocks: 'thunderbolt-link' },
     facts: [thunderboltFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
@@ -110,7 +110,7 @@ const groupOf = ({ moves }: Examination, { link }: JudgedLink): MoveGroup | unde
   moves.find(({ mismatch }) => mismatch.ends.some((end) => isSameEnd(end, link.ends[0])));
 
 /** What a person does about a cable, and at which Macs. */
-type Cure = Pick<Diagnostic, 'hint' | 'handsAt'>;
+type Cure = Pick<Found, 'hint' | 'handsAt'>;
 
 const nodesOf = (ends: readonly LinkEnd[]): readonly NodeName[] => ends.map(({ node }) => node);
 
@@ -170,67 +170,60 @@ function noReceptacle({ cabling }: Examination, { views }: JudgedLink): Prose {
   return prose`${joinProse(told, '; ')}.`;
 }
 
-function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic[] {
+function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subject'> | undefined {
   const { judgement, link } = judged;
-  const subject = linkSubject(link.ends);
-  const nodes = link.ends.map(({ node }) => node);
+  const nodes = nodesOf(link.ends);
   const plugStraight = `plug the cable straight from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}`;
   const straight = act(examination, [link], plugStraight);
   switch (judgement.kind) {
     case 'as-declared':
       return judgement.bitsPerSecond === undefined && needsFastLink(examination.desired, link.ends)
-        ? [diagnose(codes['cabling/speed-unknown'], { subject, detail: 'macOS says at neither end how fast it is.' })]
-        : [];
+        ? { code: 'cabling/speed-unknown', detail: 'macOS says at neither end how fast it is.' }
+        : undefined;
     case 'missing': {
       const isEmpty = judged.views.every((view) => view.kind === 'empty');
       const detail = isEmpty ? 'No cable is plugged in at either end.' : seenAt(judged);
-      return [diagnose(codes['cabling/missing'], { subject, detail, ...cure(examination, judged) })];
+      return { code: 'cabling/missing', detail, ...cure(examination, judged) };
     }
     case 'elsewhere':
-      return [diagnose(codes['cabling/elsewhere'], { subject, detail: seenAt(judged), ...cure(examination, judged) })];
+      return { code: 'cabling/elsewhere', detail: seenAt(judged), ...cure(examination, judged) };
     case 'slow':
       // A Mac that can do no more is told as such; no cable would help.
       return judgement.limitedBy.length > 0
-        ? []
-        : [
-            diagnose(codes['cabling/slow'], {
-              subject,
-              severity: rdmaSeverity(examination, nodes) === 'error' ? 'error' : 'warning',
-              detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
-              ...cure(examination, judged),
-            }),
-          ];
+        ? undefined
+        : {
+            code: 'cabling/slow',
+            severity: rdmaSeverity(examination, nodes) === 'error' ? 'error' : 'warning',
+            detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
+            ...cure(examination, judged),
+          };
     case 'one-sided': {
       // Who sees a dock and nothing behind it will not see more later.
       const isDock = judged.views.some((view) => view.kind === 'device');
       const hint = isDock ? straight : prose`Look again; if it stays: ${straight}`;
-      return [diagnose(codes['cabling/one-sided'], { subject, detail: oneSided(judged), hint, handsAt: nodes })];
+      return { code: 'cabling/one-sided', detail: oneSided(judged), hint, handsAt: nodes };
     }
-    case 'through-hub':
-      return [
-        diagnose(codes['cabling/through-hub'], {
-          subject,
-          detail: 'A dock or hub stands between the two Macs.',
-          hint: straight,
-          handsAt: nodes,
-        }),
-      ];
+    case 'through-hub': {
+      const detail = 'A dock or hub stands between the two Macs.';
+      return { code: 'cabling/through-hub', detail, hint: straight, handsAt: nodes };
+    }
     case 'no-receptacle':
-      return [diagnose(codes['cabling/no-receptacle'], { subject, detail: noReceptacle(examination, judged) })];
+      return { code: 'cabling/no-receptacle', detail: noReceptacle(examination, judged) };
     case 'unknown':
       return judged.views.every((view) => view.kind === 'silent')
-        ? [
-            diagnose(codes['cabling/no-answer'], {
-              subject,
-              detail: 'Something is plugged in at both ends, and nothing answers.',
-              hint: act(examination, [link], 'unplug the cable at one end, wait ten seconds, plug it in again'),
-            }),
-          ]
-        : [];
+        ? {
+            code: 'cabling/no-answer',
+            detail: 'Something is plugged in at both ends, and nothing answers.',
+            hint: act(examination, [link], 'unplug the cable at one end, wait ten seconds, plug it in again'),
+          }
+        : undefined;
   }
 }
 
 /** Declared links that are not as the file says. A link with an end that nobody could look at is not judged. */
 export const cables = defineRule(codes, (examination) =>
-  examination.cabling.links.flatMap((judged) => tell(examination, judged)),
+  examination.cabling.links.flatMap((judged) => {
+    const found = tell(examination, judged);
+    return found === undefined ? [] : { subject: linkSubject(judged.link.ends), ...found };
+  }),
 );

@@ -1,5 +1,3 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { avoidReason, macModel } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
@@ -8,13 +6,13 @@ import { namedEnd, prose } from '../../model/text/prose.ts';
 import { endWords, viewText } from '../cabling/cabling-text.ts';
 import { type LinkJudgement, linkAt, type SeenCable, undeclaredCables } from '../cabling/judge-cabling.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import type { Examination } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { thunderboltFact } from './fact.ts';
 
-const codes = ruleCodes({
+const codes = {
   'cabling/undeclared': {
     severity: 'warning',
     summary: 'There is a cable that the file does not declare.',
@@ -51,7 +49,9 @@ const codes = ruleCodes({
     role: 'told',
     facts: [thunderboltFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
 
@@ -65,13 +65,13 @@ function isTold({ cabling }: Examination, end: LinkEnd): boolean {
 function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEnd): string | undefined {
   const isOwn = desired.thunderbolt.avoid.some((one) => isSameEnd(one, { node, receptacle }));
   if (isOwn) return 'The file wants it left free.';
-  const hardware = read(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
-  const model = hardware?.kind === 'known' ? macModel(hardware.value.model) : undefined;
+  const hardware = readValue(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
+  const model = hardware && macModel(hardware.model);
   return model?.avoid.includes(receptacle) ? avoidReason(model.name, receptacle) : undefined;
 }
 
 /** A cable in a receptacle to avoid is not worth declaring as it is. */
-function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Diagnostic, 'hint' | 'handsAt'> {
+function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Found, 'hint' | 'handsAt'> {
   const [bad] = ends.filter((end) => avoidance(examination, end) !== undefined);
   if (bad === undefined) {
     const lines = [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`];
@@ -82,7 +82,7 @@ function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Diag
   return { hint, handsAt: [bad.node] };
 }
 
-function undeclared(examination: Examination): readonly Diagnostic[] {
+function undeclared(examination: Examination): readonly Found[] {
   const { links } = examination.cabling;
   return undeclaredCables(examination.cabling)
     .filter(({ ends }) => !ends.some((end) => isTold(examination, end)))
@@ -93,7 +93,7 @@ function undeclared(examination: Examination): readonly Diagnostic[] {
           ? 'There is a cable that the file does not declare.'
           : prose`The file declares ${namedEnd(twin.ends[0])} <-> ${namedEnd(twin.ends[1])} between these nodes, and not this cable.`;
       const code = twin === undefined ? 'cabling/undeclared' : 'cabling/doubled';
-      return diagnose(codes[code], { subject: linkSubject(ends), detail, ...keepOrNot(examination, ends) });
+      return { code, subject: linkSubject(ends), detail, ...keepOrNot(examination, ends) };
     });
 }
 
@@ -112,18 +112,16 @@ const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean =
 const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>
   linkAt(cabling.links, view.at)?.judgement.kind === 'unknown';
 
-function stranger(examination: Examination, view: ReceptacleView): readonly Diagnostic[] {
+function stranger(examination: Examination, view: ReceptacleView): Found | readonly Found[] {
   const subject = receptacleSubject(view.at);
   const detail = `It sees ${viewText(view)}.`;
   if (isTold(examination, view.at)) return [];
   if (view.peers.some((peer) => peer.kind === 'foreign')) {
     const hint = `Take the cable out of ${endWords(view.at)}, or add the Mac and the link to the file.`;
-    return [diagnose(codes['cabling/foreign-mac'], { subject, detail, hint })];
+    return { code: 'cabling/foreign-mac', subject, detail, hint };
   }
   const isUnidentified = view.peers.some((peer) => peer.kind === 'unidentified');
-  return isUnidentified && !isExpected(examination, view)
-    ? [diagnose(codes['cabling/unidentified-mac'], { subject, detail })]
-    : [];
+  return isUnidentified && !isExpected(examination, view) ? { code: 'cabling/unidentified-mac', subject, detail } : [];
 }
 
 /** Cables and Macs that the file does not speak of. A file without any link says nothing about cables, so neither do we. */

@@ -57,9 +57,5 @@ export const clock: Resource = {
   kind: 'clock',
   after: ['identity', 'sudo'],
   properties,
-  steps: (changes, view) => ({
-    steps: changedProperties(changes, properties(view)).flatMap(setClock),
-    rescues: [],
-  }),
-  blockers: () => [],
+  steps: (changes, view) => ({ steps: changedProperties(changes, properties(view)).flatMap(setClock) }),
 };

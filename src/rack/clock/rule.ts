@@ -1,15 +1,13 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { nodeSubject, nodesSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { judgeClocks, type SeenClock } from './clocks.ts';
 import { clockFact } from './fact.ts';
 
-const codes = ruleCodes({
+const codes = {
   'clock/offset': {
     severity: 'warning',
     summary: 'The clock of this node is wrong.',
@@ -26,27 +24,31 @@ const codes = ruleCodes({
     role: 'told',
     facts: [clockFact],
   },
-});
+} satisfies RuleCodes;
 
-function ownClock(seen: readonly SeenClock[]): Diagnostic {
+type Found = Finding<keyof typeof codes>;
+
+function ownClock(seen: readonly SeenClock[]): Found {
   const offsetMs = seen.reduce((sum, one) => sum + one.offsetMs, 0) / seen.length;
   const side = offsetMs > 0 ? 'behind' : 'ahead of';
-  return diagnose(codes['clock/this-computer'], {
+  return {
+    code: 'clock/this-computer',
     subject: nodesSubject(seen.map(({ name }) => name)),
     detail: `The clock of this computer is ${durationText(offsetMs)} ${side} all of them, and they agree with each other.`,
-  });
+  };
 }
 
-function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Diagnostic {
+function nodeClock({ name, offsetMs }: SeenClock, isSet: boolean): Found {
   const side = offsetMs > 0 ? 'ahead of' : 'behind';
-  return diagnose(codes['clock/offset'], {
+  return {
+    code: 'clock/offset',
     subject: nodeSubject(name),
     detail: `Its clock is ${durationText(offsetMs)} ${side} this computer.`,
     hint: withCommands(
       isSet ? prose`Set it with ${meshwright('apply')}, or on ${named(name)}` : prose`On ${named(name)}`,
       ['sudo sntp -sS time.apple.com'],
     ),
-  });
+  };
 }
 
 /** Nodes whose clock is wrong, or this computer where all of them agree that it is. */

@@ -6,10 +6,6 @@ import { filevaultFact } from './fact.ts';
 export const filevault: Resource = verifyOnly({
   kind: 'filevault',
   after: ['identity'],
-  gaps: ({ desired, targets }) =>
-    targets.flatMap(({ desired: { name: node }, facts }) =>
-      desired.system.fileVault !== 'any' && read(facts, filevaultFact).kind === 'unknown'
-        ? [{ node, resource: 'filevault', text: 'whether FileVault is on' }]
-        : [],
-    ),
+  gap: ({ facts }, { system }) =>
+    system.fileVault !== 'any' && read(facts, filevaultFact).kind === 'unknown' ? 'whether FileVault is on' : undefined,
 });

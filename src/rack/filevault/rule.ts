@@ -1,9 +1,7 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { defineRule } from '../define-rule.ts';
-import { read } from '../fact.ts';
+import { defineNodeRule } from '../define-rule.ts';
+import { readValue } from '../fact.ts';
 import { filevaultFact } from './fact.ts';
 
 const stateWords = {
@@ -13,7 +11,7 @@ const stateWords = {
 } as const;
 
 /** Nodes whose FileVault is known to be otherwise than the file demands. */
-export const filevault = defineRule(
+export const filevault = defineNodeRule(
   {
     'filevault/differs': {
       severity: 'error',
@@ -24,22 +22,18 @@ export const filevault = defineRule(
       facts: [filevaultFact],
     },
   },
-  ({ desired, nodes }, codes) =>
-    nodes.flatMap(({ name, facts }) => {
-      const wanted = desired.system.fileVault;
-      const seen = read(facts, filevaultFact);
-      const wantedState = wanted === 'enabled' ? 'on' : 'off';
-      if (wanted === 'any' || seen.kind === 'unknown' || seen.value === wantedState) return [];
-      const verb = wanted === 'enabled' ? 'enable' : 'disable';
-      return [
-        diagnose(codes['filevault/differs'], {
-          subject: nodeSubject(name),
-          detail: `${stateWords[seen.value]} The file says ${wanted}.`,
-          hint:
-            seen.value === 'converting'
-              ? 'Wait until it is done.'
-              : withCommands(prose`On ${named(name)}, at a terminal`, [`sudo fdesetup ${verb}`]),
-        }),
-      ];
-    }),
+  ({ name, facts }, { desired }) => {
+    const wanted = desired.system.fileVault;
+    const seen = readValue(facts, filevaultFact);
+    if (wanted === 'any' || seen === undefined || seen === (wanted === 'enabled' ? 'on' : 'off')) return [];
+    const verb = wanted === 'enabled' ? 'enable' : 'disable';
+    return {
+      code: 'filevault/differs',
+      detail: `${stateWords[seen]} The file says ${wanted}.`,
+      hint:
+        seen === 'converting'
+          ? 'Wait until it is done.'
+          : withCommands(prose`On ${named(name)}, at a terminal`, [`sudo fdesetup ${verb}`]),
+    };
+  },
 );

@@ -57,7 +57,6 @@ export const foreignDaemon: Resource = {
         }),
       ),
     ),
-    rescues: [],
   }),
   blockers: ({ findingBlockers }) => findingBlockers('foreign-daemon'),
 };

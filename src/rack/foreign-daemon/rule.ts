@@ -1,18 +1,14 @@
-import type { Code } from '../../diagnostics/code-entry.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { adoptedDaemon } from './adopted-daemon.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
-const codes = ruleCodes({
+const codes = {
   'network/foreign-daemon': {
     severity: 'error',
     summary: 'A network daemon of somebody else sets the cables of this node.',
@@ -47,54 +43,45 @@ const codes = ruleCodes({
     role: 'told',
     facts: [foreignDaemonsFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 /** What is to be said of a daemon that is there; one that is unloaded and disabled may stay, unless it is to be removed. */
-function toldOf({ thunderbolt }: DesiredFleet, { isLoaded, isDisabled }: ForeignDaemon): Code | undefined {
+function codeOf(
+  { thunderbolt }: DesiredFleet,
+  { isLoaded, isDisabled }: ForeignDaemon,
+): Pick<Found, 'code'> | undefined {
   const wish = thunderbolt.foreignDaemons;
   const isOver = !isLoaded && isDisabled;
-  if (wish === 'remove' || (wish === 'stop' && !isOver)) return codes['network/foreign-daemon-there'];
-  if (isOver) return undefined;
-  return codes[wish === 'adopt' ? 'network/foreign-daemon-adopted' : 'network/foreign-daemon'];
+  if (wish === 'remove' || (wish === 'stop' && !isOver)) return { code: 'network/foreign-daemon-there' };
+  return isOver ? undefined : { code: wish === 'adopt' ? 'network/foreign-daemon-adopted' : 'network/foreign-daemon' };
 }
 
-function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
-  const found = read(facts, foreignDaemonsFact);
-  return (found.kind === 'known' ? found.value : []).flatMap((daemon) => {
-    const told = toldOf(desired, daemon);
+const judge = (desired: DesiredFleet, { facts }: ExaminedNode): readonly Found[] =>
+  (readValue(facts, foreignDaemonsFact) ?? []).flatMap((daemon) => {
+    const found = codeOf(desired, daemon);
     const about = knownDaemons.find(({ label }) => label === daemon.label);
     const state = daemon.isLoaded ? 'loaded' : 'not loaded';
-    return told === undefined
-      ? []
-      : [
-          diagnose(told, {
-            subject: nodeSubject(name),
-            detail: `${daemon.label} of ${about?.owner ?? 'somebody'} is ${state}; it ${about?.habit ?? 'sets the network'}.`,
-          }),
-        ];
+    const detail = `${daemon.label} of ${about?.owner ?? 'somebody'} is ${state}; it ${about?.habit ?? 'sets the network'}.`;
+    return found === undefined ? [] : { ...found, detail };
   });
-}
 
 /** Placements over several nodes that are to serve on a node whose cables are somebody else's. */
-function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
+function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Found[] {
   const label = adoptedDaemon(desired, facts);
   const waiting = desired.placements.filter(
     ({ nodes, state }) => state === 'serving' && nodes.length > 1 && nodes.includes(name),
   );
-  return label === undefined || waiting.length === 0
-    ? []
-    : [
-        diagnose(codes['network/cables-adopted'], {
-          subject: nodeSubject(name),
-          detail: prose`${waiting.map((one) => one.name).join(', ')} would meet over cables that ${named(label)} sets.`,
-        }),
-      ];
+  if (label === undefined || waiting.length === 0) return [];
+  const names = waiting.map((one) => one.name).join(', ');
+  return [
+    { code: 'network/cables-adopted', detail: prose`${names} would meet over cables that ${named(label)} sets.` },
+  ];
 }
 
 /** Network daemons of others, on a node whose cables are ours to set. */
-export const foreignDaemons = defineRule(codes, ({ desired, nodes }) => {
+export const foreignDaemons = defineNodeRule(codes, (node, { desired }) => {
   const { bridge, pool } = desired.thunderbolt;
-  return bridge === 'keep' && pool === undefined
-    ? []
-    : nodes.flatMap((node) => [...judge(desired, node), ...heldUp(desired, node)]);
+  return bridge === 'keep' && pool === undefined ? [] : [...judge(desired, node), ...heldUp(desired, node)];
 });

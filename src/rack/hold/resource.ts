@@ -13,6 +13,7 @@ import {
   type Property,
   type Resource,
   type View,
+  verifyOnly,
 } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { holdFact } from './hold-fact.ts';
@@ -40,19 +41,14 @@ function blockersOf({ observation }: View, desired: ObservedTarget['desired']): 
 }
 
 /** Nodes that are to be left alone. It has no properties: it keeps those of all others waiting. */
-export const hold: Resource = {
+export const hold: Resource = verifyOnly({
   kind: 'hold',
   after: [],
   isPrecondition: true,
-  properties: () => [],
-  steps: () => ({ steps: [], rescues: [] }),
   blockers: (view) =>
     view.desired.nodes.filter(({ name }) => view.asked.includes(name)).flatMap((node) => blockersOf(view, node)),
-  gaps: ({ targets }) =>
-    targets.flatMap(({ desired: { name: node }, facts }) =>
-      read(facts, holdFact).kind === 'unknown' ? [{ node, resource: 'hold', text: 'whether it is held' }] : [],
-    ),
-};
+  gap: ({ facts }) => (read(facts, holdFact).kind === 'unknown' ? 'whether it is held' : undefined),
+});
 
 const words = ({ reason, until }: Pick<NodeHold, 'reason' | 'until'>): string =>
   `held${until === undefined ? '' : ` until ${until}`}: ${reason}`;
@@ -93,8 +89,6 @@ export function keepHold(wish: HoldWish): Resource {
             : ({ name: 'set-hold', args: wish.hold } as const);
         return scriptStep({ node: made.node, resource: 'hold', name: 'hold', call, makes: [made], deadlineMs: 30_000 });
       }),
-      rescues: [],
     }),
-    blockers: () => [],
   };
 }

@@ -7,11 +7,10 @@ export const identity: Resource = verifyOnly({
   kind: 'identity',
   after: [],
   isPrecondition: true,
-  gaps: ({ targets }) =>
-    targets.flatMap(({ desired: { name: node, hardware, identity: recorded }, facts }) => {
-      const isOpen =
-        ((hardware.serial ?? recorded) !== undefined && read(facts, identityFact).kind === 'unknown') ||
-        ((hardware.model ?? hardware.memoryBytes) !== undefined && read(facts, hardwareFact).kind === 'unknown');
-      return isOpen ? [{ node, resource: 'identity', text: 'whether it is the Mac of the file' }] : [];
-    }),
+  gap: ({ desired: { hardware, identity: recorded }, facts }) => {
+    const isOpen =
+      ((hardware.serial ?? recorded) !== undefined && read(facts, identityFact).kind === 'unknown') ||
+      ((hardware.model ?? hardware.memoryBytes) !== undefined && read(facts, hardwareFact).kind === 'unknown');
+    return isOpen ? 'whether it is the Mac of the file' : undefined;
+  },
 });

@@ -8,7 +8,7 @@ import { macModel, macModelsDate } from '../../model/macs.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
-import { defineRule, type Rule } from '../define-rule.ts';
+import { defineNodeRule, defineRule, type Rule } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact, identityFact } from './fact.ts';
@@ -70,7 +70,7 @@ function wrongMacHint({ desired }: Examination, { name, desired: own, facts }: E
 }
 
 /** Nodes behind whose address another Mac answers than the file describes; one that is also another node is told as that. */
-export const wrongMac = defineRule(
+export const wrongMac = defineNodeRule(
   {
     'identity/wrong-mac': {
       severity: 'error',
@@ -81,20 +81,11 @@ export const wrongMac = defineRule(
       facts: [identityFact],
     },
   },
-  (examination, codes) => {
-    const twins = new Set(nodesOfOneMac(examination).flat());
-    return examination.nodes.flatMap((node) => {
-      const found = twins.has(node) ? [] : hardwareDifferences(node);
-      return found.length === 0
-        ? []
-        : [
-            diagnose(codes['identity/wrong-mac'], {
-              subject: nodeSubject(node.name),
-              detail: prose`Another Mac answers as ${named(node.name)}: ${found.join('; ')}.`,
-              hint: wrongMacHint(examination, node),
-            }),
-          ];
-    });
+  (node, examination) => {
+    const isTwin = nodesOfOneMac(examination).flat().includes(node);
+    const found = isTwin ? [] : hardwareDifferences(node);
+    const detail = prose`Another Mac answers as ${named(node.name)}: ${found.join('; ')}.`;
+    return found.length === 0 ? [] : { code: 'identity/wrong-mac', detail, hint: wrongMacHint(examination, node) };
   },
 );
 
@@ -121,13 +112,14 @@ export const sameMac = defineRule(
       facts: [identityFact],
     },
   },
-  (examination, codes) =>
+  (examination) =>
     nodesOfOneMac(examination).map((same) => {
       const hosts = same.map((node) => prose`${named(node.name)} (${node.desired.host})`);
-      return diagnose(codes['identity/same-mac'], {
+      return {
+        code: 'identity/same-mac',
         subject: nodesSubject(same.map((node) => node.name)),
         detail: prose`${joinProse(hosts, ' and ')} are one and the same Mac.`,
         hint: sameMacHint(same),
-      });
+      };
     }),
 );

@@ -190,7 +190,5 @@ export const keeper: Resource = {
     steps: targets.flatMap((target) =>
       stepsOf(desired, target, changedProperties(changes, propertiesOf(desired, target))),
     ),
-    rescues: [],
   }),
-  blockers: () => [],
 };

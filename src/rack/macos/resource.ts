@@ -6,10 +6,6 @@ import { macosVersionFact } from './fact.ts';
 export const macos: Resource = verifyOnly({
   kind: 'macos',
   after: ['identity'],
-  gaps: ({ desired, targets }) =>
-    targets.flatMap(({ desired: { name: node }, facts }) =>
-      desired.macos.accept !== undefined && read(facts, macosVersionFact).kind === 'unknown'
-        ? [{ node, resource: 'macos', text: 'the macOS version' }]
-        : [],
-    ),
+  gap: ({ facts }, { macos: { accept } }) =>
+    accept !== undefined && read(facts, macosVersionFact).kind === 'unknown' ? 'the macOS version' : undefined,
 });

@@ -1,14 +1,13 @@
 import { acceptsVersion, isAboveRange } from '../../desired/version-range.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { MacosVersion } from '../../model/facts/mac.ts';
 import { groupBy } from '../../model/lists.ts';
-import { nodeSubject, nodesSubject } from '../../model/subject.ts';
+import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../model/text/prose.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule, defineRule } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { macosVersionFact } from './fact.ts';
 import {
@@ -77,7 +76,7 @@ export const macosVersions = defineRule(
       facts: [macosVersionFact],
     },
   },
-  (examination, codes) => {
+  (examination) => {
     const wish = examination.desired.macos.version;
     const groups = [...cabledNodesByVersion(examination)]
       .map(([text, nodes]): Group => {
@@ -89,11 +88,12 @@ export const macosVersions = defineRule(
     if (groups.length < 2) return [];
     const told = groups.map((group) => prose`${group.text} on ${namedList(namesOf(group))}`);
     return [
-      diagnose(codes['macos/versions-differ'], {
+      {
+        code: 'macos/versions-differ',
         subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
         detail: prose`Cabled nodes run different macOS versions: ${joinProse(told, '; ')}. RDMA peers may not see each other.`,
         hint: mapWords(versionsHint(examination.desired.macos, groups), escapeText),
-      }),
+      },
     ];
   },
 );
@@ -114,7 +114,7 @@ function acceptHint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: Ma
 }
 
 /** macOS versions outside `macos.accept`. */
-export const macosAccept = defineRule(
+export const macosAccept = defineNodeRule(
   {
     'macos/outside-accept': {
       severity: 'error',
@@ -125,19 +125,15 @@ export const macosAccept = defineRule(
       facts: [macosVersionFact],
     },
   },
-  (examination, codes) => {
+  (node, examination) => {
     const wanted = examination.desired.macos;
-    return examination.nodes.flatMap((node) => {
-      const macos = macosOf(node);
-      if (macos === undefined || !isOutsideAccept(examination, node)) return [];
-      return [
-        diagnose(codes['macos/outside-accept'], {
-          subject: nodeSubject(node.name),
-          detail: `macOS ${versionText(macos)} is outside of what the file accepts (${wanted.accept ?? ''}).`,
-          hint: mapWords(acceptHint(wanted, node, macos), escapeText),
-        }),
-      ];
-    });
+    const macos = macosOf(node);
+    if (macos === undefined || !isOutsideAccept(examination, node)) return [];
+    return {
+      code: 'macos/outside-accept',
+      detail: `macOS ${versionText(macos)} is outside of what the file accepts (${wanted.accept ?? ''}).`,
+      hint: mapWords(acceptHint(wanted, node, macos), escapeText),
+    };
   },
 );
 
@@ -153,7 +149,7 @@ export const macosWish = defineRule(
       facts: [macosVersionFact],
     },
   },
-  (examination, codes) => {
+  (examination) => {
     const wish = examination.desired.macos.version;
     if (wish === undefined || cabledNodesByVersion(examination).size > 1) return [];
     const others = groupBy(examination.nodes, (node) => {
@@ -163,27 +159,24 @@ export const macosWish = defineRule(
       const isOther = version !== undefined && acceptsVersion(exact, version) === false;
       return isOther && !isOutsideAccept(examination, node) ? version : undefined;
     });
-    return [...others].map(([version, nodes]) =>
-      diagnose(codes['macos/not-the-wish'], {
-        subject: nodesSubject(nodes.map((node) => node.name)),
-        detail: `macOS ${version} is usable; the file wishes for ${wish}.`,
-        hint: mapWords(
-          compareVersions(version, wish) > 0
-            ? `Write ${version} as macos.version into the file; ${noWayBack}.`
-            : prose`Bring macOS to ${wish} when it suits you, on all cabled nodes together.${offersHint(nodes, examination.desired.macos)}`,
-          escapeText,
-        ),
-      }),
-    );
+    return [...others].map(([version, nodes]) => ({
+      code: 'macos/not-the-wish',
+      subject: nodesSubject(nodes.map((node) => node.name)),
+      detail: `macOS ${version} is usable; the file wishes for ${wish}.`,
+      hint: mapWords(
+        compareVersions(version, wish) > 0
+          ? `Write ${version} as macos.version into the file; ${noWayBack}.`
+          : prose`Bring macOS to ${wish} when it suits you, on all cabled nodes together.${offersHint(nodes, examination.desired.macos)}`,
+        escapeText,
+      ),
+    }));
   },
 );
 
 function modelAndVersion(node: ExaminedNode): string | undefined {
-  const hardware = read(node.facts, hardwareFact);
+  const hardware = readValue(node.facts, hardwareFact);
   const macos = macosOf(node);
-  return hardware.kind === 'known' && macos !== undefined
-    ? `${hardware.value.model} with macOS ${versionText(macos)}`
-    : undefined;
+  return hardware && macos && `${hardware.model} with macOS ${versionText(macos)}`;
 }
 
 /** Macs of one model and one version with different builds. Different models may rightly have different builds. */
@@ -199,7 +192,7 @@ export const macosBuilds = defineRule(
       facts: [macosVersionFact],
     },
   },
-  (examination, codes) =>
+  (examination) =>
     [...groupBy(examination.nodes, modelAndVersion)].flatMap(([what, nodes]) => {
       const builds = groupBy(nodes, (node) => macosOf(node)?.build);
       if (builds.size < 2) return [];
@@ -207,12 +200,11 @@ export const macosBuilds = defineRule(
       const each = told.map(
         ([build, same]) => prose`${build ?? 'undefined'} on ${namedList(same.map((node) => node.name))}`,
       );
-      return [
-        diagnose(codes['macos/builds-differ'], {
-          subject: nodesSubject(nodes.map((node) => node.name)),
-          detail: prose`${what} comes in several builds: ${joinProse(each, '; ')}.`,
-          hint: 'Install the same update on all of them; a beta shows as another build.',
-        }),
-      ];
+      return {
+        code: 'macos/builds-differ',
+        subject: nodesSubject(nodes.map((node) => node.name)),
+        detail: prose`${what} comes in several builds: ${joinProse(each, '; ')}.`,
+        hint: 'Install the same update on all of them; a beta shows as another build.',
+      };
     }),
 );

@@ -61,7 +61,6 @@ export const wiredLimit: Resource = {
         }),
       ),
     ),
-    rescues: [],
   }),
   blockers: ({ findingBlockers }) => findingBlockers('wired-limit'),
   gaps: ({ desired, targets }) =>

@@ -62,7 +62,6 @@ export const serviceOrder: Resource = {
         }),
       ),
     ),
-    rescues: [],
   }),
   blockers: (view) => connectionBlockers(view, { kind: 'service-order', properties: properties(view), touched }),
 };

@@ -1,14 +1,13 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { nodeSubject } from '../../model/subject.ts';
+import { seenValue } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule } from '../define-rule.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { isLeftToKeeper, misplacedServices, orderWords } from './services.ts';
 import { networkServicesFact } from './services-fact.ts';
 
 /** Cables that macOS would use before the office network, where their addresses are ours. */
-export const serviceOrder = defineRule(
+export const serviceOrder = defineNodeRule(
   {
     'network/service-order': {
       severity: 'warning',
@@ -20,19 +19,12 @@ export const serviceOrder = defineRule(
       facts: [networkServicesFact],
     },
   },
-  ({ desired, nodes }, codes) =>
-    desired.thunderbolt.pool === undefined
+  ({ facts }, { desired }) => {
+    const found = seenValue(misplacedServices(facts)) ?? [];
+    const isOurs = desired.thunderbolt.pool !== undefined && adoptedDaemon(desired, facts) === undefined;
+    const detail = `In the order of the network services: ${orderWords(found)}.`;
+    return !isOurs || isLeftToKeeper(desired, facts) || found.length === 0
       ? []
-      : nodes.flatMap(({ name, facts }) => {
-          const found = misplacedServices(facts);
-          const isAdopted = adoptedDaemon(desired, facts) !== undefined;
-          return isAdopted || isLeftToKeeper(desired, facts) || found.kind === 'unknown' || found.value.length === 0
-            ? []
-            : [
-                diagnose(codes['network/service-order'], {
-                  subject: nodeSubject(name),
-                  detail: `In the order of the network services: ${orderWords(found.value)}.`,
-                }),
-              ];
-        }),
+      : { code: 'network/service-order', detail };
+  },
 );

@@ -49,7 +49,7 @@ interface Ways {
   readonly ending: readonly Step[];
   /** @param stops what must not run any more on the nodes of the placement */
   readonly starting?: (stops: readonly Step[]) => readonly Step[];
-  readonly rescue?: ResourceSteps['rescues'][number];
+  readonly rescue?: NonNullable<ResourceSteps['rescues']>[number];
 }
 
 /**

@@ -1,20 +1,18 @@
 import { layoutsOf } from '../../desired/layouts.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { rankPlacement } from '../../model/facts/daemons.ts';
-import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma.ts';
-import { nodeSubject } from '../../model/subject.ts';
+import type { RdmaProcess } from '../../model/facts/rdma.ts';
+import { seenValue } from '../../model/known.ts';
 import { blank, its, meshwright, withTail } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 import { isStuck, kernelObjects, rdmaHoldersFact, rdmaObjectsFact, rdmaObjectWords } from './kernel-fact.ts';
 
-const codes = ruleCodes({
+const codes = {
   'rdma/held': {
     severity: 'warning',
     summary: 'A process that is no rank of a running placement has RDMA devices open.',
@@ -42,16 +40,17 @@ const codes = ruleCodes({
     role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaHoldersFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
 
 /** The placement of ours whose rank a process is, by the service that it belongs to. */
 function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): string | undefined {
-  const services = read(facts, servicesFact);
-  const own = services.kind === 'known' ? services.value : [];
-  const service = own.find((one) => one.pid !== undefined && (one.pid === pid || one.pid === group));
-  return service === undefined ? undefined : rankPlacement(service);
+  const services = readValue(facts, servicesFact);
+  const service = services?.find((one) => one.pid !== undefined && (one.pid === pid || one.pid === group));
+  return service && rankPlacement(service);
 }
 
 /**
@@ -66,7 +65,7 @@ const isWanted = ({ desired }: Examination, { name }: ExaminedNode, placement: s
       layoutsOf(one).some(({ nodes }) => nodes.includes(name)),
   );
 
-function heldFinding(examination: Examination, node: ExaminedNode, process: RdmaProcess): readonly Diagnostic[] {
+function heldFinding(examination: Examination, node: ExaminedNode, process: RdmaProcess): Found | readonly Found[] {
   const placement = placementOf(node, process);
   if (placement !== undefined && isWanted(examination, node, placement)) return [];
   const devices = process.devices.join(', ');
@@ -78,43 +77,40 @@ function heldFinding(examination: Examination, node: ExaminedNode, process: Rdma
           withTail(meshwright('exec', node.name), 'env', 'kill', String(process.pid)),
         ])
       : withCommands('The file does not have it run here; apply stops it', [meshwright('apply')]);
-  const detail = `${nameOf(process)}${whose} ${what}.`;
-  return [diagnose(codes['rdma/held'], { subject: nodeSubject(node.name), detail, hint })];
+  return { code: 'rdma/held', detail: `${nameOf(process)}${whose} ${what}.`, hint };
 }
 
 const rebootHint = ({ name }: ExaminedNode, gain: string): Prose =>
   withCommands(prose`Restart ${named(name)}: only that ${gain}`, [meshwright('reboot', name)], '.');
 
-function stuckFinding(examination: Examination, node: ExaminedNode, stuck: readonly RdmaProcess[]): Diagnostic {
+function stuckFinding(examination: Examination, node: ExaminedNode, stuck: readonly RdmaProcess[]): Found {
   const names = stuck.map(nameOf).join(' and ');
-  return diagnose(codes['rdma/process-stuck'], {
-    subject: nodeSubject(node.name),
+  return {
+    code: 'rdma/process-stuck',
     severity: rdmaSeverity(examination, [node.name]) === 'error' ? 'error' : 'warning',
     detail: `${names} ${stuck.length === 1 ? 'hangs' : 'hang'} in the RDMA driver, where no signal ends a process.`,
     hint: rebootHint(node, `ends ${names}`),
-  });
+  };
 }
 
 /** Objects without a process; those of a process that hangs go with it. */
-function leftFinding(node: ExaminedNode): readonly Diagnostic[] {
-  const objects = kernelObjects(node.facts);
-  if (objects.kind === 'unknown') return [];
-  const { withoutProcess } = objects.value;
-  if (withoutProcess.domains + withoutProcess.queuePairs === 0) return [];
-  const detail = `The kernel holds ${rdmaObjectWords(withoutProcess)} for no process.`;
-  return [
-    diagnose(codes['rdma/left-in-kernel'], {
-      subject: nodeSubject(node.name),
-      detail,
-      hint: rebootHint(node, 'frees them'),
-    }),
-  ];
+function leftFinding(node: ExaminedNode): readonly Found[] {
+  const left = seenValue(kernelObjects(node.facts))?.withoutProcess;
+  if (left === undefined || left.domains + left.queuePairs === 0) return [];
+  const detail = `The kernel holds ${rdmaObjectWords(left)} for no process.`;
+  return [{ code: 'rdma/left-in-kernel', detail, hint: rebootHint(node, 'frees them') }];
 }
 
 /** A verbs tool that has only just begun is one of an observation by somebody else. */
 const isPassing = ({ program, isVerbsTool }: RdmaProcess): boolean => program.startsWith('ibv_') && !isVerbsTool;
 
-function judge(examination: Examination, node: ExaminedNode, holders: RdmaHolders): readonly Diagnostic[] {
+/**
+ * What holds the RDMA objects of a node besides the ranks that are to run there: another program, which a person ends, or
+ * the kernel alone, which only a restart helps.
+ */
+export const rdmaKernelRule = defineNodeRule(codes, (node, examination) => {
+  const holders = readValue(node.facts, rdmaHoldersFact);
+  if (holders === undefined) return [];
   const living = holders.processes.filter(({ state }) => state !== 'gone');
   const stuck = living.filter((process) => isStuck(process, holders));
   const others = living.filter((process) => !stuck.includes(process) && !isPassing(process));
@@ -122,15 +118,4 @@ function judge(examination: Examination, node: ExaminedNode, holders: RdmaHolder
     ...(stuck.length === 0 ? leftFinding(node) : [stuckFinding(examination, node, stuck)]),
     ...others.flatMap((process) => heldFinding(examination, node, process)),
   ];
-}
-
-/**
- * What holds the RDMA objects of a node besides the ranks that are to run there: another program, which a person ends, or
- * the kernel alone, which only a restart helps.
- */
-export const rdmaKernelRule = defineRule(codes, (examination) =>
-  examination.nodes.flatMap((node) => {
-    const holders = read(node.facts, rdmaHoldersFact);
-    return holders.kind === 'unknown' ? [] : judge(examination, node, holders.value);
-  }),
-);
+});

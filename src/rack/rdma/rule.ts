@@ -1,22 +1,19 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
-import { seenValue } from '../../model/known.ts';
+import { given } from '../../model/given.ts';
 import { groupBy } from '../../model/lists.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
-import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { its, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { addressHint, interfaceHint } from '../addresses/address-hint.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
-import { defineRule, ruleCodes } from '../define-rule.ts';
+import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { rdmaSeverity } from '../examination.ts';
-import { read, readValue } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from '../macos/macos.ts';
@@ -28,7 +25,7 @@ import { type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
 import { settingsKeys } from './rdma-switch-steps.ts';
 import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
 
-const codes = ruleCodes({
+const codes = {
   'rdma/no-thunderbolt-5': {
     severity: 'error',
     summary: 'This Mac cannot do RDMA: its receptacles are older than Thunderbolt 5.',
@@ -145,7 +142,9 @@ const codes = ruleCodes({
     role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
     facts: [interfacesFact, rdmaPortsFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 interface Trouble {
   readonly end: LinkEnd;
@@ -196,163 +195,120 @@ function portDown(
       };
 }
 
-function tell(examination: Examination, node: ExaminedNode, troubles: readonly Trouble[]): readonly Diagnostic[] {
+function tell(examination: Examination, node: ExaminedNode, troubles: readonly Trouble[]): Found | readonly Found[] {
+  const { name } = node;
   const [first] = troubles;
-  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination, [node.name]) };
+  const severity = rdmaSeverity(examination, [name]);
   const place = places(troubles);
   const bare = troubles.map(({ end, rdma }) => ({ end, interfaceName: rdma.interfaceName }));
   switch (first?.rdma.kind) {
     case undefined:
       return [];
-    case 'no-device':
-      return [
-        diagnose(codes['rdma/no-device'], {
-          ...about,
-          detail: `${place}: no RDMA device, although RDMA is enabled.`,
-          hint: restart(prose`Restart ${named(node.name)}`, [node.name]),
-        }),
-      ];
+    case 'no-device': {
+      const hint = restart(prose`Restart ${named(name)}`, [name]);
+      return { code: 'rdma/no-device', severity, detail: `${place}: no RDMA device, although RDMA is enabled.`, hint };
+    }
     case 'port-down':
-      return [diagnose(codes['rdma/port-down'], { ...about, ...portDown(node.name, troubles, place) })];
+      return { code: 'rdma/port-down', severity, ...portDown(name, troubles, place) };
     case 'bridged':
-      return [
-        diagnose(codes['rdma/bridged'], { ...about, detail: `${place}: a member of a bridge, so RDMA cannot start.` }),
-      ];
-    case 'port-not-active':
-      return [
-        diagnose(codes['rdma/port-not-active'], {
-          ...about,
-          detail: `${place}: the RDMA port is neither active nor down, so nothing can use it yet.`,
-        }),
-      ];
-    case 'interface-down':
-      return [
-        diagnose(codes['rdma/interface-down'], {
-          ...about,
-          detail: `${place}: the interface is down, although the cable is there.`,
-          hint: interfaceHint(node.name, node.facts, bare),
-        }),
-      ];
-    case 'no-address':
-      return [
-        diagnose(codes['rdma/no-address'], {
-          ...about,
-          detail: `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`,
-          hint: addressHint(examination.desired, { ...node, bare }),
-        }),
-      ];
-    case 'no-gid':
-      return [
-        diagnose(codes['rdma/no-gid'], {
-          ...about,
-          detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
-          hint: restart(prose`Look again in a minute; if it stays so, restart ${named(node.name)}`, [node.name]),
-        }),
-      ];
+      return { code: 'rdma/bridged', severity, detail: `${place}: a member of a bridge, so RDMA cannot start.` };
+    case 'port-not-active': {
+      const detail = `${place}: the RDMA port is neither active nor down, so nothing can use it yet.`;
+      return { code: 'rdma/port-not-active', severity, detail };
+    }
+    case 'interface-down': {
+      const detail = `${place}: the interface is down, although the cable is there.`;
+      return { code: 'rdma/interface-down', severity, detail, hint: interfaceHint(name, node.facts, bare) };
+    }
+    case 'no-address': {
+      const detail = `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`;
+      return { code: 'rdma/no-address', severity, detail, hint: addressHint(examination.desired, { ...node, bare }) };
+    }
+    case 'no-gid': {
+      const hint = restart(prose`Look again in a minute; if it stays so, restart ${named(name)}`, [name]);
+      const detail = `${place}: has an IPv4 address, but the RDMA device has no GID for it.`;
+      return { code: 'rdma/no-gid', severity, detail, hint };
+    }
   }
 }
 
 /** What keeps single receptacles of a node that can do RDMA from doing it; equal causes of one node are told together. */
-const ofReceptacles = (examination: Examination): readonly Diagnostic[] =>
-  examination.nodes
-    .filter((node) => nodeRdma(node) === 'ready')
-    .flatMap((node) =>
-      [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) =>
+const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly Found[] =>
+  nodeRdma(node) === 'ready'
+    ? [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) =>
         tell(examination, node, same),
-      ),
-    );
+      )
+    : [];
 
 /** A Mac that can never have RDMA, whatever `rdma_ctl` says of it. */
-function withoutThunderbolt5(node: ExaminedNode, about: { subject: Subject; severity: Severity }): Diagnostic {
-  const hardware = read(node.facts, hardwareFact);
-  const devices = read(node.facts, rdmaDevicesFact);
-  const model = seenValue(hardware)?.model;
+function withoutThunderbolt5(node: ExaminedNode, severity: Severity): Found {
+  const code = 'rdma/no-thunderbolt-5';
+  const model = readValue(node.facts, hardwareFact)?.model;
   const name = model ?? 'This Mac';
-  const modified = devices.kind === 'known' ? devices.value.map((device) => device.name) : [];
+  const modified = (readValue(node.facts, rdmaDevicesFact) ?? []).map((device) => device.name);
   const isListed = neverHasRdma(model);
   const thunderbolt = isListed ? 'Thunderbolt 4' : 'Thunderbolt 4 or older';
   const declare = isListed ? `declare its model: hardware: { model: "${model}" }` : 'write thunderbolt.rdma: auto';
   const hint =
-    about.severity === 'error'
+    severity === 'error'
       ? prose`Take ${named(node.name)} out of the placements over RDMA. If only thunderbolt.rdma: required asks for it, ${declare}`
       : 'Nothing to do while no placement needs RDMA here: TCP runs at 40 Gb/s, and no cable makes it faster.';
   if (modified.length === 0) {
     const detail = `${name} has ${thunderbolt} and can never have RDMA, whatever rdma_ctl says.`;
-    return diagnose(codes['rdma/no-thunderbolt-5'], { ...about, detail, hint });
+    return { code, severity, detail, hint };
   }
-  return diagnose(codes['rdma/no-thunderbolt-5'], {
-    ...about,
-    severity: about.severity === 'error' ? 'error' : 'warning',
+  return {
+    code,
+    severity: severity === 'error' ? 'error' : 'warning',
     detail: `${name} has ${thunderbolt}, but lists ${modified.join(', ')}. That device comes from a modified driver; macOS itself refuses RDMA on this Mac.`,
-    hint: about.severity === 'error' ? hint : prose`Use TCP on the links of ${named(node.name)}.`,
-  });
+    hint: severity === 'error' ? hint : prose`Use TCP on the links of ${named(node.name)}.`,
+  };
 }
 
 /** Whether this model is known to have Thunderbolt 5, so that a missing device is no question of hardware. */
 const isCapable = ({ facts }: ExaminedNode): boolean => {
-  const hardware = read(facts, hardwareFact);
-  return hardware.kind === 'known' && macModel(hardware.value.model)?.thunderbolt === 5;
+  const hardware = readValue(facts, hardwareFact);
+  return hardware !== undefined && macModel(hardware.model)?.thunderbolt === 5;
 };
 
-function withoutDevice(node: ExaminedNode, detail: string) {
+function deviceHint(node: ExaminedNode): Prose {
   const doubt = isCapable(node) ? '' : '. If it has no device after that either, its hardware cannot do RDMA';
-  return {
-    detail,
-    hint: withCommands(prose`Restart ${named(node.name)}${doubt}`, [meshwright('reboot', node.name)], '.'),
-  };
+  return withCommands(prose`Restart ${named(node.name)}${doubt}`, [meshwright('reboot', node.name)], '.');
 }
 
-function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
-  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination, [node.name]) };
+function judge(examination: Examination, node: ExaminedNode): Found | readonly Found[] {
+  const severity = rdmaSeverity(examination, [node.name]);
   switch (nodeRdma(node)) {
     case 'no-thunderbolt-5':
-      return [withoutThunderbolt5(node, about)];
+      return withoutThunderbolt5(node, severity);
     case 'macos-too-old': {
       // The update that macos.accept asks for is the same act; telling it twice would look like two troubles.
       const detail = `macOS ${macosOf(node)?.version ?? ''} has no RDMA over Thunderbolt; it came with ${firstMacosWithRdma}.`;
-      return isOutsideAccept(examination, node) ? [] : [diagnose(codes['rdma/macos-too-old'], { ...about, detail })];
+      return isOutsideAccept(examination, node) ? [] : { code: 'rdma/macos-too-old', severity, detail };
     }
-    case 'disabled':
-      return [
-        diagnose(codes['rdma/disabled'], {
-          ...about,
-          detail: 'RDMA over Thunderbolt is disabled.',
-          ...(hasRdmaInSettings(node.facts)
-            ? {
-                hint: withCommands(`At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it`, [
-                  meshwright('reboot', node.name),
-                ]),
-              }
-            : {}),
-        }),
-      ];
-    case 'restart-pending':
-      return [
-        diagnose(codes['rdma/restart-pending'], {
-          ...about,
-          ...withoutDevice(
-            node,
-            'RDMA is switched on, but no RDMA device exists: the switch takes effect at a restart.',
-          ),
-        }),
-      ];
-    case 'no-device':
-      return [
-        diagnose(codes['rdma/no-device'], {
-          ...about,
-          ...withoutDevice(node, 'RDMA is enabled, but the system lists no RDMA device at all.'),
-        }),
-      ];
+    case 'disabled': {
+      const atMac = withCommands(`At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it`, [
+        meshwright('reboot', node.name),
+      ]);
+      const hint = hasRdmaInSettings(node.facts) ? atMac : undefined;
+      return { code: 'rdma/disabled', severity, detail: 'RDMA over Thunderbolt is disabled.', ...given({ hint }) };
+    }
+    case 'restart-pending': {
+      const detail = 'RDMA is switched on, but no RDMA device exists: the switch takes effect at a restart.';
+      return { code: 'rdma/restart-pending', severity, detail, hint: deviceHint(node) };
+    }
+    case 'no-device': {
+      const detail = 'RDMA is enabled, but the system lists no RDMA device at all.';
+      return { code: 'rdma/no-device', severity, detail, hint: deviceHint(node) };
+    }
     case 'ready':
       return endsAtRestart(node)
-        ? [
-            diagnose(codes['rdma/off-after-restart'], {
-              ...about,
-              severity: about.severity === 'error' ? 'warning' : 'notice',
-              detail: 'RDMA works, but its switch is off: RDMA ends with the next restart of this Mac.',
-              hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn}`,
-            }),
-          ]
+        ? {
+            code: 'rdma/off-after-restart',
+            severity: severity === 'error' ? 'warning' : 'notice',
+            detail: 'RDMA works, but its switch is off: RDMA ends with the next restart of this Mac.',
+            hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn}`,
+          }
         : [];
     case 'unknown':
       return [];
@@ -360,16 +316,15 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
 }
 
 /** RDMA devices that belong to no receptacle: reported, and never counted. */
-function otherDevices({ name, facts }: ExaminedNode): readonly Diagnostic[] {
+function otherDevices({ facts }: ExaminedNode): readonly Found[] {
   const found = readValue(facts, otherRdmaDevicesFact) ?? [];
-  if (found.length === 0) return [];
   const detail = `It also has ${found.map(escapeText).join(', ')}.`;
-  return [diagnose(codes['rdma/other-device'], { subject: nodeSubject(name), detail })];
+  return found.length === 0 ? [] : [{ code: 'rdma/other-device', detail }];
 }
 
 /** What keeps a cabled node from doing RDMA: the first missing rung of the ladder and nothing behind it. */
-export const rdma = defineRule(codes, (examination) => [
-  ...examination.nodes.filter((node) => node.ends.length > 0).flatMap((node) => judge(examination, node)),
-  ...ofReceptacles(examination),
-  ...examination.nodes.flatMap(otherDevices),
+export const rdma = defineNodeRule(codes, (node, examination) => [
+  ...(node.ends.length > 0 ? [judge(examination, node)].flat() : []),
+  ...ofReceptacles(examination, node),
+  ...otherDevices(node),
 ]);

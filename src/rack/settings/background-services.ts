@@ -1,9 +1,6 @@
-/** What works in the background and uses the disk while models are loaded: Spotlight, Time Machine, analysis of photos. */
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
-import { type Known, known, mapKnown, unknown } from '../../model/known.ts';
-import { nodeSubject } from '../../model/subject.ts';
+import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { isName } from '../../node/answers/grammar.ts';
@@ -11,7 +8,7 @@ import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { preference, settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings, spotlightIndexes } from '../../node/probes/system.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
 
@@ -36,16 +33,12 @@ type OnOff = 'on' | 'off';
 const stopped =
   (observedOf: (facts: Facts) => Known<OnOff>, words: Readonly<Record<OnOff, string>>) =>
   ({ system }: DesiredFleet, { facts }: { readonly facts: Facts }) =>
-    system.backgroundServices === 'stop'
-      ? [
-          wish<OnOff>({
-            desired: 'off',
-            observed: observedOf(facts),
-            words: (value) => words[value],
-            reason: 'system.backgroundServices',
-          }),
-        ]
-      : [];
+    wish<OnOff>({
+      desired: system.backgroundServices === 'stop' ? 'off' : undefined,
+      observed: observedOf(facts),
+      words: (value) => words[value],
+      reason: 'system.backgroundServices',
+    });
 
 const noServer = 'Spotlight server is disabled.';
 
@@ -105,15 +98,12 @@ function volumesOf(lines: readonly string[]): readonly SpotlightVolume[] | undef
 }
 
 /** Whether Spotlight indexes any volume; unknown where it indexes none that is known, and one is not. */
-function spotlightState(facts: Facts): Known<OnOff> {
-  const seen = read(facts, volumes);
-  if (seen.kind === 'unknown') return seen;
-  if (seen.value.some(({ state }) => state === 'on')) return known('on');
-  const strange = seen.value.find(({ state }) => state === 'other');
-  return strange === undefined
-    ? known('off')
-    : unknown('garbled', `mdutil says of ${strange.volume} what nobody knows.`);
-}
+const spotlightState = (facts: Facts): Known<OnOff> =>
+  andThen(read(facts, volumes), (seen) => {
+    if (seen.some(({ state }) => state === 'on')) return known('on');
+    const strange = seen.find(({ state }) => state === 'other');
+    return strange ? unknown('garbled', `mdutil says of ${strange.volume} what nobody knows.`) : known('off');
+  });
 
 /** Switches Spotlight's index of every volume off. What it had stays on the disk. @see mdutil(1) */
 const stopSpotlight = (): string => `isoff() {
@@ -154,7 +144,6 @@ export const spotlight = defineSetting({
   wishes: stopped(spotlightState, { on: 'indexes the disk', off: 'indexes nothing' }),
   script: { name: 'stop-spotlight', text: stopSpotlight },
   args: () => ({}),
-  deadlineMs: 60_000,
   before: {
     read: `${pathWord(tool.mdutil)} -a -s 2>/dev/null | ${pathWord(tool.awk)} '${perVolume}'`,
     isBack: everyVolume('exit 1'),
@@ -220,7 +209,6 @@ export const timeMachine = defineSetting({
   }),
   script: { name: 'stop-backups', text: stopBackups },
   args: () => ({}),
-  deadlineMs: 60_000,
   before: {
     read: `[ ! -e ${pathWord(place.timeMachine)}.plist ] || true <${pathWord(place.timeMachine)}.plist || exit 1
 case $(${pathWord(tool.defaults)} read ${pathWord(place.timeMachine)} ${autoBackup} 2>/dev/null) in
@@ -314,7 +302,6 @@ export const photosAnalysis = defineSetting({
   wishes: stopped(photosState, { on: 'may look through photos', off: 'looks through no photos' }),
   script: { name: 'stop-photos-analysis', text: stopPhotosAnalysis },
   args: () => ({}),
-  deadlineMs: 60_000,
   before: {
     read: readPhotosAgents,
     // Sets each back that differs.
@@ -329,10 +316,10 @@ done`,
   },
 });
 
-const isOn = (state: Known<OnOff>): boolean => state.kind === 'known' && state.value === 'on';
+const isOn = (state: Known<OnOff>): boolean => seenValue(state) === 'on';
 
 /** Nodes on which something in the background uses the disk, where the file does not want that. */
-export const backgroundServices = defineRule(
+export const backgroundServices = defineNodeRule(
   {
     'background/on': {
       severity: 'error',
@@ -344,18 +331,16 @@ export const backgroundServices = defineRule(
       facts: [volumes, backups, agentStates],
     },
   },
-  ({ desired, nodes }, codes) =>
-    nodes.flatMap(({ name, facts }) => {
-      const found = [
-        ...(isOn(spotlightState(facts)) ? ['Spotlight indexes the disk'] : []),
-        ...(isOn(read(facts, backups)) ? ['Time Machine makes backups by itself'] : []),
-        ...(isOn(photosState(facts))
-          ? ['launchd may look through photos while the ssh user is logged in at the screen']
-          : []),
-      ];
-      const detail = `${found.join(', and ')}.`;
-      return desired.system.backgroundServices !== 'stop' || found.length === 0
-        ? []
-        : [diagnose(codes['background/on'], { subject: nodeSubject(name), detail })];
-    }),
+  ({ facts }, { desired }) => {
+    const found = [
+      ...(isOn(spotlightState(facts)) ? ['Spotlight indexes the disk'] : []),
+      ...(isOn(read(facts, backups)) ? ['Time Machine makes backups by itself'] : []),
+      ...(isOn(photosState(facts))
+        ? ['launchd may look through photos while the ssh user is logged in at the screen']
+        : []),
+    ];
+    return desired.system.backgroundServices !== 'stop' || found.length === 0
+      ? []
+      : { code: 'background/on', detail: `${found.join(', and ')}.` };
+  },
 );

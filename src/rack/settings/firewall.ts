@@ -1,15 +1,13 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Known, known } from '../../model/known.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineFact, read, readValue } from '../fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -87,19 +85,14 @@ export const firewall = {
     kind: 'firewall',
     fact,
     wishes: ({ system }, { facts }) =>
-      system.firewall === 'disabled'
-        ? [
-            wish<Firewall>({
-              desired: 'off',
-              observed: read(facts, fact),
-              words: (value) => (value === 'blocks-all' ? 'blocks everything' : value),
-              reason: 'system.firewall',
-            }),
-          ]
-        : [],
+      wish<Firewall>({
+        desired: system.firewall === 'disabled' ? 'off' : undefined,
+        observed: read(facts, fact),
+        words: (value) => (value === 'blocks-all' ? 'blocks everything' : value),
+        reason: 'system.firewall',
+      }),
     script: { name: 'stop-firewall', text: stopFirewall },
     args: () => ({}),
-    deadlineMs: 60_000,
     before: {
       read: `case $(${socketfilterfw} --getglobalstate 2>&1) in
 (*'(State = 0)') printf 'off\\n' ;;
@@ -119,7 +112,7 @@ esac`,
       now: (facts) => read(facts, fact),
     },
   }),
-  ...defineRule(
+  ...defineNodeRule(
     {
       'firewall/on': {
         severity: 'error',
@@ -139,22 +132,14 @@ esac`,
         facts: [fact],
       },
     },
-    ({ desired: { system, placements }, nodes }, codes) =>
-      nodes.flatMap(({ name, facts }) => {
-        const seen = read(facts, fact);
-        if (seen.kind === 'unknown' || seen.value === 'off') return [];
-        const subject = nodeSubject(name);
-        const said = saidOf[seen.value];
-        if (system.firewall === 'disabled') {
-          return [diagnose(codes['firewall/on'], { subject, detail: `${said}. The file says disabled.` })];
-        }
-        const listening = placements.filter(
-          (one) => one.state === 'serving' && one.nodes.some((node) => node === name),
-        );
-        const who = listening.map((one) => one.name).join(', ');
-        return listening.length === 0
-          ? []
-          : [diagnose(codes['firewall/in-the-way'], { subject, detail: `${said}, and ${who} listens here.` })];
-      }),
+    ({ name, facts }, { desired: { system, placements } }) => {
+      const seen = readValue(facts, fact);
+      if (seen === undefined || seen === 'off') return [];
+      const said = saidOf[seen];
+      if (system.firewall === 'disabled') return { code: 'firewall/on', detail: `${said}. The file says disabled.` };
+      const listening = placements.filter((one) => one.state === 'serving' && one.nodes.includes(name));
+      const who = listening.map((one) => one.name).join(', ');
+      return who === '' ? [] : { code: 'firewall/in-the-way', detail: `${said}, and ${who} listens here.` };
+    },
   ),
 };

@@ -1,12 +1,10 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Known, known } from '../../model/known.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { preference } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
-import { defineRule } from '../define-rule.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineNodeRule } from '../define-rule.ts';
+import { defineFact, read, readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
 import { verifyOnly } from '../resource.ts';
 
@@ -45,14 +43,12 @@ export const loginWindow = {
   resource: verifyOnly({
     kind: 'login-window',
     after: ['identity'],
-    gaps: ({ desired, targets }) =>
-      targets.flatMap(({ desired: { name: node }, facts }) =>
-        desired.system.automaticLogin !== undefined && read(facts, fact).kind === 'unknown'
-          ? [{ node, resource: 'login-window', text: 'whether somebody is logged in automatically' }]
-          : [],
-      ),
+    gap: ({ facts }, { system }) =>
+      system.automaticLogin !== undefined && read(facts, fact).kind === 'unknown'
+        ? 'whether somebody is logged in automatically'
+        : undefined,
   }),
-  ...defineRule(
+  ...defineNodeRule(
     {
       'login/differs': {
         severity: 'error',
@@ -73,33 +69,19 @@ export const loginWindow = {
         facts: [filevaultFact],
       },
     },
-    ({ desired: { system }, nodes }, codes) => {
+    ({ name, facts }, { desired: { system } }) => {
       const { automaticLogin: wanted } = system;
-      return wanted === undefined
-        ? []
-        : nodes.flatMap(({ name, facts }) => {
-            const subject = nodeSubject(name);
-            const seen = read(facts, fact);
-            const filevault = read(facts, filevaultFact);
-            if (wanted === 'required' && filevault.kind === 'known' && filevault.value === 'on') {
-              const detail = 'FileVault is on, and the file wants a login.';
-              return [diagnose(codes['login/needs-filevault-off'], { subject, detail })];
-            }
-            if (seen.kind === 'unknown' || (seen.value.user === undefined) === (wanted === 'disabled')) return [];
-            return [
-              wanted === 'required'
-                ? diagnose(codes['login/differs'], {
-                    subject,
-                    detail: 'Nobody is logged in when it starts. The file says required.',
-                    hint: prose`On ${named(name)}: ${place}: the account that is to be logged in.`,
-                  })
-                : diagnose(codes['login/differs'], {
-                    subject,
-                    detail: `It logs ${seen.value.user} in when it starts. The file says disabled.`,
-                    hint: prose`On ${named(name)}: ${place}: Off.`,
-                  }),
-            ];
-          });
+      const seen = readValue(facts, fact);
+      if (wanted === undefined) return [];
+      if (wanted === 'required' && readValue(facts, filevaultFact) === 'on') {
+        return { code: 'login/needs-filevault-off', detail: 'FileVault is on, and the file wants a login.' };
+      }
+      if (seen === undefined || (seen.user === undefined) === (wanted === 'disabled')) return [];
+      const [detail, choice] =
+        wanted === 'required'
+          ? ['Nobody is logged in when it starts. The file says required.', 'the account that is to be logged in']
+          : [`It logs ${seen.user} in when it starts. The file says disabled.`, 'Off'];
+      return { code: 'login/differs', detail, hint: prose`On ${named(name)}: ${place}: ${choice}.` };
     },
   ),
 };

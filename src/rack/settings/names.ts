@@ -1,7 +1,6 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { type AddressPart, nodeSubject } from '../../model/subject.ts';
+import type { AddressPart } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { asObject, garbled } from '../../node/answers/read-answer.ts';
@@ -9,9 +8,9 @@ import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
 import { quote } from '../../node/quote.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineFact, read, readValue } from '../fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -145,17 +144,15 @@ export const names = {
     kind: 'names',
     fact,
     wishes: ({ system }, { desired: { name: node }, facts }) =>
-      system.computerName === undefined
-        ? []
-        : keys.map(({ key, part }) =>
-            wish<string>({
-              part,
-              desired: node,
-              observed: mapKnown(read(facts, fact), (seen) => seen[key] ?? ''),
-              words: (name) => wordsOf(node, key, name),
-              reason: 'system.computerName: node',
-            }),
-          ),
+      keys.flatMap(({ key, part }) =>
+        wish<string>({
+          part,
+          desired: system.computerName && node,
+          observed: mapKnown(read(facts, fact), (seen) => seen[key] ?? ''),
+          words: (name) => wordsOf(node, key, name),
+          reason: 'system.computerName: node',
+        }),
+      ),
     script: { name: 'set-names', text: setNames },
     args: (_, made): MacNames =>
       Object.fromEntries(
@@ -171,7 +168,7 @@ export const names = {
         ),
     },
   }),
-  ...defineRule(
+  ...defineNodeRule(
     {
       'names/differ': {
         severity: 'error',
@@ -191,23 +188,21 @@ export const names = {
         facts: [fact],
       },
     },
-    ({ desired, nodes }, codes) =>
-      nodes.flatMap(({ name: node, facts }) => {
-        const seen = read(facts, fact);
-        if (desired.system.computerName !== 'node' || seen.kind === 'unknown') return [];
-        const subject = nodeSubject(node);
-        const { localHostName } = seen.value;
-        const renamed = isRenamed(node, localHostName);
-        const differ = keys
-          .filter(({ key }) => seen.value[key] !== node && !(renamed && key === 'localHostName'))
-          .map(({ key, words }) => `its ${words} is ${shown(seen.value[key])}`);
-        const detail = prose`Not "${named(node)}": ${differ.join('; ')}.`;
-        return [
-          ...(differ.length === 0 ? [] : [diagnose(codes['names/differ'], { subject, detail })]),
-          ...(renamed
-            ? [diagnose(codes['names/renamed'], { subject, detail: `Its Bonjour name is ${shown(localHostName)}.` })]
-            : []),
-        ];
-      }),
+    ({ name: node, facts }, { desired }) => {
+      const seen = readValue(facts, fact);
+      if (desired.system.computerName !== 'node' || seen === undefined) return [];
+      const { localHostName } = seen;
+      const renamed = isRenamed(node, localHostName);
+      const differ = keys
+        .filter(({ key }) => seen[key] !== node && !(renamed && key === 'localHostName'))
+        .map(({ key, words }) => `its ${words} is ${shown(seen[key])}`);
+      const detail = prose`Not "${named(node)}": ${differ.join('; ')}.`;
+      return [
+        ...(differ.length === 0 ? [] : [{ code: 'names/differ', detail } as const]),
+        ...(renamed
+          ? [{ code: 'names/renamed', detail: `Its Bonjour name is ${shown(localHostName)}.` } as const]
+          : []),
+      ];
+    },
   ),
 };

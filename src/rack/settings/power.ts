@@ -1,19 +1,18 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { type Known, known, mapKnown } from '../../model/known.ts';
+import { given } from '../../model/given.ts';
+import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Answer } from '../../model/probe.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { pmsetCap, pmsetCustom } from '../../node/probes/system.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineFact, read, readValue } from '../fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -170,39 +169,32 @@ export const power = {
     wishes: ({ power: { sleepMinutes, restartAfterPowerLoss: restart } }, { facts }) => {
       const seen = read(facts, fact);
       // Where a Mac cannot do it at all there is nothing to keep; `doctor` says so.
-      const isAble = !(seen.kind === 'known' && seen.value.restartAfterPowerLoss === 'unsupported');
+      const isAble = seenValue(seen)?.restartAfterPowerLoss !== 'unsupported';
       return [
-        ...(sleepMinutes === undefined
-          ? []
-          : [
-              wish({
-                part: 'sleep',
-                desired: sleepMinutes,
-                observed: mapKnown(seen, (value) => value.sleepMinutes),
-                words: sleepWords,
-                reason: `power.sleep: ${sleepMinutes === 0 ? 'never' : sleepMinutes}`,
-              }),
-            ]),
-        ...(restart === undefined || !isAble
-          ? []
-          : [
-              wish({
-                part: 'restart-after-power-loss',
-                desired: restart,
-                observed: mapKnown(seen, (value) => value.restartAfterPowerLoss === true),
-                words: restartWords,
-                reason: `power.restartAfterPowerLoss: ${restart}`,
-              }),
-            ]),
+        ...wish({
+          part: 'sleep',
+          desired: sleepMinutes,
+          observed: mapKnown(seen, (value) => value.sleepMinutes),
+          words: sleepWords,
+          reason: `power.sleep: ${sleepMinutes === 0 ? 'never' : sleepMinutes}`,
+        }),
+        ...wish({
+          part: 'restart-after-power-loss',
+          desired: isAble ? restart : undefined,
+          observed: mapKnown(seen, (value) => value.restartAfterPowerLoss === true),
+          words: restartWords,
+          reason: `power.restartAfterPowerLoss: ${restart}`,
+        }),
       ];
     },
     script: { name: 'set-power', text: setPower },
-    args: ({ power: { sleepMinutes, restartAfterPowerLoss } }, made) => ({
-      ...(sleepMinutes !== undefined && made.some(({ about }) => about.part === 'sleep') ? { sleepMinutes } : {}),
-      ...(restartAfterPowerLoss !== undefined && made.some(({ about }) => about.part === 'restart-after-power-loss')
-        ? { restartAfterPowerLoss }
-        : {}),
-    }),
+    args: ({ power: { sleepMinutes, restartAfterPowerLoss } }, made) => {
+      const parts = made.map(({ about }) => about.part);
+      return {
+        ...(parts.includes('sleep') && given({ sleepMinutes })),
+        ...(parts.includes('restart-after-power-loss') && given({ restartAfterPowerLoss })),
+      };
+    },
     deadlineMs: 30_000,
     before: {
       read: `${pmset} -g custom | ${awk} '${oursOnMains}'`,
@@ -219,7 +211,7 @@ ${pmset} -c "$@"`,
         ),
     },
   }),
-  ...defineRule(
+  ...defineNodeRule(
     {
       'power/settings': {
         severity: 'error',
@@ -239,29 +231,21 @@ ${pmset} -c "$@"`,
         facts: [fact],
       },
     },
-    ({ desired, nodes }, codes) =>
-      nodes.flatMap(({ name, facts }) => {
-        const seen = read(facts, fact);
-        if (seen.kind === 'unknown') return [];
-        const subject = nodeSubject(name);
-        const found = differences(desired.power, seen.value);
-        const cannot =
-          desired.power.restartAfterPowerLoss === true && seen.value.restartAfterPowerLoss === 'unsupported';
-        const detail = `The power settings differ: ${found.map(([words]) => words).join('; ')}.`;
-        const hint = withCommands(prose`Set it with ${meshwright('apply')}, or on ${named(name)}`, [
-          `sudo pmset -c ${found.map(([, setting]) => setting).join(' ')}`,
-        ]);
-        return [
-          ...(found.length === 0 ? [] : [diagnose(codes['power/settings'], { subject, detail, hint })]),
-          ...(cannot
-            ? [
-                diagnose(codes['power/no-autorestart'], {
-                  subject,
-                  detail: 'It cannot start by itself after a power cut.',
-                }),
-              ]
-            : []),
-        ];
-      }),
+    ({ name, facts }, { desired: { power: wanted } }) => {
+      const seen = readValue(facts, fact);
+      if (seen === undefined) return [];
+      const found = differences(wanted, seen);
+      const cannot = wanted.restartAfterPowerLoss === true && seen.restartAfterPowerLoss === 'unsupported';
+      const detail = `The power settings differ: ${found.map(([words]) => words).join('; ')}.`;
+      const hint = withCommands(prose`Set it with ${meshwright('apply')}, or on ${named(name)}`, [
+        `sudo pmset -c ${found.map(([, setting]) => setting).join(' ')}`,
+      ]);
+      return [
+        ...(found.length === 0 ? [] : [{ code: 'power/settings', detail, hint } as const]),
+        ...(cannot
+          ? [{ code: 'power/no-autorestart', detail: 'It cannot start by itself after a power cut.' } as const]
+          : []),
+      ];
+    },
   ),
 };

@@ -1,12 +1,10 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Known, known } from '../../model/known.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { isLoaded } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
-import { defineRule } from '../define-rule.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineNodeRule } from '../define-rule.ts';
+import { defineFact, readValue } from '../fact.ts';
 
 /**
  * Whether launchd starts sshd for whoever connects next. A connection that is open stays open when somebody switches
@@ -29,7 +27,7 @@ const fact = defineFact({
 /** Remote Login, which no file asks for. A Mac can be reached while launchd would start no sshd for the next connection. */
 export const remoteLogin = {
   fact,
-  ...defineRule(
+  ...defineNodeRule(
     {
       'sharing/remote-login-off': {
         severity: 'warning',
@@ -41,17 +39,9 @@ export const remoteLogin = {
         facts: [fact],
       },
     },
-    ({ nodes }, codes) =>
-      nodes
-        .filter(({ facts }) => {
-          const seen = read(facts, fact);
-          return seen.kind === 'known' && seen.value === 'off';
-        })
-        .map(({ name }) =>
-          diagnose(codes['sharing/remote-login-off'], {
-            subject: nodeSubject(name),
-            detail: 'launchd has no com.openssh.sshd.',
-          }),
-        ),
+    ({ facts }) =>
+      readValue(facts, fact) === 'off'
+        ? { code: 'sharing/remote-login-off', detail: 'launchd has no com.openssh.sshd.' }
+        : [],
   ),
 };

@@ -1,8 +1,6 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { type Known, known, mapKnown } from '../../model/known.ts';
+import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { isLoaded, overrideOf } from '../../node/answers/launchd.ts';
@@ -12,7 +10,7 @@ import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { screenSharingLabel } from '../../node/probes/node-settings.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
 
@@ -134,19 +132,18 @@ export const screenSharing = {
   ...defineSetting({
     kind: 'screen-sharing',
     fact,
-    wishes: (fleet, { facts }) => {
-      const desired = wanted(fleet);
-      const observed = mapKnown(read(facts, fact), wordsOf);
-      return desired === undefined
-        ? []
-        : [wish({ desired, observed, words: (value) => value, reason: 'system.screenSharing' })];
-    },
+    wishes: (fleet, { facts }) =>
+      wish({
+        desired: wanted(fleet),
+        observed: mapKnown(read(facts, fact), wordsOf),
+        words: (value) => value,
+        reason: 'system.screenSharing',
+      }),
     script: { name: 'set-screen-sharing', text: setScreenSharing },
     args: (fleet) => ({ on: wanted(fleet) === 'on' }),
-    deadlineMs: 60_000,
     before: { read: readBefore, restore: restoreBefore, now: (facts) => mapKnown(read(facts, fact), wordsOf) },
   }),
-  ...defineRule(
+  ...defineNodeRule(
     {
       'sharing/screen': {
         severity: 'error',
@@ -158,18 +155,11 @@ export const screenSharing = {
         facts: [fact],
       },
     },
-    ({ desired, nodes }, codes) =>
-      nodes.flatMap(({ name, facts }) => {
-        const right = wanted(desired);
-        const seen = mapKnown(read(facts, fact), wordsOf);
-        return right === undefined || seen.kind === 'unknown' || seen.value === right
-          ? []
-          : [
-              diagnose(codes['sharing/screen'], {
-                subject: nodeSubject(name),
-                detail: `Screen Sharing is ${seen.value}; the file says ${desired.system.screenSharing}.`,
-              }),
-            ];
-      }),
+    ({ facts }, { desired }) => {
+      const right = wanted(desired);
+      const seen = seenValue(mapKnown(read(facts, fact), wordsOf));
+      const detail = `Screen Sharing is ${seen}; the file says ${desired.system.screenSharing}.`;
+      return right === undefined || seen === undefined || seen === right ? [] : { code: 'sharing/screen', detail };
+    },
   ),
 };

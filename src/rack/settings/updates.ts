@@ -1,16 +1,14 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Known, known } from '../../model/known.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { preference } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
-import { defineRule } from '../define-rule.ts';
+import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
-import { defineFact, read } from '../fact.ts';
+import { defineFact, read, readValue } from '../fact.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -62,19 +60,14 @@ export const updates = {
     kind: 'updates',
     fact,
     wishes: (fleet, { facts }) =>
-      isUnwanted(fleet)
-        ? [
-            wish<'on' | 'off'>({
-              desired: 'off',
-              observed: read(facts, fact),
-              words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no update by itself'),
-              reason: 'macos.updates.automatic',
-            }),
-          ]
-        : [],
+      wish<'on' | 'off'>({
+        desired: isUnwanted(fleet) ? 'off' : undefined,
+        observed: read(facts, fact),
+        words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no update by itself'),
+        reason: 'macos.updates.automatic',
+      }),
     script: { name: 'set-updates', text: setUpdates },
     args: () => ({}),
-    deadlineMs: 60_000,
     before: {
       read: `case $(${defaults} read ${ofDefaults} 2>&1) in
 (0) printf 'off\\n' ;;
@@ -89,7 +82,7 @@ esac`,
       now: (facts) => read(facts, fact),
     },
   }),
-  ...defineRule(
+  ...defineNodeRule(
     {
       'updates/automatic': {
         severity: 'error',
@@ -101,17 +94,9 @@ esac`,
         facts: [fact],
       },
     },
-    ({ desired, nodes }, codes) =>
-      nodes
-        .filter(({ facts }) => {
-          const seen = read(facts, fact);
-          return isUnwanted(desired) && seen.kind === 'known' && seen.value === 'on';
-        })
-        .map(({ name }) =>
-          diagnose(codes['updates/automatic'], {
-            subject: nodeSubject(name),
-            detail: 'It may install an update at any night.',
-          }),
-        ),
+    ({ facts }, { desired }) =>
+      isUnwanted(desired) && readValue(facts, fact) === 'on'
+        ? { code: 'updates/automatic', detail: 'It may install an update at any night.' }
+        : [],
   ),
 };

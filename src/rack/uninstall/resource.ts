@@ -151,9 +151,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
       const makes = changedProperties(changes, uninstallProperties(view.desired, target, wish));
       return makes.length === 0 ? [] : nodeSteps({ view, target, wish, makes });
     }),
-    rescues: [],
   }),
-  blockers: () => [],
   // As long as anything of it cannot be seen, nobody can say that all of it is gone.
   gaps: (view) =>
     targetsOf(view, wish).flatMap((target) => [

@@ -113,7 +113,5 @@ export const rollback: Resource = {
         }),
       );
     }),
-    rescues: [],
   }),
-  blockers: () => [],
 };

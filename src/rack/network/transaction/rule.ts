@@ -1,17 +1,14 @@
-import { diagnose } from '../../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { NodeRollback } from '../../../model/facts/node-records.ts';
-import { nodeSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 import { utcText } from '../../../model/text/units.ts';
-import { defineRule, ruleCodes } from '../../define-rule.ts';
-import { read } from '../../fact.ts';
+import { defineNodeRule, type Finding, type RuleCodes } from '../../define-rule.ts';
+import { readValue } from '../../fact.ts';
 import { rollbacksFact } from './fact.ts';
 
-const codes = ruleCodes({
+const codes = {
   'network/unconfirmed-change': {
     severity: 'warning',
     summary: 'A change of the network waits on this node for its confirmation.',
@@ -21,7 +18,9 @@ const codes = ruleCodes({
     role: 'converged',
     facts: [rollbacksFact],
   },
-});
+} satisfies RuleCodes;
+
+type Found = Finding<keyof typeof codes>;
 
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
 
@@ -33,7 +32,7 @@ function endText({ state, fields: { since, seconds } }: NodeRollback): string {
   return `The node takes it back by itself ${at} by its own clock, unless it is confirmed before.`;
 }
 
-function told(node: string, rollback: NodeRollback): Diagnostic {
+function told(node: string, rollback: NodeRollback): Found {
   const { run = 'unknown', by, step } = rollback.fields;
   const who = by === undefined ? '' : ` (${escapeText(by)})`;
   const own = `${node}/`;
@@ -42,17 +41,14 @@ function told(node: string, rollback: NodeRollback): Diagnostic {
       ? prose`${named(node)}/${escapeText(step.slice(own.length))}`
       : escapeText(step ?? '');
   const what = step === undefined ? '' : prose`, ${name},`;
-  return diagnose(codes['network/unconfirmed-change'], {
-    subject: nodeSubject(node),
+  return {
+    code: 'network/unconfirmed-change',
     detail: prose`A network change of run ${escapeText(run)}${who}${what} is not confirmed. ${endText(rollback)}`,
     hint: withCommands('Unless that run still goes on, settle it now', [meshwright('apply', node)]),
-  });
+  };
 }
 
 /** Network changes that nobody has confirmed yet: what is seen of the network of that node holds no longer than they do. */
-export const unconfirmedChange = defineRule(codes, ({ nodes }) =>
-  nodes.flatMap(({ name, facts }) => {
-    const rollbacks = read(facts, rollbacksFact);
-    return rollbacks.kind === 'known' ? rollbacks.value.map((one) => told(name, one)) : [];
-  }),
+export const unconfirmedChange = defineNodeRule(codes, ({ name, facts }) =>
+  (readValue(facts, rollbacksFact) ?? []).map((one) => told(name, one)),
 );

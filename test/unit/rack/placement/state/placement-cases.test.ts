@@ -29,7 +29,7 @@ function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title
   const properties = placement.properties(view);
   const withFiles = properties.filter(({ address }) => !address.endsWith('/service-file'));
   const changes = withFiles.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
-  const { steps, rescues } = placement.steps(changes, view);
+  const { steps, rescues = [] } = placement.steps(changes, view);
   return {
     changes: changes.map(({ id, from, to }) => `${id}: ${from} -> ${to}`),
     unknown: withFiles
@@ -37,7 +37,9 @@ function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title
       .map((one) => `${propertyKey(one)}: ${one.from}`),
     steps: steps.map((step) => stepLine(step, 'kimi')),
     rescue: rescues.flatMap((rescue) => rescue.steps.map((step) => stepLine(step, 'kimi'))),
-    blockers: placement.blockers(view).map(({ code, node, action }) => `${code} on ${node}: ${plainText(action)}`),
+    blockers: (placement.blockers?.(view) ?? []).map(
+      ({ code, node, action }) => `${code} on ${node}: ${plainText(action)}`,
+    ),
   };
 }
 
