@@ -7,9 +7,9 @@ import type { ScriptArgs, ScriptCall, ScriptName } from '../model/node-script.ts
 import { type AddressPart, addressed } from '../model/subject.ts';
 import { scriptStep } from './build-step.ts';
 import type { FactDefinition } from './fact.ts';
-import { changedProperties, type ObservedTarget, type Property, type Resource } from './resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from './resource.ts';
 import type { ResourceKind } from './resource-kind.ts';
-import { knownWords } from './seen-fact.ts';
+import { compared } from './seen-fact.ts';
 
 /** One property of a setting on one node. */
 export interface Wish {
@@ -27,13 +27,13 @@ export interface Wish {
 export const wish = <T extends Json>({
   words,
   desired,
+  observed,
   ...rest
-}: Omit<Wish, 'desired' | 'from' | 'to'> & {
+}: Omit<Wish, 'desired' | 'observed' | 'from' | 'to'> & {
   readonly desired: T | undefined;
   readonly observed: Known<T>;
   readonly words: (value: T) => string;
-}): readonly Wish[] =>
-  desired === undefined ? [] : [{ ...rest, desired, from: knownWords(rest.observed, words), to: words(desired) }];
+}): readonly Wish[] => (desired === undefined ? [] : [{ ...rest, ...compared(desired, observed, words) }]);
 
 /** How `uninstall` gives a Mac back what it had before the first change, as a short text of our own. */
 export interface Before {
@@ -86,15 +86,9 @@ function settingResource<F extends FactDefinition, S extends ScriptName>(setting
   return {
     kind,
     after: ['identity', 'sudo'],
-    properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
-    steps: (changes, { desired, targets }) => ({
-      steps: targets.flatMap((target) => {
-        const makes = changedProperties(changes, propertiesOf(desired, target));
-        const call = { name: script.name, args: args(desired, makes) } as ScriptCall;
-        const { name: node } = target.desired;
-        const step = scriptStep({ node, resource: kind, name: `${kind}/set`, call, makes, deadlineMs });
-        return makes.length === 0 ? [] : [step];
-      }),
+    ...perTarget(propertiesOf, (fleet, { desired: { name: node } }, makes) => {
+      const call = { name: script.name, args: args(fleet, makes) } as ScriptCall;
+      return [scriptStep({ node, resource: kind, name: `${kind}/set`, call, makes, deadlineMs })];
     }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Facts } from '../model/facts/fact-values.ts';
-import { type Known, seenValue } from '../model/known.ts';
+import { type Known, known, seenValue } from '../model/known.ts';
 import type { Answer, Asked, Probe } from '../model/probe.ts';
 
 /**
@@ -25,6 +25,23 @@ export type FactLine = string | readonly string[];
 
 /** Makes a fact: its name and the type of its value follow from what is given here. */
 export const defineFact = <const N extends string, V>(fact: FactDefinition<N, V>): FactDefinition<N, V> => fact;
+
+/** Every item as it is read; `garbled` as soon as one cannot be read. */
+export function readEach<T, U>(
+  items: readonly T[],
+  read: (item: T) => U | undefined,
+  garbled: Known<never>,
+): Known<readonly U[]> {
+  const found = items.map(read);
+  return found.includes(undefined) ? garbled : known(found.filter((one) => one !== undefined));
+}
+
+/** The items, where each has a key of its own; else `garbled`. */
+export const eachOnce = <T>(
+  items: readonly T[],
+  keyOf: (item: T) => unknown,
+  garbled: Known<never>,
+): Known<readonly T[]> => (new Set(items.map(keyOf)).size === items.length ? known(items) : garbled);
 
 /** The fact of this name, whatever its value is. @throws Error for a name that is in no observation */
 export function factNamed(facts: Facts, name: string): Known<unknown> {

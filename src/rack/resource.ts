@@ -52,6 +52,20 @@ export function changedProperties(changes: readonly Change[], properties: readon
   return properties.filter((one) => ids.has(propertyKey(one)));
 }
 
+/** Properties and steps of what is kept target by target: `stepsOf` gets those that are to be changed there, at least one. */
+export const perTarget = (
+  propertiesOf: (fleet: DesiredFleet, target: ObservedTarget) => readonly Property[],
+  stepsOf: (fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]) => readonly Step[],
+): Pick<Resource, 'properties' | 'steps'> => ({
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) => {
+      const makes = changedProperties(changes, propertiesOf(desired, target));
+      return makes.length === 0 ? [] : stepsOf(desired, target, makes);
+    }),
+  }),
+});
+
 /** What steps that change these properties establish. */
 export const patchesOf = (properties: readonly Property[]): readonly Patch[] =>
   properties.map(({ node, address, about, desired }) => ({ node, address, about, value: desired }));

@@ -1,10 +1,11 @@
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines, readText } from '../../node/answers/read-answer.ts';
 import { sshConnection } from '../../node/probes/network.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings, sudo as sudoProbe } from '../../node/probes/system.ts';
 import { classifySudo } from '../../node/sudo-answer.ts';
+import { isAccountName } from '../accounts/fact.ts';
 import { defineFact } from '../fact.ts';
 
 /** Whether changes can run: `sudo -n /bin/sh -s` ends with 0 and says nothing, or its words on stderr say why not. */
@@ -49,13 +50,12 @@ export const searchPathFact = defineFact({
 export const loginFact = defineFact({
   name: 'login',
   from: [sshConnection],
-  parse: ([answer]): Known<string> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const [, name, ...more] = lines.value;
-    if (name === undefined) return unknown('failed', 'id did not say who is logged in.');
-    const isName = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(name) && more.length === 0;
-    return isName ? known(name) : garbled(answer, 'printed no name of an account');
-  },
+  parse: ([answer]): Known<string> =>
+    andThen(readLines(answer), (lines) => {
+      const [, name, ...more] = lines;
+      if (name === undefined) return unknown('failed', 'id did not say who is logged in.');
+      const isWhole = isAccountName(name) && more.length === 0;
+      return isWhole ? known(name) : garbled(answer, 'printed no name of an account');
+    }),
   text: (user) => user,
 });

@@ -6,25 +6,25 @@ import {
   ownNumbers,
 } from '../../model/account.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { place, tool } from '../../node/paths/node-paths.ts';
 import { accountRecords } from '../../node/probes/accounts.ts';
 import { defineFact } from '../fact.ts';
 
-const isName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);
+/** Whether this can be the name of an account. */
+export const isAccountName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);
 
 /** The accounts of people, and those of ours, with what was written when they were made. */
 export const accountsFact = defineFact({
   name: 'accounts',
   from: [accountRecords],
-  parse: ([answer]): Known<MacAccounts> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of accounts does not end.');
-    const found = read(lines.value.slice(0, -1));
-    return found === undefined ? garbled(answer, 'printed an account that cannot be read') : known(found);
-  },
+  parse: ([answer]): Known<MacAccounts> =>
+    andThen(readLines(answer), (lines) => {
+      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of accounts does not end.');
+      const found = read(lines.slice(0, -1));
+      return found === undefined ? garbled(answer, 'printed an account that cannot be read') : known(found);
+    }),
   text: ({ accounts, begun, checked }) => {
     const ours = [...accounts.map(accountText), ...begun.map((name) => `${name} begun`)];
     const tested = checked.flatMap((one) => [...testedText(one, 'passed'), ...testedText(one, 'failed')]);
@@ -58,17 +58,17 @@ function read(lines: readonly string[]): MacAccounts | undefined {
       const account = accountOf(block, [name, ...rest]);
       if (account === undefined) return undefined;
       // No file can name another one: directory services let people have `ann@example.com` and `0123`.
-      if (isName(account.name)) accounts.push(account);
+      if (isAccountName(account.name)) accounts.push(account);
       block = undefined;
     } else if (block !== undefined) block.push(line);
-    else if (word === 'begun' && isName(name)) begun.push(name);
-    else if (word === 'made' && isName(name)) {
+    else if (word === 'begun' && isAccountName(name)) begun.push(name);
+    else if (word === 'made' && isAccountName(name)) {
       const one = madeOf(name, rest.join(' '));
       if (one === undefined) return undefined;
       made.push(one);
     } else if (word === 'checked') {
       // What cannot be read counts as not passed: the next check writes the file again.
-      checked.push(...(isName(name) ? checkedOf(name, rest) : []));
+      checked.push(...(isAccountName(name) ? checkedOf(name, rest) : []));
     } else return undefined;
   }
   const names = [...[accounts, made, checked].map((all) => all.map(({ name }) => name)), begun];

@@ -6,8 +6,8 @@ import { type Addressed, addressed } from '../../model/subject.ts';
 import { loginFact } from '../access/fact.ts';
 import { scriptStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
-import { type Blocker, changedProperties, type ObservedTarget, type Property, type Resource } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
+import { compared } from '../seen-fact.ts';
 import { accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
 import { accountFinding } from './rule.ts';
@@ -31,10 +31,7 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
     return {
       node,
       ...accountAddress(account),
-      desired: 'made',
-      observed,
-      from: knownWords(observed, (state) => words[state]),
-      to: words.made,
+      ...compared('made', observed, (state) => words[state]),
       reason: 'system.accounts',
     };
   });
@@ -57,26 +54,15 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
 export const accounts: Resource = {
   kind: 'accounts',
   after: ['identity', 'sudo'],
-  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      changedProperties(changes, propertiesOf(desired, target)).flatMap((property) => {
-        const { name } = property.about;
-        return name !== undefined && ownAccounts.includes(name)
-          ? [
-              scriptStep({
-                node: property.node,
-                resource: 'accounts',
-                name: `${property.address}/make`,
-                call: { name: 'make-account', args: { name } },
-                makes: [property],
-                deadlineMs: 60_000,
-              }),
-            ]
-          : [];
-      }),
-    ),
-  }),
+  ...perTarget(propertiesOf, (_, { desired: { name: node } }, makes) =>
+    makes.flatMap((made) => {
+      const { name = '' } = made.about;
+      if (!ownAccounts.includes(name)) return [];
+      const call = { name: 'make-account', args: { name } } as const;
+      const about = { node, resource: 'accounts', name: `${made.address}/make` } as const;
+      return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
+    }),
+  ),
   blockers: (view) => {
     const own = view.targets.flatMap((target) => blockersOf(view.desired, target));
     const isOwn = (one: Blocker): boolean => own.some(({ node, code }) => node === one.node && code === one.code);

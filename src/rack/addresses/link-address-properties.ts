@@ -1,17 +1,17 @@
 import { endAddresses, isInside, linkText } from '../../desired/addresses.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
-import { type Known, known, mapKnown, unknown } from '../../model/known.ts';
+import { type Known, known, mapKnown, seenValue, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { bridgeLayers, madeBridges } from '../bridge/bridges.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { isLeftToKeeper } from '../network/services.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { interfaceAt } from '../network/thunderbolt-interfaces.ts';
 import type { ObservedTarget, Property, View } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { compared } from '../seen-fact.ts';
 import {
   addressText,
   type KeptAddress,
@@ -79,15 +79,13 @@ function keptText(kept: KeptAddress): string | null {
   }
 }
 
-const addressWords = (text: string | null): string => text ?? 'none';
-
 /** The parts of a property that follow from what is wanted and what is seen. */
 function property(
   about: Pick<Property, 'node' | 'address' | 'about' | 'reason'>,
   desired: string | null,
   observed: Known<string | null>,
 ): Property {
-  return { ...about, desired, observed, from: knownWords(observed, addressWords), to: addressWords(desired) };
+  return { ...about, ...compared(desired, observed, (text) => text ?? 'none') };
 }
 
 function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: WantedAddress): readonly Property[] {
@@ -146,12 +144,10 @@ function freedProperties(
   const own = ownNetworks(fleet);
   const isOurs = (one: Ipv4Address): boolean => own.some((network) => isInside(one, network));
   const ours = (all: readonly Ipv4Address[]): string | null => all.filter(isOurs).map(addressText)[0] ?? null;
-  const devices = receptacleDevices(facts);
-  const services = read(facts, networkServicesFact);
-  const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
-  const isWithoutService =
-    services.kind === 'known' && device !== undefined && serviceOf(services.value, device) === undefined;
+  const services = readValue(facts, networkServicesFact);
+  const device = seenValue(receptacleDevices(facts))?.get(receptacle);
   if (own.length === 0 || device === undefined) return [];
+  const isWithoutService = services !== undefined && serviceOf(services, device) === undefined;
   const kept = mapKnown(keptAddress(facts, device), (one) => (one.kind === 'manual' ? ours([one.address]) : null));
   const about = { node, reason: 'no link is declared at this receptacle' };
   const live = property(
@@ -168,11 +164,10 @@ function freeReceptacles(
   { thunderbolt }: DesiredFleet,
   { desired: { name }, facts }: ObservedTarget,
 ): readonly number[] {
-  const devices = receptacleDevices(facts);
+  const devices = seenValue(receptacleDevices(facts));
   const isLinked = (receptacle: number): boolean =>
     thunderbolt.links.some(({ ends }) => ends.some((end) => end.node === name && end.receptacle === receptacle));
-  const all = devices.kind === 'known' ? [...devices.value.keys()] : [];
-  return all.filter((receptacle) => !isLinked(receptacle)).toSorted((a, b) => a - b);
+  return [...(devices?.keys() ?? [])].filter((receptacle) => !isLinked(receptacle)).toSorted((a, b) => a - b);
 }
 
 /**

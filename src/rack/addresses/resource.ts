@@ -1,20 +1,20 @@
 import { needsRdma } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { known } from '../../model/known.ts';
+import { known, seenValue } from '../../model/known.ts';
 import type { Patch, Step } from '../../model/step.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
 import { rdmaPortsFact } from '../rdma/devices-fact.ts';
 import {
   type Blocker,
-  changedProperties,
   type ObservedTarget,
   type Property,
   patchesOf,
+  perTarget,
   propertiesOn,
   type Resource,
   type Sight,
@@ -76,8 +76,7 @@ interface Place {
 
 function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs: readonly Step[]): Step {
   const { target, receptacle, device, makes } = place;
-  const services = read(target.facts, networkServicesFact);
-  const all = services.kind === 'known' ? services.value : [];
+  const all = readValue(target.facts, networkServicesFact) ?? [];
   const service = serviceOf(all, device);
   const hardwarePort = portOf(receptacle);
   const name =
@@ -109,8 +108,8 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
 }
 
 function clearStep({ target, receptacle, device, makes }: Place): Step {
-  const services = read(target.facts, networkServicesFact);
-  const service = services.kind === 'known' ? serviceOf(services.value, device) : undefined;
+  const services = readValue(target.facts, networkServicesFact);
+  const service = services && serviceOf(services, device);
   const held = makes.flatMap(({ observed }) =>
     observed.kind === 'known' && typeof observed.value === 'string' ? [observed.value] : [],
   );
@@ -137,11 +136,11 @@ function clearStep({ target, receptacle, device, makes }: Place): Step {
  */
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   const { name: node } = target.desired;
-  const devices = receptacleDevices(target.facts);
+  const devices = seenValue(receptacleDevices(target.facts));
   const wanted = wantedAddresses(fleet, node);
   const wantedAt = (at: number): WantedAddress | undefined => wanted.find((one) => one.receptacle === at);
   const places = receptaclesOf(made).flatMap((receptacle): readonly Place[] => {
-    const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
+    const device = devices?.get(receptacle);
     const makes = made.filter(({ about }) => about.receptacle === receptacle);
     return device === undefined ? [] : [{ target, receptacle, device, makes }];
   });
@@ -153,13 +152,13 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   const expect = [...patchesOf(made), ...expectedGids(fleet, target, receptaclesOf(made))];
   const about = { node, resource: 'link-address', name: 'link-address/gate' } as const;
   const gate = gateStep({ ...about, needs: sets.length > 0 ? sets : clears, expect, deadlineMs: 120_000 });
-  return made.length === 0 ? [] : [...clears, ...sets, gate];
+  return [...clears, ...sets, gate];
 }
 
 /** The interfaces of the receptacles that would get or lose an address: no other is ever touched. */
 function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] {
-  const devices = receptacleDevices(facts);
-  return devices.kind === 'known' ? receptaclesOf(changed).flatMap((one) => devices.value.get(one) ?? []) : [];
+  const devices = seenValue(receptacleDevices(facts));
+  return receptaclesOf(changed).flatMap((one) => devices?.get(one) ?? []);
 }
 
 const blockersOf = (view: View): readonly Blocker[] => [
@@ -182,12 +181,7 @@ export const linkAddress: Resource = {
     blockers: (view) =>
       blockersOf(view).filter(({ code, node }) => code === 'network/carries-connection' && nodes.includes(node)),
   }),
-  properties: linkAddressProperties,
+  ...perTarget(nodeLinkAddresses, nodeSteps),
   sights: linkGidSights,
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      nodeSteps(desired, target, changedProperties(changes, nodeLinkAddresses(desired, target))),
-    ),
-  }),
   blockers: blockersOf,
 };

@@ -13,12 +13,20 @@ import { diskText } from '../../model/text/units.ts';
 import { stagedFile } from '../../node/paths/own-paths.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
 import { buildStep, gateStep } from '../build-step.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import type { Blocker, ObservedTarget, Property, Resource, View } from '../resource.ts';
-import { changedProperties, judgeProperty, patchesOf } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import {
+  type Blocker,
+  judgeProperty,
+  type ObservedTarget,
+  type Property,
+  patchesOf,
+  perTarget,
+  type Resource,
+  type View,
+} from '../resource.ts';
+import { compared } from '../seen-fact.ts';
 import {
   jobAct,
   placementsOn,
@@ -79,10 +87,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   return {
     node: target.desired.name,
     ...treeAddress('model', wanted.name),
-    desired: version,
-    observed,
-    from: knownWords(observed, treeWords),
-    to: treeWords(version),
+    ...compared(version, observed, treeWords),
     reason: `models.${wanted.name}`,
   };
 }
@@ -94,12 +99,9 @@ const bytesOf = ({ files }: DesiredModel): number => files.reduce((sum, { sizeBy
 
 /** Of a copy that was begun nobody knows how much is there already: whether the rest fits, the disk says. */
 function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
-  const trees = read(facts, treesFact);
   const version = shortDigest(modelTree(wanted).digest);
-  return (
-    trees.kind === 'known' &&
-    trees.value.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged')
-  );
+  const trees = readValue(facts, treesFact) ?? [];
+  return trees.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged');
 }
 
 /** What a copy needs: its files and a tenth more. */
@@ -146,9 +148,7 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
   const settled = desired.models.filter(({ name }) => !isUnread(name));
   const wanted = new Set(settled.map((one) => `${one.name} ${shortDigest(modelTree(one).digest)}`));
   return targets.flatMap(({ desired: { name: node }, facts }) => {
-    const trees = read(facts, treesFact);
-    const all = trees.kind === 'known' ? trees.value : [];
-    const kept = all.filter(
+    const kept = (readValue(facts, treesFact) ?? []).filter(
       ({ kind, name, digest, state }) =>
         kind === 'model' && state !== 'staged' && !isUnread(name) && !wanted.has(`${name} ${digest}`),
     );
@@ -177,12 +177,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
 export const model: Resource = {
   kind: 'model',
   after: ['identity', 'sudo', 'accounts'],
-  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      nodeSteps(desired, target, changedProperties(changes, propertiesOf(desired, target))),
-    ),
-  }),
+  ...perTarget(propertiesOf, nodeSteps),
   blockers: ({ desired, targets }) =>
     targets.flatMap((target) => [...roomBlockers(desired, target), ...folderUnread(desired, target)]),
   notices: leftovers,

@@ -3,20 +3,19 @@ import { isReleaseLayout, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
-import { mapKnown } from '../../model/known.ts';
+import { mapKnown, seenValue } from '../../model/known.ts';
 import { compareText } from '../../model/lists.ts';
 import type { JobArgs, JobCall, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
 import { buildStep, gateStep, scriptStep } from '../build-step.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { doormenOn } from '../placement/endpoint/gateways.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import type { ObservedTarget, Property, Resource } from '../resource.ts';
-import { changedProperties, patchesOf } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { type ObservedTarget, type Property, patchesOf, perTarget, type Resource } from '../resource.ts';
+import { compared, knownWords } from '../seen-fact.ts';
 import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
 import {
   jobAct,
@@ -56,10 +55,7 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
   return {
     node: target.desired.name,
     ...treeAddress('runtime', runtime.name),
-    desired: wanted,
-    observed,
-    from: knownWords(observed, treeWords),
-    to: treeWords(wanted),
+    ...compared(wanted, observed, treeWords),
     reason: runtime.name === doormanTree ? 'doorman.node' : `runtimes.${runtime.name}.archive`,
   };
 }
@@ -82,9 +78,8 @@ function oldProperty(target: ObservedTarget, name: string, wanted: string | unde
 
 /** The runtimes of which a node has versions, or is to have one. */
 function namesOn(used: readonly Program[], { facts }: ObservedTarget): readonly string[] {
-  const trees = read(facts, treesFact);
-  const there = trees.kind === 'known' ? trees.value.filter(({ kind }) => kind === 'runtime') : [];
-  const published = there.filter(({ state }) => state !== 'staged');
+  const trees = readValue(facts, treesFact) ?? [];
+  const published = trees.filter(({ kind, state }) => kind === 'runtime' && state !== 'staged');
   return [...new Set([...used, ...published].map(({ name }) => name))].toSorted(compareText);
 }
 
@@ -196,8 +191,7 @@ function currentSteps(
 ): readonly Step[] {
   const programs = programsOf(runtime, fleet);
   const tree = runtimeTree(runtime);
-  const versions = treesOf(target, tree);
-  const isThere = versions.kind === 'known' && isIntact(versions.value, tree);
+  const isThere = isIntact(seenValue(treesOf(target, tree)) ?? [], tree);
   const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, fleet);
   const about = { node: property.node, resource: 'runtime' } as const;
   const switched = scriptStep({
@@ -250,12 +244,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
 export const runtime: Resource = {
   kind: 'runtime',
   after: ['identity', 'sudo', 'accounts'],
-  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      nodeSteps(desired, target, changedProperties(changes, propertiesOf(desired, target))),
-    ),
-  }),
+  ...perTarget(propertiesOf, nodeSteps),
   blockers: (view) => [...versionGone(view), ...archiveUnread(view)],
   notices: takenBackNotices,
 };

@@ -1,7 +1,7 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import type { NodeJob } from '../../model/facts/node-records.ts';
-import { type Known, known } from '../../model/known.ts';
+import { type Known, known, mapKnown } from '../../model/known.ts';
 import { compareText } from '../../model/lists.ts';
 import type { TreeId } from '../../model/node-script.ts';
 import { addressed } from '../../model/subject.ts';
@@ -10,7 +10,7 @@ import { read } from '../fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { isIntact, treeOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import { changedProperties, type ObservedTarget, type Property, type Resource } from '../resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { jobKeys, placementsOn } from './tree-steps.ts';
 
@@ -80,7 +80,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): Property {
     node: target.desired.name,
     ...own,
     desired: [],
-    observed: found.kind === 'known' ? known(listed(found.value)) : found,
+    observed: mapKnown(found, listed),
     from: knownWords(found, leftoverWords),
     to: 'nothing left over',
     reason: 'no placement here needs it',
@@ -94,17 +94,16 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): Property {
 export const staging: Resource = {
   kind: 'staging',
   after: ['identity', 'sudo'],
-  properties: ({ desired, targets }) => targets.map((target) => propertyOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) => {
-      const found = leftoversOn(desired, target);
-      const makes = changedProperties(changes, [propertyOf(desired, target)]);
-      if (makes.length === 0 || found.kind === 'unknown') return [];
+  ...perTarget(
+    (fleet, target) => [propertyOf(fleet, target)],
+    (fleet, target, makes) => {
+      const found = leftoversOn(fleet, target);
+      if (found.kind === 'unknown') return [];
       const { name: node } = target.desired;
       const call = { name: 'clear-staging', args: found.value } as const;
       return [
         scriptStep({ node, resource: 'staging', name: `${own.address}/clear`, call, makes, deadlineMs: 120_000 }),
       ];
-    }),
-  }),
+    },
+  ),
 };

@@ -1,5 +1,5 @@
 import type { PanicReport } from '../../model/facts/daemons.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { diskText, utcText } from '../../model/text/units.ts';
 import { isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
@@ -92,23 +92,22 @@ export interface DiskSpace {
 export const diskSpaceFact = defineFact({
   name: 'disk-space',
   from: [dataVolume],
-  parse: ([answer]): Known<DiskSpace> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const [head = '', ...rest] = lines.value;
-    if (!/^Filesystem +1024-blocks +Used +Available +Capacity .*Mounted on$/.test(head)) {
-      return garbled(answer, 'did not begin with its header line');
-    }
-    const rows = rest.map((line) => row.exec(line));
-    if (rows.includes(null)) return garbled(answer, 'printed a line that is no volume');
-    const data = rows.filter((one) => one?.[3] === place.dataVolume.path);
-    const totalBlocks = wholeNumber(data[0]?.[1]);
-    const freeBlocks = wholeNumber(data[0]?.[2]);
-    if (data.length !== 1 || totalBlocks === undefined || freeBlocks === undefined || freeBlocks > totalBlocks) {
-      return garbled(answer, 'did not describe the data volume');
-    }
-    return known({ totalBytes: totalBlocks * 1024, freeBytes: freeBlocks * 1024 });
-  },
+  parse: ([answer]): Known<DiskSpace> =>
+    andThen(readLines(answer), (lines) => {
+      const [head = '', ...rest] = lines;
+      if (!/^Filesystem +1024-blocks +Used +Available +Capacity .*Mounted on$/.test(head)) {
+        return garbled(answer, 'did not begin with its header line');
+      }
+      const rows = rest.map((line) => row.exec(line));
+      if (rows.includes(null)) return garbled(answer, 'printed a line that is no volume');
+      const data = rows.filter((one) => one?.[3] === place.dataVolume.path);
+      const totalBlocks = wholeNumber(data[0]?.[1]);
+      const freeBlocks = wholeNumber(data[0]?.[2]);
+      if (data.length !== 1 || totalBlocks === undefined || freeBlocks === undefined || freeBlocks > totalBlocks) {
+        return garbled(answer, 'did not describe the data volume');
+      }
+      return known({ totalBytes: totalBlocks * 1024, freeBytes: freeBlocks * 1024 });
+    }),
   text: ({ freeBytes, totalBytes }) => `${diskText(freeBytes)} of ${diskText(totalBytes)} free`,
 });
 

@@ -1,6 +1,6 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, NetworkService } from '../../model/facts/fact-values.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { isLeftToKeeper } from '../network/services.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
@@ -34,15 +34,13 @@ function isThere(bridges: readonly ReceptacleBridge[] | undefined): Judged {
 
 /** A service on a bridge that a person made carries that person's network. */
 function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): readonly NetworkService[] {
-  const services = read(facts, networkServicesFact);
+  const services = readValue(facts, networkServicesFact) ?? [];
   const named = (maker: ReceptacleBridge['maker'], device: string | undefined): boolean =>
     bridges.some((bridge) => bridge.maker === maker && bridge.name === device);
-  return services.kind === 'unknown'
-    ? []
-    : services.value.filter(
-        ({ port, device, isEnabled }) =>
-          isEnabled && !named('made', device) && (port === 'Thunderbolt Bridge' || named('own', device)),
-      );
+  return services.filter(
+    ({ port, device, isEnabled }) =>
+      isEnabled && !named('made', device) && (port === 'Thunderbolt Bridge' || named('own', device)),
+  );
 }
 
 /** Looks at the three layers of the Thunderbolt Bridge: interface, preferences, enabled service. */
@@ -111,27 +109,19 @@ type Found = Pick<ReceptacleBridge, 'name' | 'members' | 'addresses'>;
 /** What macOS marks as its own in the network preferences. */
 const ownMark = 'thunderbolt-bridge';
 
-function markedNames(facts: Facts): readonly string[] {
-  const preferences = read(facts, bridgePreferencesFact);
-  return preferences.kind === 'unknown'
-    ? []
-    : preferences.value.filter(({ auto }) => auto === ownMark).map(({ name }) => name);
-}
-
 /**
  * Whether a bridge may be macOS's own: by its mark, as the one of its service, or by the name that it always has. From
  * bridge100 on they belong to Internet Sharing and virtual machines. The keeper judges likewise.
  */
 function isOwnName(facts: Facts, name: string, hasMark: boolean): boolean {
-  const services = read(facts, networkServicesFact);
-  const isOfService =
-    services.kind === 'known' &&
-    services.value.some(({ port, device }) => port === 'Thunderbolt Bridge' && device === name);
+  const services = readValue(facts, networkServicesFact) ?? [];
+  const isOfService = services.some(({ port, device }) => port === 'Thunderbolt Bridge' && device === name);
   return (hasMark || isOfService || name === 'bridge0') && !/\d{3}$/.test(name);
 }
 
 /** Whether macOS marks a bridge of that name as its own, whatever has become of its members. */
-export const isMarked = (facts: Facts, name: string): boolean => markedNames(facts).includes(name);
+export const isMarked = (facts: Facts, name: string): boolean =>
+  readValue(facts, bridgePreferencesFact)?.some((one) => one.auto === ownMark && one.name === name) === true;
 
 function judge(facts: Facts, found: Found, hasMark: boolean): readonly ReceptacleBridge[] {
   const kinds = found.members.map((member) => interfaceKind(facts, member));
@@ -146,10 +136,8 @@ function judge(facts: Facts, found: Found, hasMark: boolean): readonly Receptacl
 
 /** The bridges that `ifconfig` shows with members; undefined when the interfaces are unknown. */
 function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
-  const interfaces = read(facts, interfacesFact);
-  if (interfaces.kind === 'unknown') return undefined;
-  return interfaces.value
-    .filter(({ members }) => members.length > 0)
+  return readValue(facts, interfacesFact)
+    ?.filter(({ members }) => members.length > 0)
     .flatMap(({ name, members, ipv4 }) =>
       judge(facts, { name, members, addresses: ipv4.map(({ address }) => address) }, isMarked(facts, name)),
     );
@@ -157,10 +145,7 @@ function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
 
 /** The bridges of the network preferences; undefined when those are unknown. */
 function preferredBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
-  const preferences = read(facts, bridgePreferencesFact);
-  return preferences.kind === 'unknown'
-    ? undefined
-    : preferences.value.flatMap(({ name, interfaces, auto }) =>
-        judge(facts, { name, members: interfaces, addresses: [] }, auto === ownMark),
-      );
+  return readValue(facts, bridgePreferencesFact)?.flatMap(({ name, interfaces, auto }) =>
+    judge(facts, { name, members: interfaces, addresses: [] }, auto === ownMark),
+  );
 }

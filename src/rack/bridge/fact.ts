@@ -1,11 +1,11 @@
 import type { BridgePreference } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isInterface } from '../../node/answers/grammar.ts';
 import { asList, asObject, garbled, readJson, textOf } from '../../node/answers/read-answer.ts';
 import { bridgeKey } from '../../node/probes/network.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, readEach } from '../fact.ts';
 
 const noSuchKey = /^[^\n]*: No value at that key path\b[^\n]*: VirtualNetworkInterfaces\.Bridge\n?$/;
 
@@ -21,17 +21,11 @@ export const bridgePreferencesFact = defineFact({
   from: [bridgeKey],
   parse: ([answer]): Known<readonly BridgePreference[]> => {
     if (answer !== undefined && saysNoSuchKey(answer)) return known([]);
-    const json = readJson(answer);
-    if (json.kind === 'unknown') return json;
-    const object = asObject(json.value);
-    if (object === undefined) return garbled(answer, 'described no bridges');
-    const found: BridgePreference[] = [];
-    for (const [name, value] of Object.entries(object)) {
-      const bridge = bridgeOf(name, value);
-      if (bridge === undefined) return garbled(answer, 'described a bridge that cannot be read');
-      found.push(bridge);
-    }
-    return known(found);
+    return andThen(readJson(answer), (json) => {
+      const object = asObject(json);
+      if (object === undefined) return garbled(answer, 'described no bridges');
+      return readEach(Object.entries(object), bridgeOf, garbled(answer, 'described a bridge that cannot be read'));
+    });
   },
   text: (bridges) =>
     bridges.map(({ name, interfaces, auto }) => {
@@ -51,7 +45,7 @@ function saysNoSuchKey(answer: Answer): boolean {
   return isRefusal && noSuchKey.test(answer.stdout + answer.stderr);
 }
 
-function bridgeOf(name: string, value: unknown): BridgePreference | undefined {
+function bridgeOf([name, value]: readonly [string, unknown]): BridgePreference | undefined {
   const object = asObject(value);
   const members = asList(object?.['Interfaces']);
   if (object === undefined || members === undefined || !isInterface(name)) return undefined;

@@ -12,11 +12,11 @@ import { interfacesFact } from '../network/interfaces-fact.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
 import {
-  changedProperties,
   type Gap,
   type ObservedTarget,
   type Property,
   patchesOf,
+  perTarget,
   type Resource,
   type View,
 } from '../resource.ts';
@@ -54,6 +54,7 @@ function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
 }
 
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
+  if (fleet.thunderbolt.bridge !== 'remove' || adoptedDaemon(fleet, facts) !== undefined) return [];
   const layers = bridgeLayers(fleet, facts);
   return layerNames.map((layer) => {
     const observed = presence(facts, layers, layer);
@@ -108,15 +109,8 @@ function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonl
     expect: patchesOf(makes),
     deadlineMs: 60_000,
   });
-  return makes.length === 0 ? [] : [...steps, gate];
+  return [...steps, gate];
 }
-
-const properties = ({ desired, targets }: View): readonly Property[] =>
-  desired.thunderbolt.bridge === 'remove'
-    ? targets
-        .filter(({ facts }) => adoptedDaemon(desired, facts) === undefined)
-        .flatMap((target) => propertiesOf(desired, target))
-    : [];
 
 /** The bridges that would be removed, and the receptacles that would leave them. */
 const touchedBridges = (
@@ -140,17 +134,12 @@ const gaps = ({ desired, targets }: View): readonly Gap[] =>
 export const thunderboltBridge: Resource = {
   kind: 'thunderbolt-bridge',
   after: ['identity', 'sudo', 'foreign-daemon'],
-  properties,
-  steps: (changes, view) => ({
-    steps: view.targets.flatMap((target) =>
-      removeSteps(view.desired, target, changedProperties(changes, propertiesOf(view.desired, target))),
-    ),
-  }),
+  ...perTarget(propertiesOf, removeSteps),
   blockers: (view) => [
     ...view.findingBlockers('thunderbolt-bridge'),
     ...connectionBlockers(view, {
       kind: 'thunderbolt-bridge',
-      properties: properties(view),
+      properties: view.targets.flatMap((target) => propertiesOf(view.desired, target)),
       touched: (target, changed) => touchedBridges(view.desired, target, changed),
     }),
   ],

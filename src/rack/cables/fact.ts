@@ -1,6 +1,6 @@
 import type { ThunderboltDevice, ThunderboltPeer, ThunderboltReceptacle } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { speedText } from '../../model/text/units.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
@@ -83,22 +83,21 @@ function deviceOf(item: JsonObject): ThunderboltDevice | undefined {
 export const thunderboltFact = defineFact({
   name: 'thunderbolt',
   from: [thunderboltProfile],
-  parse: ([answer]): Known<readonly ThunderboltReceptacle[]> => {
-    const json = readJson(answer);
-    if (json.kind === 'unknown') return json;
-    const buses = asList(asObject(json.value)?.['SPThunderboltDataType']);
-    if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
-    // Every Apple silicon Mac has buses: an empty list is no answer.
-    if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
-    const found: ThunderboltReceptacle[] = [];
-    for (const bus of buses) {
-      const receptacle = receptacleOf(asObject(bus), answer);
-      if (receptacle.kind === 'unknown') return receptacle;
-      found.push(receptacle.value);
-    }
-    if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no bus that can be read');
-    return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
-  },
+  parse: ([answer]): Known<readonly ThunderboltReceptacle[]> =>
+    andThen(readJson(answer), (json) => {
+      const buses = asList(asObject(json)?.['SPThunderboltDataType']);
+      if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
+      // Every Apple silicon Mac has buses: an empty list is no answer.
+      if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
+      const found: ThunderboltReceptacle[] = [];
+      for (const bus of buses) {
+        const receptacle = receptacleOf(asObject(bus), answer);
+        if (receptacle.kind === 'unknown') return receptacle;
+        found.push(receptacle.value);
+      }
+      if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no bus that can be read');
+      return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
+    }),
   text: (receptacles) =>
     receptacles
       .toSorted((a, b) => a.receptacle - b.receptacle)

@@ -2,16 +2,14 @@ import type { CasePlace, CaseSide } from '../../model/macs.ts';
 import type { LinkEnd } from '../../model/node.ts';
 import { caseFaces, casePlaces } from '../cabling/receptacle-view.ts';
 import type { Examination } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { receptaclePlacesFact } from './receptacle-places-fact.ts';
 
 /** The model that a node reports, or else the one that the file declares; undefined where neither is known. */
 export function modelAt({ desired, nodes }: Examination, node: string): string | undefined {
-  const hardware = read(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
-  return hardware?.kind === 'known'
-    ? hardware.value.model
-    : desired.nodes.find(({ name }) => name === node)?.hardware.model;
+  const seen = readValue(nodes.find(({ name }) => name === node)?.facts, hardwareFact);
+  return seen?.model ?? desired.nodes.find(({ name }) => name === node)?.hardware.model;
 }
 
 const sides: readonly CaseSide[] = ['front', 'back', 'left', 'right'];
@@ -24,8 +22,8 @@ const columnsByWord: Readonly<Record<number, readonly string[]>> = {
 
 /** The place that the Mac itself reports: `back, right middle` for `back-right-middle`. */
 function reportedPlace(examination: Examination, { node, receptacle }: LinkEnd): CasePlace | undefined {
-  const places = read(examination.nodes.find(({ name }) => name === node)?.facts, receptaclePlacesFact);
-  const reported = places?.kind === 'known' ? places.value.find((place) => place.receptacle === receptacle) : undefined;
+  const places = readValue(examination.nodes.find(({ name }) => name === node)?.facts, receptaclePlacesFact);
+  const reported = places?.find((place) => place.receptacle === receptacle);
   const [first, ...rest] = reported?.location.split('-') ?? [];
   const side = sides.find((one) => one === first);
   if (side === undefined) return undefined;

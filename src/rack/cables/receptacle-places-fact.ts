@@ -1,4 +1,4 @@
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { receptacleLocations } from '../../node/probes/network.ts';
@@ -31,16 +31,15 @@ export interface ReceptaclePlace {
 export const receptaclePlacesFact = defineFact({
   name: 'receptacle-places',
   from: [receptacleLocations],
-  parse: ([answer]): Known<readonly ReceptaclePlace[]> => {
-    const paths = readRegistryPaths(answer);
-    if (paths.kind === 'unknown') return paths;
-    const alone = paths.value.filter((path) => path.length === 1);
-    if (alone.length === 0) return unknown('empty', 'The device tree of this Mac has no port-location.');
-    const connectors = alone.flatMap(([node]) => connectorOf(node));
-    const controllers = paths.value.flatMap((path) => (path.length === 1 ? [] : [controllerOf(path)]));
-    const places = joined(connectors, controllers);
-    return places === undefined ? garbled(answer, 'does not lead from each place to one receptacle') : places;
-  },
+  parse: ([answer]): Known<readonly ReceptaclePlace[]> =>
+    andThen(readRegistryPaths(answer), (paths) => {
+      const alone = paths.filter((path) => path.length === 1);
+      if (alone.length === 0) return unknown('empty', 'The device tree of this Mac has no port-location.');
+      const connectors = alone.flatMap(([node]) => connectorOf(node));
+      const controllers = paths.flatMap((path) => (path.length === 1 ? [] : [controllerOf(path)]));
+      const places = joined(connectors, controllers);
+      return places === undefined ? garbled(answer, 'does not lead from each place to one receptacle') : places;
+    }),
   text: (places) => [places.map(({ receptacle, location }) => `${receptacle} ${location}`)],
 });
 

@@ -1,4 +1,4 @@
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { fdesetup } from '../../node/probes/system.ts';
 import { defineFact } from '../fact.ts';
@@ -10,16 +10,15 @@ import { defineFact } from '../fact.ts';
 export const filevaultFact = defineFact({
   name: 'filevault',
   from: [fdesetup],
-  parse: ([answer]): Known<'on' | 'off' | 'converting'> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const [first = '', ...rest] = lines.value;
-    const state = /^FileVault is (On|Off)\b.*\.$/.exec(first)?.[1];
-    if (state === undefined) return garbled(answer, 'said neither on nor off');
-    if (rest.some((line) => /^(?:En|De)cryption in progress: /.test(line))) return known('converting');
-    if (rest.some((line) => line !== '' && !isRemark(line))) return garbled(answer, 'said more than is understood');
-    return known(state === 'On' ? 'on' : 'off');
-  },
+  parse: ([answer]): Known<'on' | 'off' | 'converting'> =>
+    andThen(readLines(answer), (lines) => {
+      const [first = '', ...rest] = lines;
+      const state = /^FileVault is (On|Off)\b.*\.$/.exec(first)?.[1];
+      if (state === undefined) return garbled(answer, 'said neither on nor off');
+      if (rest.some((line) => /^(?:En|De)cryption in progress: /.test(line))) return known('converting');
+      if (rest.some((line) => line !== '' && !isRemark(line))) return garbled(answer, 'said more than is understood');
+      return known(state === 'On' ? 'on' : 'off');
+    }),
   text: (state) => state,
 });
 

@@ -1,10 +1,10 @@
 import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, unknown } from '../../model/known.ts';
 import { isLoaded, overrideOf } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
 import { foreignDaemonList } from '../../node/probes/foreign-daemons.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, eachOnce, readEach } from '../fact.ts';
 
 const headForm = /^(daemon|override) ([a-z.]{1,100}) (\d{1,3})$/;
 
@@ -24,16 +24,14 @@ function daemonOf([daemon, override]: readonly NodeRecord[]): ForeignDaemon | un
 export const foreignDaemonsFact = defineFact({
   name: 'foreign-daemons',
   from: [foreignDaemonList],
-  parse: ([answer]): Known<readonly ForeignDaemon[]> => {
-    const records = readRecords(answer);
-    if (records.kind === 'unknown') return records;
-    const pairs = records.value.flatMap((_, at) => (at % 2 === 0 ? [records.value.slice(at, at + 2)] : []));
-    const found = pairs.map(daemonOf);
-    const all = found.filter((one) => one !== undefined);
-    if (all.length < found.length) return garbled(answer, 'said something of a daemon that cannot be read');
-    const isUnambiguous = new Set(all.map(({ label }) => label)).size === all.length;
-    return isUnambiguous ? known(all) : unknown('garbled', 'One daemon was described twice.');
-  },
+  parse: ([answer]): Known<readonly ForeignDaemon[]> =>
+    andThen(readRecords(answer), (records) => {
+      const pairs = records.flatMap((_, at) => (at % 2 === 0 ? [records.slice(at, at + 2)] : []));
+      const unread = garbled(answer, 'said something of a daemon that cannot be read');
+      return andThen(readEach(pairs, daemonOf, unread), (all) =>
+        eachOnce(all, ({ label }) => label, unknown('garbled', 'One daemon was described twice.')),
+      );
+    }),
   text: (daemons) =>
     daemons.map((one) => `${one.label} ${one.isLoaded ? 'loaded' : 'not loaded'}${one.isDisabled ? ', disabled' : ''}`),
 });

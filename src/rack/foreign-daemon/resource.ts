@@ -1,11 +1,11 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
-import { mapKnown } from '../../model/known.ts';
+import { mapKnown, seenValue } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
-import { changedProperties, type ObservedTarget, type Property, type Resource } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
+import { compared } from '../seen-fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
 /** What of a daemon is there: `stopped` is unloaded and disabled, so that no start brings it back. */
@@ -24,15 +24,11 @@ function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: Observe
   if (wish !== 'stop' && wish !== 'remove') return [];
   return knownDaemons.map(({ label }) => {
     const observed = mapKnown(read(facts, foreignDaemonsFact), (daemons) => standingOf(label, daemons));
-    const isGone = observed.kind === 'known' && observed.value === 'gone';
-    const to: Standing = wish === 'remove' || isGone ? 'gone' : 'stopped';
+    const to: Standing = wish === 'remove' || seenValue(observed) === 'gone' ? 'gone' : 'stopped';
     return {
       node: desired.name,
       ...addressed({ kind: 'foreign-daemon', name: label }),
-      desired: to,
-      observed,
-      from: knownWords(observed, (standing) => standing),
-      to,
+      ...compared(to, observed, (standing) => standing),
       reason: `thunderbolt.foreignDaemons: ${wish}`,
     };
   });
@@ -42,21 +38,18 @@ function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: Observe
 export const foreignDaemon: Resource = {
   kind: 'foreign-daemon',
   after: ['identity', 'sudo'],
-  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      changedProperties(changes, propertiesOf(desired, target)).map((made) =>
-        scriptStep({
-          node: made.node,
-          resource: 'foreign-daemon',
-          name: made.address,
-          call: { name: 'stop-daemon', args: { label: made.about.name ?? '', remove: made.desired === 'gone' } },
-          makes: [made],
-          effect: { kind: 'network' },
-          deadlineMs: 60_000,
-        }),
-      ),
+  ...perTarget(propertiesOf, (_, { desired: { name: node } }, makes) =>
+    makes.map((made) =>
+      scriptStep({
+        node,
+        resource: 'foreign-daemon',
+        name: made.address,
+        call: { name: 'stop-daemon', args: { label: made.about.name ?? '', remove: made.desired === 'gone' } },
+        makes: [made],
+        effect: { kind: 'network' },
+        deadlineMs: 60_000,
+      }),
     ),
-  }),
+  ),
   blockers: ({ findingBlockers }) => findingBlockers('foreign-daemon'),
 };

@@ -1,7 +1,7 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { KeeperSight } from '../../model/facts/fact-values.ts';
-import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import type { NodePath } from '../../model/probe.ts';
 import type { Step, Text } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
@@ -19,8 +19,8 @@ import { buildStep, scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
 import { keepsNetwork } from '../foreign-daemon/adopted-daemon.ts';
 import { hardwareFact } from '../identity/fact.ts';
-import { changedProperties, type ObservedTarget, type Property, propertiesOn, type Resource } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { type ObservedTarget, type Property, perTarget, propertiesOn, type Resource } from '../resource.ts';
+import { compared, knownWords } from '../seen-fact.ts';
 import { keeperFact } from './fact.ts';
 import { keepText } from './program.ts';
 
@@ -38,17 +38,17 @@ function wiredPart({ system: { wiredLimit } }: DesiredFleet, memoryBytes: number
  * gives an address, whatever is seen of them now: it looks itself, in each round.
  */
 function keeperWish(fleet: DesiredFleet, target: ObservedTarget): Known<Kept | undefined> {
-  const hardware = read(target.facts, hardwareFact);
   if (fleet.system.keeper === undefined) return known(undefined);
-  if (hasLimit(fleet) && hardware.kind === 'unknown') return hardware;
-  const isNetworkOurs = keepsNetwork(fleet, target.facts);
-  const kept: Kept = {
-    isBridgeRemoved: isNetworkOurs && fleet.thunderbolt.bridge === 'remove',
-    ...(hasLimit(fleet) && hardware.kind === 'known' ? wiredPart(fleet, hardware.value.memoryBytes) : {}),
-    addresses: isNetworkOurs ? wantedAddresses(fleet, target.desired.name) : [],
-  };
-  const isNothing = !kept.isBridgeRemoved && kept.wiredMegabytes === undefined && kept.addresses.length === 0;
-  return known(isNothing ? undefined : kept);
+  return andThen(hasLimit(fleet) ? read(target.facts, hardwareFact) : known(undefined), (hardware) => {
+    const isNetworkOurs = keepsNetwork(fleet, target.facts);
+    const kept: Kept = {
+      isBridgeRemoved: isNetworkOurs && fleet.thunderbolt.bridge === 'remove',
+      ...(hardware && wiredPart(fleet, hardware.memoryBytes)),
+      addresses: isNetworkOurs ? wantedAddresses(fleet, target.desired.name) : [],
+    };
+    const isNothing = !kept.isBridgeRemoved && kept.wiredMegabytes === undefined && kept.addresses.length === 0;
+    return known(isNothing ? undefined : kept);
+  });
 }
 
 const filesAddress = addressed({ kind: 'keeper', part: 'files' });
@@ -114,10 +114,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
     {
       ...about,
       ...loadedAddress,
-      desired: isWanted,
-      observed: isLoaded,
-      from: knownWords(isLoaded, loadedWords),
-      to: loadedWords(isWanted),
+      ...compared(isWanted, isLoaded, loadedWords),
     },
   ];
 }
@@ -162,7 +159,7 @@ function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]
 function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
   const wish = keeperWish(fleet, target);
   const keeper = read(target.facts, keeperFact);
-  if (makes.length === 0 || wish.kind === 'unknown' || keeper.kind === 'unknown') return [];
+  if (wish.kind === 'unknown' || keeper.kind === 'unknown') return [];
   if (wish.value !== undefined) return installSteps(wish.value, keeper.value, makes);
   return [
     scriptStep({
@@ -185,10 +182,5 @@ export const keeper: Resource = {
   after: ['identity', 'sudo', 'thunderbolt-bridge', 'link-address', 'wired-limit'],
   // It would put addresses back that an uninstallation takes away.
   onUninstall: ({ nodes }) => ({ after: ['identity', 'sudo'], properties: propertiesOn(keeper, nodes) }),
-  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      stepsOf(desired, target, changedProperties(changes, propertiesOf(desired, target))),
-    ),
-  }),
+  ...perTarget(propertiesOf, stepsOf),
 };

@@ -1,6 +1,6 @@
 import { type MacosUpdate, type MacosVersion, withMinor } from '../../model/facts/mac.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
@@ -22,17 +22,16 @@ const nothing = 'No new software available.';
 export const softwareUpdatesFact = defineFact({
   name: 'software-updates',
   from: [softwareUpdateList],
-  parse: ([answer]): Known<readonly MacosUpdate[]> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const body = bodyOf(lines.value);
-    if (body === undefined) return garbled(answer, 'did not begin with its title');
-    const [first, ...rest] = body;
-    if (first === heading) return updatesIn(answer, rest);
-    const hasNothing = first === nothing && rest.length === 0;
-    if (hasNothing || (body.length === 0 && hasNoUpdates(answer))) return known([]);
-    return garbled(answer, 'printed neither a list of updates nor that there is none');
-  },
+  parse: ([answer]): Known<readonly MacosUpdate[]> =>
+    andThen(readLines(answer), (lines) => {
+      const body = bodyOf(lines);
+      if (body === undefined) return garbled(answer, 'did not begin with its title');
+      const [first, ...rest] = body;
+      if (first === heading) return updatesIn(answer, rest);
+      const hasNothing = first === nothing && rest.length === 0;
+      if (hasNothing || (body.length === 0 && hasNoUpdates(answer))) return known([]);
+      return garbled(answer, 'printed neither a list of updates nor that there is none');
+    }),
   text: (updates) => [updates.map(updateText)],
 });
 
@@ -94,22 +93,21 @@ function itemOf(first: string, second: string): MacosUpdate | undefined {
 export const macosVersionFact = defineFact({
   name: 'macos-version',
   from: [swVers],
-  parse: ([answer]): Known<MacosVersion> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const values = new Map<string, string>();
-    for (const line of lines.value) {
-      const [, key = '', value = ''] = /^([A-Z][A-Za-z]+):\s+(\S.*)$/.exec(line) ?? [];
-      if (key === '' || values.has(key)) return garbled(answer, 'printed a line that is no version');
-      values.set(key, value);
-    }
-    const version = values.get('ProductVersion') ?? '';
-    const extra = values.get('ProductVersionExtra');
-    const build = values.get('BuildVersion') ?? '';
-    if (!/^\d{1,3}(?:\.\d{1,3}){0,3}$/.test(version)) return garbled(answer, 'printed no version');
-    if (!/^\d{2}[A-Z]\d{1,6}[a-z]?$/.test(build)) return garbled(answer, 'printed no build');
-    if (extra !== undefined && !/^\([a-z]\)$/.test(extra)) return garbled(answer, 'printed a strange version extra');
-    return known({ version: withMinor(version), build, ...given({ extra }) });
-  },
+  parse: ([answer]): Known<MacosVersion> =>
+    andThen(readLines(answer), (lines) => {
+      const values = new Map<string, string>();
+      for (const line of lines) {
+        const [, key = '', value = ''] = /^([A-Z][A-Za-z]+):\s+(\S.*)$/.exec(line) ?? [];
+        if (key === '' || values.has(key)) return garbled(answer, 'printed a line that is no version');
+        values.set(key, value);
+      }
+      const version = values.get('ProductVersion') ?? '';
+      const extra = values.get('ProductVersionExtra');
+      const build = values.get('BuildVersion') ?? '';
+      if (!/^\d{1,3}(?:\.\d{1,3}){0,3}$/.test(version)) return garbled(answer, 'printed no version');
+      if (!/^\d{2}[A-Z]\d{1,6}[a-z]?$/.test(build)) return garbled(answer, 'printed no build');
+      if (extra !== undefined && !/^\([a-z]\)$/.test(extra)) return garbled(answer, 'printed a strange version extra');
+      return known({ version: withMinor(version), build, ...given({ extra }) });
+    }),
   text: ({ version, extra, build }) => `${[version, extra].filter(Boolean).join(' ')}, build ${build}`,
 });

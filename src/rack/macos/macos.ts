@@ -2,11 +2,10 @@ import { acceptsVersion } from '../../desired/version-range.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { MacosUpdate, MacosVersion } from '../../model/facts/mac.ts';
-import { seenValue } from '../../model/known.ts';
 import { groupBy } from '../../model/lists.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { isBeta, macosVersionFact, softwareUpdatesFact, updateText } from './fact.ts';
 
 /** Where a person installs an update of macOS. */
@@ -77,10 +76,7 @@ const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean
 export const firstMacosWithRdma = '26.2';
 
 /** The macOS version of a node, or undefined when it is unknown. */
-export const macosOf = (node: ExaminedNode): MacosVersion | undefined => {
-  const fact = read(node.facts, macosVersionFact);
-  return seenValue(fact);
-};
+export const macosOf = (node: ExaminedNode): MacosVersion | undefined => readValue(node.facts, macosVersionFact);
 
 /** `26.3.1 (a)`: what has to be equal on Macs that do RDMA with each other. */
 export const versionText = ({ version, extra }: MacosVersion): string =>
@@ -120,10 +116,8 @@ export function isTooOldForRdma(node: ExaminedNode): boolean {
 export const isRdmaInSettings = (version: string): boolean => compareVersions(version, '27.0') >= 0;
 
 /** The same of a Mac. Where its macOS is unknown, only Recovery is certain. */
-export const hasRdmaInSettings = (facts: Facts): boolean => {
-  const macos = read(facts, macosVersionFact);
-  return macos.kind === 'known' && isRdmaInSettings(macos.value.version);
-};
+export const hasRdmaInSettings = (facts: Facts): boolean =>
+  isRdmaInSettings(readValue(facts, macosVersionFact)?.version ?? '0');
 
 /** The cabled nodes by version, for those whose version is known and not already outside `macos.accept`. */
 export function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {

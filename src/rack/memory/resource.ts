@@ -1,22 +1,19 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/amounts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { mapKnown, seenValue } from '../../model/known.ts';
+import { mapKnown } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
-import { changedProperties, type Gap, type ObservedTarget, type Property, type Resource } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { type Gap, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
+import { compared } from '../seen-fact.ts';
 import { wiredLimitFact } from './fact.ts';
 
 const own = addressed({ kind: 'wired-limit' });
 
 const limitWords = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
-function memoryOf({ facts }: ObservedTarget): number | undefined {
-  const hardware = read(facts, hardwareFact);
-  return seenValue(hardware)?.memoryBytes;
-}
+const memoryOf = ({ facts }: ObservedTarget): number | undefined => readValue(facts, hardwareFact)?.memoryBytes;
 
 /** While its memory is unknown nobody may be told how much of it a Mac can spare. */
 const isOpen = ({ system: { wiredLimit: wanted } }: DesiredFleet, target: ObservedTarget): boolean =>
@@ -34,10 +31,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
     {
       node: target.desired.name,
       ...own,
-      desired: megabytes,
-      observed,
-      from: knownWords(observed, limitWords),
-      to: limitWords(megabytes),
+      ...compared(megabytes, observed, limitWords),
       reason: `system.wiredLimit: ${written}`,
     },
   ];
@@ -47,21 +41,12 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
 export const wiredLimit: Resource = {
   kind: 'wired-limit',
   after: ['identity', 'sudo'],
-  properties: ({ desired, targets }) => targets.flatMap((target) => propertyOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      changedProperties(changes, propertyOf(desired, target)).map((made) =>
-        scriptStep({
-          node: made.node,
-          resource: 'wired-limit',
-          name: 'wired-limit/set',
-          call: { name: 'set-wired-limit', args: { megabytes: Number(made.desired) } },
-          makes: [made],
-          deadlineMs: 30_000,
-        }),
-      ),
-    ),
-  }),
+  ...perTarget(propertyOf, (_, { desired: { name: node } }, makes) =>
+    makes.map(({ desired }) => {
+      const call = { name: 'set-wired-limit', args: { megabytes: Number(desired) } } as const;
+      return scriptStep({ node, resource: 'wired-limit', name: 'wired-limit/set', call, makes, deadlineMs: 30_000 });
+    }),
+  ),
   blockers: ({ findingBlockers }) => findingBlockers('wired-limit'),
   gaps: ({ desired, targets }) =>
     targets

@@ -1,12 +1,12 @@
 import type { DhcpAnswer, DhcpLease, Ipv4Address, NetworkInterface, Route } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { durationText } from '../../model/text/units.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { dhcpPackets, ifconfig, routeTable, sshConnection } from '../../node/probes/network.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, readEach } from '../fact.ts';
 
 /**
  * What DHCP gave each Thunderbolt interface that was asked, from lines such as
@@ -21,23 +21,22 @@ import { defineFact } from '../fact.ts';
 export const dhcpLeasesFact = defineFact({
   name: 'dhcp-leases',
   from: [dhcpPackets],
-  parse: ([answer]): Known<readonly DhcpAnswer[]> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of DHCP packets does not end.');
-    const found: DhcpAnswer[] = [];
-    let block: string[] = [];
-    for (const line of lines.value.slice(0, -1)) {
-      block.push(line);
-      if (!/^en\d{1,4} exit \d{1,3}$/.test(line)) continue;
-      const one = answerOf(block);
-      if (one === undefined) return garbled(answer, 'printed a DHCP packet that cannot be read');
-      found.push(one);
-      block = [];
-    }
-    const isWhole = block.length === 0 && new Set(found.map(({ device }) => device)).size === found.length;
-    return isWhole ? known(found) : garbled(answer, 'printed an interface twice, or without its end');
-  },
+  parse: ([answer]): Known<readonly DhcpAnswer[]> =>
+    andThen(readLines(answer), (lines) => {
+      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of DHCP packets does not end.');
+      const found: DhcpAnswer[] = [];
+      let block: string[] = [];
+      for (const line of lines.slice(0, -1)) {
+        block.push(line);
+        if (!/^en\d{1,4} exit \d{1,3}$/.test(line)) continue;
+        const one = answerOf(block);
+        if (one === undefined) return garbled(answer, 'printed a DHCP packet that cannot be read');
+        found.push(one);
+        block = [];
+      }
+      const isWhole = block.length === 0 && new Set(found.map(({ device }) => device)).size === found.length;
+      return isWhole ? known(found) : garbled(answer, 'printed an interface twice, or without its end');
+    }),
   /** One line per lease, then the interfaces without one. */
   text: (answers) => {
     const leases = answers.flatMap(({ device, lease }) => {
@@ -118,23 +117,18 @@ const columns = /^Destination +Gateway +Flags +Netif +Expire *$/;
 export const routesFact = defineFact({
   name: 'routes',
   from: [routeTable],
-  parse: ([answer]): Known<readonly Route[]> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const [first, second, third, names = '', ...rows] = lines.value;
-    if (![first, second, third].every((line, at) => line === head[at]) || !columns.test(names)) {
-      return garbled(answer, 'did not begin with the head of a routing table');
-    }
-    const found: Route[] = [];
-    // The same line twice is one route.
-    for (const row of new Set(rows)) {
-      const route = routeOf(row);
-      if (route === undefined) return garbled(answer, 'printed a line that is no route');
-      if (!route.flags.includes('W')) found.push(route);
-    }
-    // Even a Mac without any network has the routes of its loopback.
-    return rows.length === 0 ? unknown('empty', 'netstat listed no route.') : known(found);
-  },
+  parse: ([answer]): Known<readonly Route[]> =>
+    andThen(readLines(answer), (lines) => {
+      const [first, second, third, names = '', ...rows] = lines;
+      if (![first, second, third].every((line, at) => line === head[at]) || !columns.test(names)) {
+        return garbled(answer, 'did not begin with the head of a routing table');
+      }
+      // Even a Mac without any network has the routes of its loopback.
+      if (rows.length === 0) return unknown('empty', 'netstat listed no route.');
+      // The same line twice is one route.
+      const found = readEach([...new Set(rows)], routeOf, garbled(answer, 'printed a line that is no route'));
+      return mapKnown(found, (all) => all.filter(({ flags }) => !flags.includes('W')));
+    }),
   /** Those that lead through a gateway or to a whole network; those of the loopback and of multicast say nothing. */
   text: (routes) => [
     routes

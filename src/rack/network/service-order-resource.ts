@@ -1,9 +1,9 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import { known, mapKnown } from '../../model/known.ts';
+import { known, mapKnown, seenValue } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { transactionStep } from '../build-step.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
-import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { isLeftToKeeper, misplacedServices, orderWords, thunderboltDevices } from './services.ts';
 import { connectionBlockers } from './transaction/resource.ts';
@@ -29,15 +29,9 @@ function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): re
 const properties = ({ desired, targets }: View): readonly Property[] =>
   targets.flatMap((target) => propertyOf(desired, target));
 
-const devicesOf = ({ facts }: ObservedTarget): readonly string[] => {
-  const devices = thunderboltDevices(facts);
-  return devices.kind === 'known' ? devices.value : [];
-};
-
 /** Whoever is moved would not be reached over its cable the way it was. */
 const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] => {
-  const misplaced = misplacedServices(facts);
-  const moved = misplaced.kind === 'known' ? misplaced.value : [];
+  const moved = seenValue(misplacedServices(facts)) ?? [];
   return changed.length === 0 ? [] : moved.flatMap(({ service }) => service.device ?? []);
 };
 
@@ -48,20 +42,11 @@ const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): reado
 export const serviceOrder: Resource = {
   kind: 'service-order',
   after: ['identity', 'sudo', 'thunderbolt-bridge'],
-  properties,
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) =>
-      changedProperties(changes, propertyOf(desired, target)).map((made) =>
-        transactionStep({
-          node: made.node,
-          resource: 'service-order',
-          name: 'service-order/set',
-          call: { name: 'order-services', args: { last: devicesOf(target), ...keeperArg(desired, target.facts) } },
-          makes: [made],
-          deadlineMs: 30_000,
-        }),
-      ),
-    ),
+  ...perTarget(propertyOf, (fleet, { desired: { name: node }, facts }, makes) => {
+    const args = { last: seenValue(thunderboltDevices(facts)) ?? [], ...keeperArg(fleet, facts) };
+    const call = { name: 'order-services', args } as const;
+    const about = { node, resource: 'service-order', name: 'service-order/set' } as const;
+    return [transactionStep({ ...about, call, makes, deadlineMs: 30_000 })];
   }),
   blockers: (view) => connectionBlockers(view, { kind: 'service-order', properties: properties(view), touched }),
 };

@@ -1,10 +1,10 @@
 import type { NetworkService } from '../../model/facts/fact-values.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isBsdName, isMac, isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { hardwarePortList, serviceOrder } from '../../node/probes/network.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, eachOnce, readEach } from '../fact.ts';
 
 /**
  * The network services in the order in which macOS tries them, from pairs of lines such as
@@ -19,29 +19,19 @@ import { defineFact } from '../fact.ts';
 export const networkServicesFact = defineFact({
   name: 'network-services',
   from: [serviceOrder],
-  parse: ([answer]): Known<readonly NetworkService[]> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const [notice, ...rest] = lines.value;
-    if (notice !== 'An asterisk (*) denotes that a network service is disabled.') {
-      return garbled(answer, 'did not begin with its notice');
-    }
-    const services: (NetworkService & { readonly mark: string })[] = [];
-    for (const block of rest.join('\n').split('\n\n')) {
-      if (block.trim() === '') continue;
-      const service = serviceOf(
-        block
-          .split('\n')
-          .filter((line) => line !== '')
-          .join('\n'),
-      );
-      if (service === undefined) return garbled(answer, 'printed a block that is no network service');
-      services.push(service);
-    }
-    if (services.length === 0) return unknown('empty', 'networksetup listed no network service.');
-    if (!isNumbered(services.map(({ mark }) => mark))) return garbled(answer, 'numbered its services with gaps');
-    return known(services.map(({ mark: _, ...service }) => service));
-  },
+  parse: ([answer]): Known<readonly NetworkService[]> =>
+    andThen(readLines(answer), (lines) => {
+      const [notice, ...rest] = lines;
+      if (notice !== 'An asterisk (*) denotes that a network service is disabled.') {
+        return garbled(answer, 'did not begin with its notice');
+      }
+      const unread = garbled(answer, 'printed a block that is no network service');
+      return andThen(readEach(blocksOf(rest), serviceOf, unread), (services) => {
+        if (services.length === 0) return unknown('empty', 'networksetup listed no network service.');
+        if (!isNumbered(services.map(({ mark }) => mark))) return garbled(answer, 'numbered its services with gaps');
+        return known(services.map(({ mark: _, ...service }) => service));
+      });
+    }),
   text: (services) => [
     services.map(({ name, device, isEnabled }) => {
       const where = device === undefined ? '' : ` ${device}`;
@@ -60,9 +50,16 @@ function isNumbered(marks: readonly string[]): boolean {
   return isAll || enabled.every((mark, at) => mark === String(at + 1));
 }
 
+const blocksOf = (lines: readonly string[]): readonly string[] =>
+  lines
+    .join('\n')
+    .split('\n\n')
+    .filter((block) => block.trim() !== '');
+
 function serviceOf(block: string): (NetworkService & { readonly mark: string }) | undefined {
+  const lines = block.split('\n').filter((line) => line !== '');
   const form = /^\((\d{1,4}|\*)\) (.+)\n\(Hardware Port: (.+), Device: ?(\S*)\)$/;
-  const [, mark = '', name = '', port = '', device = ''] = form.exec(block) ?? [];
+  const [, mark = '', name = '', port = '', device = ''] = form.exec(lines.join('\n')) ?? [];
   if (!isName(name) || !isName(port)) return undefined;
   const service = { name, port, isEnabled: mark !== '*', mark };
   if (device === '') return service;
@@ -89,33 +86,28 @@ export interface HardwarePort {
 export const hardwarePortsFact = defineFact({
   name: 'hardware-ports',
   from: [hardwarePortList],
-  parse: ([answer]): Known<readonly HardwarePort[]> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    const end = lines.value.indexOf('VLAN Configurations');
-    if (end < 0 || !/^=+$/.test(lines.value[end + 1] ?? '')) {
-      return unknown('truncated', 'networksetup did not print the end of its list of ports.');
-    }
-    return portsOf(lines.value.slice(0, end), answer);
-  },
+  parse: ([answer]): Known<readonly HardwarePort[]> =>
+    andThen(readLines(answer), (lines) => {
+      const end = lines.indexOf('VLAN Configurations');
+      if (end < 0 || !/^=+$/.test(lines[end + 1] ?? '')) {
+        return unknown('truncated', 'networksetup did not print the end of its list of ports.');
+      }
+      return portsOf(lines.slice(0, end), answer);
+    }),
   text: (ports) => [ports.map(({ port, device }) => `${port} ${device}`)],
 });
 
 function portsOf(lines: readonly string[], answer: Answer | undefined): Known<readonly HardwarePort[]> {
-  const ports: HardwarePort[] = [];
-  for (const block of lines.join('\n').split('\n\n')) {
-    if (block.trim() === '') continue;
-    const port = portOf(block.trim().split('\n'));
-    if (port === undefined) return garbled(answer, 'printed a block that is no hardware port');
-    ports.push(port);
-  }
-  if (ports.length === 0) return unknown('empty', 'networksetup listed no hardware port.');
-  const isUnambiguous = new Set(ports.map(({ device }) => device)).size === ports.length;
-  return isUnambiguous ? known(ports) : garbled(answer, 'named one device twice');
+  const unread = garbled(answer, 'printed a block that is no hardware port');
+  return andThen(readEach(blocksOf(lines), portOf, unread), (ports) =>
+    ports.length === 0
+      ? unknown('empty', 'networksetup listed no hardware port.')
+      : eachOnce(ports, ({ device }) => device, garbled(answer, 'named one device twice')),
+  );
 }
 
-function portOf(block: readonly string[]): HardwarePort | undefined {
-  const [first = '', second = '', third, ...rest] = block;
+function portOf(block: string): HardwarePort | undefined {
+  const [first = '', second = '', third, ...rest] = block.trim().split('\n');
   const port = /^Hardware Port: (.+)$/.exec(first)?.[1] ?? '';
   const device = /^Device: (\S+)$/.exec(second)?.[1] ?? '';
   if (!isName(port) || !isBsdName(device) || rest.length > 0) return undefined;

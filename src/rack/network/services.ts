@@ -1,7 +1,7 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, NetworkService, ServiceAddress } from '../../model/facts/fact-values.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
-import { read } from '../fact.ts';
+import { type Known, known, mapKnown, unknown } from '../../model/known.ts';
+import { read, readValue } from '../fact.ts';
 import { keeperFact } from '../keeper/fact.ts';
 import { serviceAddressesFact } from './service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from './services-fact.ts';
@@ -17,21 +17,19 @@ export function cableMethod(
   device: string,
 ): ServiceAddress['method'] | 'none' | 'unknown' {
   if (isLeftToKeeper(desired, facts)) return 'other';
-  const services = read(facts, networkServicesFact);
-  const kept = read(facts, serviceAddressesFact);
-  if (services.kind === 'unknown' || kept.kind === 'unknown') return 'unknown';
-  const service = services.value.find((one) => one.device === device && one.isEnabled);
-  return kept.value.find((one) => one.device === device && one.service === service?.name)?.method ?? 'none';
+  const services = readValue(facts, networkServicesFact);
+  const kept = readValue(facts, serviceAddressesFact);
+  if (services === undefined || kept === undefined) return 'unknown';
+  const service = services.find((one) => one.device === device && one.isEnabled);
+  return kept.find((one) => one.device === device && one.service === service?.name)?.method ?? 'none';
 }
 
 /**
  * Whether macOS lets no ssh session change the network preferences of this Mac (no Full Disk Access), so that the keeper
  * holds what can be held without them, and nobody what cannot. Where the file wants no keeper, nothing is left to it.
  */
-export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: Facts): boolean => {
-  const keeper = read(facts, keeperFact);
-  return system.keeper !== undefined && keeper.kind === 'known' && keeper.value.isRefused;
-};
+export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: Facts): boolean =>
+  system.keeper !== undefined && readValue(facts, keeperFact)?.isRefused === true;
 
 /** People rename services, and macOS names them in its own language; the name goes into a command between quotes. */
 const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
@@ -82,17 +80,14 @@ interface Misplaced {
 
 /** The services of cables that stand before another one; those that are switched off, and VPNs without a device, count for nothing. */
 export function misplacedServices(facts: Facts): Known<readonly Misplaced[]> {
-  const devices = thunderboltDevices(facts);
-  const services = read(facts, networkServicesFact);
-  if (devices.kind === 'unknown') return devices;
-  const listed = services.kind === 'known' ? services.value.filter(({ isEnabled }) => isEnabled) : [];
-  const isCable = ({ device }: NetworkService): boolean => device !== undefined && devices.value.includes(device);
-  return known(
-    listed.flatMap((service, at) => {
+  return mapKnown(thunderboltDevices(facts), (devices) => {
+    const listed = (readValue(facts, networkServicesFact) ?? []).filter(({ isEnabled }) => isEnabled);
+    const isCable = ({ device }: NetworkService): boolean => device !== undefined && devices.includes(device);
+    return listed.flatMap((service, at) => {
       const next = listed.slice(at + 1).find((one) => one.device !== undefined && !isCable(one));
       return isCable(service) && next !== undefined ? [{ service, before: next.name }] : [];
-    }),
-  );
+    });
+  });
 }
 
 /** `Thunderbolt 1 before Wi-Fi and 2 more`; `behind all others` where nothing is misplaced. */

@@ -1,5 +1,5 @@
 import type { Facts, NetworkInterface } from '../../model/facts/fact-values.ts';
-import { read } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { interfacesFact } from './interfaces-fact.ts';
 import { hardwarePortsFact } from './services-fact.ts';
 
@@ -38,6 +38,5 @@ export function interfaceKind(facts: Facts, name: string): InterfaceKind {
 /** The interface of one receptacle as `ifconfig` shows it, or undefined when any part of the way to it is unknown. */
 export function interfaceAt(facts: Facts, receptacle: number): NetworkInterface | undefined {
   const name = thunderboltInterfaces(facts)?.get(receptacle);
-  const interfaces = read(facts, interfacesFact);
-  return interfaces.kind === 'known' ? interfaces.value.find((one) => one.name === name) : undefined;
+  return readValue(facts, interfacesFact)?.find((one) => one.name === name);
 }

@@ -1,12 +1,12 @@
 import type { Gid, RdmaPort } from '../../model/facts/rdma.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { ipv6Groups, mappedIpv4, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines, readText } from '../../node/answers/read-answer.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
 import { leftAloneExit, notReturnedWords, startingWords, unseenTool } from '../../node/probes/network-scripts.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, eachOnce, readEach } from '../fact.ts';
 
 /**
  * The Thunderbolt devices of `ibv_devinfo -v`, from blocks such as
@@ -42,8 +42,7 @@ function parseIbvDevinfo(answer: Answer | undefined): Known<readonly RdmaPort[]>
     if (port === undefined) return garbled(answer, 'described a device that cannot be read');
     ports.push(port);
   }
-  const isUnambiguous = new Set(ports.map(({ device }) => device)).size === ports.length;
-  return isUnambiguous ? known(ports) : garbled(answer, 'described one device twice');
+  return eachOnce(ports, ({ device }) => device, garbled(answer, 'described one device twice'));
 }
 
 /** What the verbs tools say where there is no device at all; the exit code then differs between their versions. */
@@ -114,8 +113,7 @@ export interface RdmaDevice {
  * RDMA is switched off, or the Mac has no Thunderbolt 5.
  */
 function parseIbvDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
-  const all = parseAllDevices(answer);
-  return all.kind === 'unknown' ? all : known(all.value.filter(({ name }) => isOfReceptacle(name)));
+  return mapKnown(parseAllDevices(answer), (all) => all.filter(({ name }) => isOfReceptacle(name)));
 }
 
 /** Whether a device is one that macOS makes for a Thunderbolt receptacle. */
@@ -131,15 +129,20 @@ function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[
   if (!/^\s*device\s+node GUID\s*$/.test(first) || !/^\s*-+\s+-+\s*$/.test(second)) {
     return garbled(answer, 'did not begin with its two header lines');
   }
-  const devices: RdmaDevice[] = [];
-  for (const line of rest) {
-    const [, name = '', guid = ''] = /^\s*(\S+)\s+([0-9a-f]{16})\s*$/.exec(line) ?? [];
-    if (guid === '') return garbled(answer, 'printed a line that is no device');
-    devices.push({ name, guid });
-  }
-  const isUnambiguous = new Set(devices.map(({ name }) => name)).size === devices.length;
-  return isUnambiguous ? known(devices) : garbled(answer, 'named one device twice');
+  return andThen(readEach(rest, deviceOf, garbled(answer, 'printed a line that is no device')), (devices) =>
+    eachOnce(devices, ({ name }) => name, garbled(answer, 'named one device twice')),
+  );
 }
+
+function deviceOf(line: string): RdmaDevice | undefined {
+  const [, name = '', guid = ''] = /^\s*(\S+)\s+([0-9a-f]{16})\s*$/.exec(line) ?? [];
+  return guid === '' ? undefined : { name, guid };
+}
+
+const areSame = (ports: readonly RdmaPort[], devices: readonly RdmaDevice[]): boolean => {
+  const [described, named] = [ports.map(({ device }) => device), devices.map(({ name }) => name)];
+  return described.sort().join() === named.sort().join();
+};
 
 /** State, GIDs and limits of each RDMA device; checked against the list of `ibv_devices` where that could be read. */
 export const rdmaPortsFact = defineFact({
@@ -150,9 +153,7 @@ export const rdmaPortsFact = defineFact({
     if (ports.kind === 'unknown') return ports;
     const devices = parseIbvDevices(list);
     if (devices.kind === 'unknown') return ports;
-    const described = ports.value.map(({ device }) => device).sort();
-    const named = devices.value.map(({ name }) => name).sort();
-    return named.join() === described.join() ? known(ports.value) : garbled(info, 'and ibv_devices name other devices');
+    return areSame(ports.value, devices.value) ? ports : garbled(info, 'and ibv_devices name other devices');
   },
   source: 'ibv_devinfo -v',
   /** Its state, the IPv4 addresses among its GIDs, its limits (queue pairs, protection domains). */
@@ -172,10 +173,9 @@ export const otherRdmaDevicesFact = defineFact({
   name: 'other-rdma-devices',
   from: [ibvDevices, rdmaKernel],
   parse: ([answer]): Known<readonly string[]> => {
-    const all = parseAllDevices(answer);
-    return all.kind === 'unknown'
-      ? all
-      : known(all.value.map(({ name }) => name.slice(0, 100)).filter((name) => !isOfReceptacle(name)));
+    return mapKnown(parseAllDevices(answer), (all) =>
+      all.map(({ name }) => name.slice(0, 100)).filter((name) => !isOfReceptacle(name)),
+    );
   },
   source: 'ibv_devices',
   text: (names) => [names],
@@ -196,11 +196,7 @@ export const rdmaDevicesFact = defineFact({
     if (ports.kind === 'unknown') {
       return unknown(ports.reason, `ibv_devices lists no device, and nothing confirms it: ${ports.detail}`);
     }
-    const named = devices.value.map(({ name }) => name).sort();
-    const described = ports.value.map(({ device }) => device).sort();
-    return named.join() === described.join()
-      ? known(devices.value)
-      : garbled(list, 'and ibv_devinfo name other devices');
+    return areSame(ports.value, devices.value) ? devices : garbled(list, 'and ibv_devinfo name other devices');
   },
   source: 'ibv_devices',
   text: (devices) => [devices.map(({ name }) => name)],

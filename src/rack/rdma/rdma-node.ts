@@ -1,6 +1,6 @@
 import { lacksThunderbolt5 } from '../cabling/see-receptacles.ts';
 import type { ExaminedNode } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { hasRdmaInSettings, isTooOldForRdma } from '../macos/macos.ts';
 import { rdmaDevicesFact } from './devices-fact.ts';
 import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
@@ -29,32 +29,25 @@ export function nodeRdma(node: ExaminedNode): NodeRdma {
 
 /** Before macOS 27 only Recovery switches RDMA on, and a Mac always restarts when it leaves Recovery. */
 function byRecovery({ facts }: ExaminedNode): NodeRdma {
-  const state = read(facts, rdmaStateFact);
-  const devices = read(facts, rdmaDevicesFact);
-  if (state.kind === 'unknown') return 'unknown';
-  if (state.value === 'disabled') return 'disabled';
-  if (devices.kind === 'unknown') return 'unknown';
-  return devices.value.length === 0 ? 'no-device' : 'ready';
+  const state = readValue(facts, rdmaStateFact);
+  const devices = readValue(facts, rdmaDevicesFact);
+  if (state === 'disabled') return 'disabled';
+  if (state === undefined || devices === undefined) return 'unknown';
+  return devices.length === 0 ? 'no-device' : 'ready';
 }
 
 /** From macOS 27 on the switch decides what comes after the next restart; until then the devices count. */
 function bySwitch({ facts }: ExaminedNode): NodeRdma {
-  const state = read(facts, rdmaStateFact);
-  const turned = read(facts, rdmaSwitchFact);
-  const devices = read(facts, rdmaDevicesFact);
-  const isEnabled = state.kind === 'known' && state.value === 'enabled';
-  const isDisabled = state.kind === 'known' && state.value === 'disabled';
-  const hasDevices = devices.kind === 'known' && devices.value.length > 0;
-  if (turned.kind === 'unknown') return isEnabled && hasDevices ? 'ready' : 'unknown';
+  const state = readValue(facts, rdmaStateFact);
+  const turned = readValue(facts, rdmaSwitchFact);
+  const devices = readValue(facts, rdmaDevicesFact);
+  const hasDevices = devices !== undefined && devices.length > 0;
+  if (turned === undefined) return state === 'enabled' && hasDevices ? 'ready' : 'unknown';
   if (hasDevices) return 'ready';
-  if (turned.value === 'off') return devices.kind === 'known' || isDisabled ? 'disabled' : 'unknown';
-  return devices.kind === 'known' ? 'restart-pending' : 'unknown';
+  if (turned === 'off') return devices !== undefined || state === 'disabled' ? 'disabled' : 'unknown';
+  return devices === undefined ? 'unknown' : 'restart-pending';
 }
 
 /** Whether RDMA works now on a Mac with macOS 27 and is switched off: its next restart ends it. */
-export function endsAtRestart(node: ExaminedNode): boolean {
-  const turned = read(node.facts, rdmaSwitchFact);
-  return (
-    hasRdmaInSettings(node.facts) && nodeRdma(node) === 'ready' && turned.kind === 'known' && turned.value === 'off'
-  );
-}
+export const endsAtRestart = (node: ExaminedNode): boolean =>
+  hasRdmaInSettings(node.facts) && nodeRdma(node) === 'ready' && readValue(node.facts, rdmaSwitchFact) === 'off';

@@ -1,10 +1,11 @@
 import type { Facts } from '../../model/facts/fact-values.ts';
+import type { RdmaPort } from '../../model/facts/rdma.ts';
 import type { LinkEnd } from '../../model/node.ts';
 import { isBridged } from '../bridge/bridges.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
-import { read } from '../fact.ts';
+import { readValue } from '../fact.ts';
 import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 import { rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
 import { type NodeRdma, nodeRdma } from './rdma-node.ts';
@@ -36,14 +37,11 @@ export type ReceptacleRdma =
   /** The far Mac's own state decides what to do about it. */
   | { readonly kind: 'port-down'; readonly interfaceName: string; readonly far: LinkEnd; readonly farRdma: NodeRdma };
 
-function hasDevice(facts: Facts, device: string): boolean | undefined {
-  const devices = read(facts, rdmaDevicesFact);
-  return devices.kind === 'known' ? devices.value.some((one) => one.name === device) : undefined;
-}
+const portOf = (facts: Facts, name: string): RdmaPort | undefined =>
+  readValue(facts, rdmaPortsFact)?.find(({ device }) => device === `rdma_${name}`);
 
 function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: string): ReceptacleRdma | undefined {
-  const ports = read(facts, rdmaPortsFact);
-  const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
+  const port = portOf(facts, name);
   const far = farEndOf(examination, end);
   if (port === undefined || port.state === 'active') return undefined;
   if (port.state === 'other' || far === undefined) return { kind: 'port-not-active', interfaceName: name };
@@ -54,10 +52,9 @@ function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: st
 
 function addressRung(facts: Facts, receptacle: number, name: string): ReceptacleRdma {
   const own = interfaceAt(facts, receptacle);
-  const ports = read(facts, rdmaPortsFact);
   if (own === undefined) return { kind: 'unknown' };
   if (own.ipv4.length === 0) return { kind: 'no-address', interfaceName: name };
-  const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
+  const port = portOf(facts, name);
   if (port === undefined) return { kind: 'unknown' };
   const hasGid = port.gids.some(({ ipv4 }) => own.ipv4.some(({ address }) => address === ipv4));
   return hasGid ? { kind: 'ready' } : { kind: 'no-gid', interfaceName: name };
@@ -67,9 +64,9 @@ function addressRung(facts: Facts, receptacle: number, name: string): Receptacle
 export function receptacleRdma(examination: Examination, node: ExaminedNode, end: LinkEnd): ReceptacleRdma {
   const { facts } = node;
   const name = thunderboltInterfaces(facts)?.get(end.receptacle);
-  const isThere = name === undefined ? undefined : hasDevice(facts, `rdma_${name}`);
-  if (name === undefined || isThere === undefined) return { kind: 'unknown' };
-  if (!isThere) return { kind: 'no-device', interfaceName: name };
+  const devices = readValue(facts, rdmaDevicesFact);
+  if (name === undefined || devices === undefined) return { kind: 'unknown' };
+  if (!devices.some((one) => one.name === `rdma_${name}`)) return { kind: 'no-device', interfaceName: name };
   const down = portRung(examination, end, facts, name);
   if (down !== undefined) return down;
   if (interfaceAt(facts, end.receptacle)?.isUp === false) return { kind: 'interface-down', interfaceName: name };

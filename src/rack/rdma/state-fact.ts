@@ -1,4 +1,4 @@
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
 import { rdmaCtl, rdmaVariable } from '../../node/probes/network.ts';
@@ -39,12 +39,11 @@ function isNeverSet({ exit, missing, isLate, isTruncated, isUtf8, stdout, stderr
 export const rdmaStateFact = defineFact({
   name: 'rdma-state',
   from: [rdmaCtl],
-  parse: ([answer]): Known<'enabled' | 'disabled'> => {
-    const text = readText(answer);
-    if (text.kind === 'unknown') return text;
-    if (text.value === 'enabled\n') return known('enabled');
-    if (text.value === 'disabled\n') return known('disabled');
-    return garbled(answer, 'said neither enabled nor disabled');
-  },
+  parse: ([answer]): Known<'enabled' | 'disabled'> =>
+    andThen(readText(answer), (text) => {
+      if (text === 'enabled\n') return known('enabled');
+      if (text === 'disabled\n') return known('disabled');
+      return garbled(answer, 'said neither enabled nor disabled');
+    }),
   text: (state) => state,
 });

@@ -1,27 +1,25 @@
 import type { KeptFile } from '../../model/facts/fact-values.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept.ts';
 import { keptFiles } from '../../node/probes/kept-scripts.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, eachOnce } from '../fact.ts';
 
 /** The files that were put on the node, each compared with its seal: checksum, size and mode. */
 export const filesFact = defineFact({
   name: 'files',
   from: [keptFiles],
-  parse: ([answer]): Known<readonly KeptFile[]> => {
-    const seals = readKeptSeals(answer);
-    if (seals.kind === 'unknown') return seals;
-    const found: KeptFile[] = [];
-    for (const seal of seals.value.files) {
-      const file = fileOf(seal, seals.value);
-      if (file === undefined) return garbled(answer, `printed a seal ${seal.id} that cannot be read`);
-      if (file.kind === 'unknown') return file;
-      found.push(file.value);
-    }
-    const paths = new Set(found.map(({ path }) => path));
-    return paths.size === found.length ? known(found) : garbled(answer, 'printed one file twice');
-  },
+  parse: ([answer]): Known<readonly KeptFile[]> =>
+    andThen(readKeptSeals(answer), (seals) => {
+      const found: KeptFile[] = [];
+      for (const seal of seals.files) {
+        const file = fileOf(seal, seals);
+        if (file === undefined) return garbled(answer, `printed a seal ${seal.id} that cannot be read`);
+        if (file.kind === 'unknown') return file;
+        found.push(file.value);
+      }
+      return eachOnce(found, ({ path }) => path, garbled(answer, 'printed one file twice'));
+    }),
   text: (files) => files.map(({ path, digest, state }) => `${path} ${state}, ${digest.slice(0, 16)}`),
 });
 

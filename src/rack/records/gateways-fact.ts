@@ -1,6 +1,6 @@
 import type { DoormanCounts, DoormanSight, DoorSight } from '../../model/gateway.ts';
 import { given } from '../../model/given.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { doormanPort } from '../../node/paths/own-paths.ts';
@@ -19,28 +19,27 @@ export const isDoormanStatus = (head: string): boolean => statusHead.test(head);
 export const doormenFact = defineFact({
   name: 'doormen',
   from: [launchdServices],
-  parse: ([answer]): Known<readonly DoormanSight[]> => {
-    const records = readRecords(answer);
-    if (records.kind === 'unknown') return records;
-    const exits = new Map<string, string>();
-    const found: DoormanSight[] = [];
-    for (const { head, lines } of records.value) {
-      const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
-      if (asked !== '') exits.set(asked, exit);
-      const [, label = ''] = statusHead.exec(head) ?? [];
-      if (label === '') {
-        if (!otherHead.test(head)) return garbled(answer, 'printed a line without its record');
-        continue;
+  parse: ([answer]): Known<readonly DoormanSight[]> =>
+    andThen(readRecords(answer), (records) => {
+      const exits = new Map<string, string>();
+      const found: DoormanSight[] = [];
+      for (const { head, lines } of records) {
+        const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+        if (asked !== '') exits.set(asked, exit);
+        const [, label = ''] = statusHead.exec(head) ?? [];
+        if (label === '') {
+          if (!otherHead.test(head)) return garbled(answer, 'printed a line without its record');
+          continue;
+        }
+        const port = doormanPort(label);
+        const curlExit = exits.get(label);
+        if (port === undefined || curlExit === undefined || found.some((one) => one.port === port)) {
+          return garbled(answer, 'printed the words of a doorman that was not asked');
+        }
+        found.push(sightOf(port, curlExit, lines));
       }
-      const port = doormanPort(label);
-      const curlExit = exits.get(label);
-      if (port === undefined || curlExit === undefined || found.some((one) => one.port === port)) {
-        return garbled(answer, 'printed the words of a doorman that was not asked');
-      }
-      found.push(sightOf(port, curlExit, lines));
-    }
-    return known(found);
-  },
+      return known(found);
+    }),
   /** By placement how many are inside, and what it has counted. */
   text: (doormen) =>
     doormen.map((sight) => {

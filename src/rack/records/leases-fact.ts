@@ -1,4 +1,4 @@
-import { type Known, known } from '../../model/known.ts';
+import { type Known, mapKnown } from '../../model/known.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
@@ -12,10 +12,7 @@ export interface NodeLease {
 export const leasesFact = defineFact({
   name: 'leases',
   from: [keptRecords],
-  parse: ([answer]): Known<readonly NodeLease[]> => {
-    const kept = readKept(answer);
-    return kept.kind === 'unknown' ? kept : known(kept.value.leases);
-  },
+  parse: ([answer]): Known<readonly NodeLease[]> => mapKnown(readKept(answer), ({ leases }) => leases),
   text: (leases) => leases.map(({ fields }) => fieldsText(fields)),
 });
 

@@ -1,41 +1,39 @@
 import type { LaunchdService } from '../../model/facts/daemons.ts';
-import { type Known, known, unknown } from '../../model/known.ts';
+import { andThen, type Known, unknown } from '../../model/known.ts';
 import { parseLaunchctlPrint } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { readRecords } from '../../node/answers/records.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, eachOnce } from '../fact.ts';
 import { isDoormanStatus } from './gateways-fact.ts';
 
 /** Our launchd services, one for each of our plists, whether launchd knows it or not. */
 export const servicesFact = defineFact({
   name: 'services',
   from: [launchdServices],
-  parse: ([answer]): Known<readonly LaunchdService[]> => {
-    const records = readRecords(answer);
-    if (records.kind === 'unknown') return records;
-    const found: LaunchdService[] = [];
-    for (const { head, lines } of records.value) {
-      if (isDoormanStatus(head)) continue;
-      const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
-      const last = found.at(-1);
-      if (asked !== '' && last?.label === asked) {
-        const behind = behindOf(exit, lines);
-        found.splice(-1, 1, behind === undefined ? last : { ...last, behind });
-        continue;
+  parse: ([answer]): Known<readonly LaunchdService[]> =>
+    andThen(readRecords(answer), (records) => {
+      const found: LaunchdService[] = [];
+      for (const { head, lines } of records) {
+        if (isDoormanStatus(head)) continue;
+        const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+        const last = found.at(-1);
+        if (asked !== '' && last?.label === asked) {
+          const behind = behindOf(exit, lines);
+          found.splice(-1, 1, behind === undefined ? last : { ...last, behind });
+          continue;
+        }
+        const [, label = '', code] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+        if (label === '') return garbled(answer, 'printed a record that is no service');
+        if (code !== '0' && !isNotLoaded(code, lines)) {
+          return unknown('failed', `launchctl print of ${label} ended with ${code}.`);
+        }
+        const print = code === '0' ? parseLaunchctlPrint(lines) : ({ state: 'not-loaded' } as const);
+        if (print === undefined) return garbled(answer, `printed a state of ${label} that cannot be read`);
+        found.push({ label, ...print });
       }
-      const [, label = '', code] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
-      if (label === '') return garbled(answer, 'printed a record that is no service');
-      if (code !== '0' && !isNotLoaded(code, lines)) {
-        return unknown('failed', `launchctl print of ${label} ended with ${code}.`);
-      }
-      const print = code === '0' ? parseLaunchctlPrint(lines) : ({ state: 'not-loaded' } as const);
-      if (print === undefined) return garbled(answer, `printed a state of ${label} that cannot be read`);
-      found.push({ label, ...print });
-    }
-    const isUnambiguous = new Set(found.map(({ label }) => label)).size === found.length;
-    return isUnambiguous ? known(found) : garbled(answer, 'described one service twice');
-  },
+      return eachOnce(found, ({ label }) => label, garbled(answer, 'described one service twice'));
+    }),
   text: (services) =>
     services.map(({ label, state, pid, runs, lastExit }) =>
       [

@@ -1,6 +1,6 @@
 import { digest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept.ts';
@@ -20,24 +20,23 @@ interface TreeCount {
 export const treesFact = defineFact({
   name: 'trees',
   from: [keptFiles],
-  parse: ([answer]): Known<readonly KeptTree[]> => {
-    const seals = readKeptSeals(answer);
-    if (seals.kind === 'unknown') return seals;
-    const found: KeptTree[] = [];
-    for (const seal of seals.value.trees) {
-      const { current, ...sealed } = seal.fields;
-      if (current !== undefined && current !== 'yes') return garbled(answer, 'printed a strange current version');
-      const counts: Known<readonly string[]> =
-        Object.keys(sealed).length === 0 ? known([]) : listOr(seals.value.counts, 'The files of trees');
-      if (counts.kind === 'unknown') return counts;
-      const count = countOf(counts.value, seal.id);
-      if (count === undefined) return garbled(answer, `counted the files of ${seal.id} in a strange way`);
-      const state = stateOf(seal, count);
-      const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
-      found.push({ ...nameOf(seal), ...whole, isCurrent: current === 'yes', state });
-    }
-    return known([...found, ...seals.value.staged.map(stagedTree)]);
-  },
+  parse: ([answer]): Known<readonly KeptTree[]> =>
+    andThen(readKeptSeals(answer), (seals) => {
+      const found: KeptTree[] = [];
+      for (const seal of seals.trees) {
+        const { current, ...sealed } = seal.fields;
+        if (current !== undefined && current !== 'yes') return garbled(answer, 'printed a strange current version');
+        const counts: Known<readonly string[]> =
+          Object.keys(sealed).length === 0 ? known([]) : listOr(seals.counts, 'The files of trees');
+        if (counts.kind === 'unknown') return counts;
+        const count = countOf(counts.value, seal.id);
+        if (count === undefined) return garbled(answer, `counted the files of ${seal.id} in a strange way`);
+        const state = stateOf(seal, count);
+        const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
+        found.push({ ...nameOf(seal), ...whole, isCurrent: current === 'yes', state });
+      }
+      return known([...found, ...seals.staged.map(stagedTree)]);
+    }),
   text: (trees) =>
     trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', in use' : ''}`),
 });

@@ -67,14 +67,13 @@ export interface SpotlightVolume {
 const volumes = defineFact({
   name: 'spotlight',
   from: [spotlightIndexes],
-  parse: ([answer]): Known<readonly SpotlightVolume[]> => {
-    const lines = readLines(answer);
-    if (lines.kind === 'unknown') return lines;
-    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of volumes does not end.');
-    const said = lines.value.slice(0, -1);
-    const found = said.length === 1 && said[0]?.trim() === noServer ? [] : volumesOf(said);
-    return found === undefined ? garbled(answer, 'printed no state of Spotlight that can be read') : known(found);
-  },
+  parse: ([answer]): Known<readonly SpotlightVolume[]> =>
+    andThen(readLines(answer), (lines) => {
+      if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of volumes does not end.');
+      const said = lines.slice(0, -1);
+      const found = said.length === 1 && said[0]?.trim() === noServer ? [] : volumesOf(said);
+      return found === undefined ? garbled(answer, 'printed no state of Spotlight that can be read') : known(found);
+    }),
   source: 'mdutil -a -s',
   text: (all) =>
     all.length === 0 ? 'off, its server is disabled' : [all.map(({ volume, state }) => `${volume} ${state}`)],
@@ -169,12 +168,11 @@ const autoBackup = 'AutoBackup';
 const backups = defineFact({
   name: 'time-machine',
   from: [nodeSettings],
-  parse: ([answer]): Known<OnOff> => {
-    const value = preference(answer, 'backups', autoBackup);
-    if (value.kind === 'unknown') return value;
-    if (value.value === undefined || value.value === '0') return known('off');
-    return value.value === '1' ? known('on') : garbled(answer, 'printed neither yes nor no of backups');
-  },
+  parse: ([answer]): Known<OnOff> =>
+    andThen(preference(answer, 'backups', autoBackup), (value = '0') => {
+      if (value === '0') return known('off');
+      return value === '1' ? known('on') : garbled(answer, 'printed neither yes nor no of backups');
+    }),
   source: 'defaults read /Library/Preferences/com.apple.TimeMachine AutoBackup',
   // A Mac on which nobody has chosen prints no value.
   text: (state) => (state === 'off' ? 'off, by choice or by default' : state),

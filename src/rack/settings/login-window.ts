@@ -1,8 +1,9 @@
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { preference } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
+import { isAccountName } from '../accounts/fact.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read, readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
@@ -23,14 +24,11 @@ type AutomaticLogin = {
 const fact = defineFact({
   name: 'automatic-login',
   from: [nodeSettings],
-  parse: ([answer]): Known<AutomaticLogin> => {
-    const user = preference(answer, 'login', 'autoLoginUser');
-    if (user.kind === 'unknown') return user;
-    if (user.value === undefined) return known({});
-    return /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(user.value)
-      ? known({ user: user.value })
-      : garbled(answer, 'printed no name of an account');
-  },
+  parse: ([answer]): Known<AutomaticLogin> =>
+    andThen(preference(answer, 'login', 'autoLoginUser'), (user) => {
+      if (user === undefined) return known({});
+      return isAccountName(user) ? known({ user }) : garbled(answer, 'printed no name of an account');
+    }),
   source: 'defaults read /Library/Preferences/com.apple.loginwindow autoLoginUser',
   text: ({ user }) => user ?? 'nobody',
 });

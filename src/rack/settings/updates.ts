@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import { type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
@@ -27,12 +27,11 @@ const preferenceKey = 'AutomaticallyInstallMacOSUpdates';
 const fact = defineFact({
   name: 'automatic-updates',
   from: [nodeSettings],
-  parse: ([answer]): Known<'on' | 'off'> => {
-    const value = preference(answer, 'updates', preferenceKey);
-    if (value.kind === 'unknown') return value;
-    if (value.value === undefined || value.value === '1') return known('on');
-    return value.value === '0' ? known('off') : garbled(answer, 'printed neither yes nor no of updates');
-  },
+  parse: ([answer]): Known<'on' | 'off'> =>
+    andThen(preference(answer, 'updates', preferenceKey), (value = '1') => {
+      if (value === '1') return known('on');
+      return value === '0' ? known('off') : garbled(answer, 'printed neither yes nor no of updates');
+    }),
   source: `defaults read /Library/Preferences/com.apple.SoftwareUpdate ${preferenceKey}`,
   text: (state) => (state === 'on' ? 'on, by choice or by default' : state),
 });

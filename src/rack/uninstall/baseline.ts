@@ -3,7 +3,7 @@
  * the first time, how they are written down, and how those that one tool sets are set back.
  */
 import type { Baseline } from '../../model/facts/node-records.ts';
-import { type Known, known, mapKnown } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
@@ -61,14 +61,13 @@ export const comparedKeys: readonly string[] = baselineValues
 export const baselineFact = defineFact({
   name: 'baseline',
   from: [keptRecords],
-  parse: ([answer]): Known<Baseline> => {
-    const kept = readKept(answer);
-    if (kept.kind === 'unknown') return kept;
-    const { values, daemons } = kept.value.baseline;
-    const isAsked = ({ key }: { readonly key: string }): boolean => baselineValues.some((one) => one.key === key);
-    if (!values.every(isAsked)) return garbled(answer, 'printed a value that nothing asks for');
-    return known({ values: baselineValues.flatMap(({ key }) => values.filter((one) => one.key === key)), daemons });
-  },
+  parse: ([answer]): Known<Baseline> =>
+    andThen(readKept(answer), (kept) => {
+      const { values, daemons } = kept.baseline;
+      const isAsked = ({ key }: { readonly key: string }): boolean => baselineValues.some((one) => one.key === key);
+      if (!values.every(isAsked)) return garbled(answer, 'printed a value that nothing asks for');
+      return known({ values: baselineValues.flatMap(({ key }) => values.filter((one) => one.key === key)), daemons });
+    }),
   text: ({ values, daemons }) => [
     values.length === 0 ? 'none' : values.map(({ key, text }) => (text === undefined ? `${key} (unreadable)` : key)),
     ...daemons.map(({ label, isMoved }) => `${label} was stopped${isMoved ? ', its plist moved' : ''}`),

@@ -1,5 +1,5 @@
 import type { Traces } from '../../model/facts/node-records.ts';
-import { type Known, known } from '../../model/known.ts';
+import { type Known, mapKnown } from '../../model/known.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
@@ -8,10 +8,7 @@ import { defineFact } from '../fact.ts';
 export const tracesFact = defineFact({
   name: 'traces',
   from: [keptRecords],
-  parse: ([answer]): Known<Traces> => {
-    const kept = readKept(answer);
-    return kept.kind === 'unknown' ? kept : known(kept.value.traces);
-  },
+  parse: ([answer]): Known<Traces> => mapKnown(readKept(answer), ({ traces }) => traces),
   text: ({ hasFolder, trees, hasSudoers, hasKey }) => [
     [
       ...(hasFolder ? ['folder'] : []),

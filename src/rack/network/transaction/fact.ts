@@ -1,5 +1,5 @@
 import type { NodeRollback } from '../../../model/facts/node-records.ts';
-import { type Known, known } from '../../../model/known.ts';
+import { type Known, mapKnown } from '../../../model/known.ts';
 import { readKept } from '../../../node/probes/kept.ts';
 import { keptRecords } from '../../../node/probes/kept-scripts.ts';
 import { defineFact } from '../../fact.ts';
@@ -9,9 +9,6 @@ import { fieldsText } from '../../records/leases-fact.ts';
 export const rollbacksFact = defineFact({
   name: 'rollbacks',
   from: [keptRecords],
-  parse: ([answer]): Known<readonly NodeRollback[]> => {
-    const kept = readKept(answer);
-    return kept.kind === 'unknown' ? kept : known(kept.value.rollbacks);
-  },
+  parse: ([answer]): Known<readonly NodeRollback[]> => mapKnown(readKept(answer), ({ rollbacks }) => rollbacks),
   text: (rollbacks) => rollbacks.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`),
 });

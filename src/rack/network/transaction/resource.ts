@@ -1,14 +1,14 @@
 import type { NodeRollback } from '../../../model/facts/node-records.ts';
-import { type Known, known } from '../../../model/known.ts';
+import { mapKnown } from '../../../model/known.ts';
 import { addressed } from '../../../model/subject.ts';
 import { scriptStep } from '../../build-step.ts';
-import { read } from '../../fact.ts';
+import { read, readValue } from '../../fact.ts';
 import {
   type Blocker,
-  changedProperties,
   judgeProperty,
   type ObservedTarget,
   type Property,
+  perTarget,
   propertiesOn,
   type Resource,
   type View,
@@ -31,8 +31,7 @@ interface Touching {
  * which a jump host or a tunnel may hide from it.
  */
 function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readonly string[]): boolean {
-  const interfaces = read(facts, interfacesFact);
-  const touched = interfaces.kind === 'known' ? interfaces.value.filter(({ name }) => names.includes(name)) : [];
+  const touched = (readValue(facts, interfacesFact) ?? []).filter(({ name }) => names.includes(name));
   return touched.some(
     ({ carriesConnection, ipv4 }) => carriesConnection === true || ipv4.some(({ address }) => address === host),
   );
@@ -62,6 +61,8 @@ const own = addressed({ kind: 'rollback' });
 /** Whose network change is to be settled: its run; `unknown` when the node does not say. */
 const runOf = ({ fields }: NodeRollback): string => fields['run'] ?? 'unknown';
 
+const runsOf = (rollbacks: readonly NodeRollback[]): readonly string[] => [...new Set(rollbacks.map(runOf))];
+
 function rollbackWords(rollbacks: readonly NodeRollback[]): string {
   const [first] = rollbacks;
   if (first === undefined) return 'none';
@@ -71,13 +72,11 @@ function rollbackWords(rollbacks: readonly NodeRollback[]): string {
 
 function propertyOf({ desired: { name: node }, facts }: ObservedTarget): Property {
   const rollbacks = read(facts, rollbacksFact);
-  const observed: Known<readonly string[]> =
-    rollbacks.kind === 'known' ? known([...new Set(rollbacks.value.map(runOf))]) : rollbacks;
   return {
     node,
     ...own,
     desired: [],
-    observed,
+    observed: mapKnown(rollbacks, runsOf),
     from: knownWords(rollbacks, rollbackWords),
     to: 'taken back',
     reason: 'nobody has seen that the node can be reached with it',
@@ -94,16 +93,12 @@ export const rollback: Resource = {
   after: ['identity', 'sudo'],
   isPrecondition: true,
   onUninstall: ({ nodes }) => ({ properties: propertiesOn(rollback, nodes) }),
-  properties: ({ targets }) => targets.map(propertyOf),
-  steps: (changes, { targets }) => ({
-    steps: targets.flatMap((target) => {
-      const makes = changedProperties(changes, [propertyOf(target)]);
-      const rollbacks = read(target.facts, rollbacksFact);
-      if (makes.length === 0 || rollbacks.kind === 'unknown') return [];
-      const runs = [...new Set(rollbacks.value.map(runOf))];
-      return runs.map((run, at) =>
+  ...perTarget(
+    (_, target) => [propertyOf(target)],
+    (_, { desired: { name: node }, facts }, makes) =>
+      runsOf(readValue(facts, rollbacksFact) ?? []).map((run, at) =>
         scriptStep({
-          node: target.desired.name,
+          node,
           resource: 'rollback',
           name: at === 0 ? 'rollback/settle' : `rollback/settle-${at + 1}`,
           call: { name: 'settle-rollback', args: { run } },
@@ -111,7 +106,6 @@ export const rollback: Resource = {
           effect: { kind: 'network' },
           deadlineMs: 120_000,
         }),
-      );
-    }),
-  }),
+      ),
+  ),
 };
