@@ -57,7 +57,7 @@ async function readFailure(
  * The whole life of a supervisor process: serves until it is told to stop over the socket or by TERM or INT. A
  * hang-up does not end it: it outlives the terminal that started it.
  *
- * @throws FleetError as {@link serve}
+ * @throws FleetError as `serve`
  */
 export async function superviseUntilStopped(options: ServeOptions): Promise<void> {
   const serving = await serve(options).catch(async (error: unknown) => {
