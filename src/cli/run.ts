@@ -46,6 +46,9 @@ export async function runCommandLine(
     if (line.kind !== 'verb') return withoutVerb(console, line, wantsJson);
     if (folder === undefined)
       throw usageError('The folder in which this was typed is gone.', 'Type it in another one: cd');
+    // Pages would speak of a rehearsal while the verb reaches real Macs.
+    if (console.isSimulated && line.invocation.global['sim'] !== true)
+      throw usageError('--sim stands where the value of another option belongs.', 'Give that option its value first.');
     log = await openLog(line.invocation, console, folder);
     const surroundings = { console, env, folder, tail, signal: signals.signal, ...(log && { log }) };
     const code = await runVerb(line.invocation, surroundings);

@@ -138,6 +138,14 @@ describe('a command line that cannot be understood', () => {
     expect(family.stderr).toContain('meshwright sim VERB');
   });
 
+  it('is refused where --sim stands in the place of a value: its pages would speak of simulated Macs', async () => {
+    const rans = await Promise.all(['--record', '--log', '--nodes'].map((option) => run('status', option, '--sim')));
+    for (const ran of rans) {
+      expect([ran.code, ran.stdout]).toEqual([64, '']);
+      expect(ran.stderr).toContain('--sim stands where the value of another option belongs.');
+    }
+  });
+
   it('is one JSON document with --json', async () => {
     const rans = await Promise.all([run('--json'), run('vaildate', '--json'), run('demo', '--json')]);
     expect(rans.map((ran) => codesOf(json(ran)))).toEqual([['cli/usage'], ['cli/usage'], ['cli/usage']]);
