@@ -116,7 +116,7 @@ Then, in there:
     words: '<folder>',
     options: [{ flags: '--factory', text: 'new Macs come as they are out of their box' }],
     isHidden: true,
-    load: async () => (await import('./sim/sim.ts')).simServe,
+    load: async () => (await import('./sim/sim-serve.ts')).simServe,
   },
   {
     name: 'demo',

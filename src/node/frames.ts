@@ -174,7 +174,7 @@ interface Decoded {
   readonly isUtf8: boolean;
 }
 
-/** Longer output is cut here and not on the node, where the size limit of the files has already bounded it. */
+/** Cuts what is longer than `maxBytes`: the node has only bounded the size of its files. */
 function decode(bytes: Uint8Array, maxBytes: number): Decoded {
   const isCut = bytes.length > maxBytes;
   const kept = isCut ? bytes.subarray(0, maxBytes) : bytes;

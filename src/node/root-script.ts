@@ -121,7 +121,7 @@ export interface Fence {
 /** In the folder of a lease: what a script that runs under it is called there; its process number comes last. */
 export const busyPrefix = 'busy.';
 
-/** The same in the folder of meshwright. */
+/** The path of this mark below the folder of meshwright. */
 const busyMark = `lease/${busyPrefix}`;
 
 /**

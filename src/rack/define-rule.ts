@@ -57,7 +57,7 @@ export function defineRule<C extends RuleCodes>(
   return { codes, rule: (examination) => find(examination).map(({ code, ...rest }) => diagnose(codes[code], rest)) };
 }
 
-/** The same, where each finding is about one node. */
+/** The same for one node after the other, which is the subject of a finding that names no other. */
 export const defineNodeRule = <C extends RuleCodes>(
   entries: C,
   find: (

@@ -29,10 +29,10 @@ export const defineFact = <const N extends string, V>(fact: FactDefinition<N, V>
 /** Every item as it is read; `garbled` as soon as one cannot be read. */
 export function readEach<T, U>(
   items: readonly T[],
-  read: (item: T) => U | undefined,
+  readOne: (item: T) => U | undefined,
   garbled: Known<never>,
 ): Known<readonly U[]> {
-  const found = items.map(read);
+  const found = items.map((item) => readOne(item));
   return found.includes(undefined) ? garbled : known(found.filter((one) => one !== undefined));
 }
 

@@ -23,8 +23,8 @@ export const verifyOnly = ({ gap, ...one }: VerifyOnly): Resource => ({
   ...one,
 });
 
-type VerifyOnly = Partial<Resource> &
-  Pick<Resource, 'kind' | 'after'> & {
+type VerifyOnly = Pick<Resource, 'kind' | 'after'> &
+  Partial<Pick<Resource, 'blockers' | 'gaps' | 'isPrecondition'>> & {
     /** What of a node is not known; undefined where all of it is. */
     readonly gap?: (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
   };

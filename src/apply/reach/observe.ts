@@ -34,7 +34,7 @@ export interface ObserveOptions extends UseLimits {
   readonly onNode?: (node: NodeName, isObserved: boolean) => void;
   /**
    * For a verb that only shows: layouts of the file whose leaders are asked for their tokens by a second command on the
-   * same connection, so that no node waits for a token, and none is waited for that a mesh without all its ranks owes.
+   * same connection. So no node waits for the token of another, and a mesh that lacks a rank is not waited for.
    */
   readonly tokensOf?: readonly Layout[];
   /** Called with what was seen of each node before any token has come, where `tokensOf` is given. */

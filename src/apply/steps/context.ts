@@ -81,7 +81,7 @@ export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepConte
   return Math.max(Math.min(deadlineMs, atLeastMs[act.kind]), Math.round(deadlineMs * timing.scale));
 }
 
-/** How often a connection is taken up for one step at most, the first time included. */
+/** How often a step is tried at most, the first time included. */
 const maxRuns = 3;
 
 /** Does again what is worth it, after a pause that grows, as long as the step may wait. */

@@ -76,8 +76,8 @@ async function sendOnce(step: Step, context: StepContext, body: RootBody, sendin
       rootPrefix,
       body: body(rootPrefix, session.user),
       ...given({ sending }),
-      isSettling: name === 'settle-rollback',
-      isLast: name === 'withdraw-node',
+      isSettling: step.act.kind === 'script' && name === 'settle-rollback',
+      isLast: step.act.kind === 'script' && name === 'withdraw-node',
     }),
   );
   if (answer.kind === 'unreached') return { ...failed(...answer.diagnostics), isUnreached: true };
@@ -120,7 +120,7 @@ function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
   return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail: prose`${stepName(step)}: ${reason}.`, hint });
 }
 
-/** Failures with a code of their own. */
+/** Failures with a code of their own; `code:` is what the test of unused codes looks for. */
 const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['disk-full', { code: 'step/disk-full' }],
   ['wrong-digest', { code: 'step/wrong-digest' }],
@@ -169,9 +169,11 @@ export function scriptProblem(
 function hintFor(slug: string, { act, node }: Step): Prose | undefined {
   if (slug === 'needs-reboot') return prose`Restart the Mac: ${meshwright('reboot', node)}`;
   if (act.kind !== 'script') return undefined;
+  // A person may make the accounts as well.
   if (slug === 'no-full-disk-access' && act.name === 'make-account') {
     return `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or make standard accounts there, each with a group of its own, and name them in system.accounts.`;
   }
+  // Only at the Mac can a person see who has the port.
   if (slug === 'not-listening' && act.name === 'load-doorman') {
     const { port } = act.args;
     return `See who listens there: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. End it, or give endpoint.port another number. The doorman says more in ${doormanLog(port).path}.`;

@@ -366,7 +366,8 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
 
 /**
  * Whether a work failed only because something kept it from being begun on a node: that is the work of hands, not a
- * failure of ours. A plan for the whole file never fails because something waits, and what waits in another work is no excuse for this one.
+ * failure of ours. A plan for the whole file never fails because something waits. Only the plan of this work counts: what
+ * waits in another one explains no failure here.
  */
 function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
   if (task.kind === 'converge' || task.kind === 'verify') return false;
@@ -408,9 +409,9 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
 }
 
 /**
- * A cable has two ends and a placement several members. What nobody knows of them while a target is not seen counts
- * for that target, which is unjudged itself: the others are as far as the file can be brought on them, and of a placement
- * that is to be stopped each is stopped by itself. Whoever starts a placement wants all of it.
+ * A cable has two ends and a placement several members. What is unknown of them because another target was not seen
+ * counts for that target, which is unjudged: on this one all is done that can be. The same holds for a placement that
+ * stops, since its ranks end one by one. A placement that starts needs all its members.
  */
 const isShared = ({ kind }: AddressParts): boolean =>
   kind === 'thunderbolt-link' || kind === 'link-address' || kind === 'placement';

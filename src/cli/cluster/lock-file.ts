@@ -63,10 +63,12 @@ export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock })
   const { path, shown } = at;
   let { lock } = at;
   const write = async (change: (now: ClusterLock) => ClusterLock): Promise<void> => {
+    let next = lock;
     await changeLock(at, (now) => {
-      lock = change(now);
-      return lock;
+      next = change(now);
+      return next;
     });
+    lock = next;
   };
   const pinInto = (now: ClusterLock, name: string, key: HostKey, isReplacing: boolean): ClusterLock => {
     const pins = pinsIn(now, name);

@@ -70,11 +70,12 @@ export async function withHostKey(
   goOn: (answering: Answering) => Promise<Enrolled>,
 ): Promise<Enrolled> {
   const base = { label: subject.name, address: subject.host, user: subject.user ?? '', isLocked: false };
+  const limits = useLimits(run);
   try {
     const settled = await ways.settle(subject);
     const { target } = settled;
     const address = lookupName(target.host, target.port);
-    const shown = await lookAtHostKey({ kind: 'way', ...settled }, useLimits(run));
+    const shown = await lookAtHostKey({ kind: 'way', ...settled }, limits);
     const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
     return await goOn({ target, address, shown, seen });
   } catch (error) {

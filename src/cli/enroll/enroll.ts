@@ -205,13 +205,13 @@ export const enroll: VerbBody = async (run) => {
 
 /** An address is enrolled again with the same options; without them it would be another account or port. */
 function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonly Diagnostic[] {
-  const given = ['user', 'port', 'identity'].flatMap((name) => {
+  const typed = ['user', 'port', 'identity'].flatMap((name) => {
     const value = run.own[name];
     return typeof value === 'string' ? [`--${name}`, shownWord(value)] : [];
   });
   const withGiven = (part: Part): Part =>
     typeof part === 'object' && part.kind === 'command' && part.verb === 'enroll' && part.words[0] === label
-      ? { ...part, words: [label, ...given, ...part.words.slice(1)] }
+      ? { ...part, words: [label, ...typed, ...part.words.slice(1)] }
       : part;
   return diagnostics.map((one) => ({ ...one, hint: mapProse(one.hint, withGiven) }));
 }
@@ -232,9 +232,9 @@ const pageColumns = 80;
 
 /** `enroll --card`: what a person has to do at each of these Macs, one page each, from the file alone. */
 function showCards(run: Run): ExitCode {
-  const given = connecting.find((name) => run.own[name] !== undefined);
-  if (given !== undefined) {
-    throw usageError(`${flagOf(given)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
+  const typed = connecting.find((name) => run.own[name] !== undefined);
+  if (typed !== undefined) {
+    throw usageError(`${flagOf(typed)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
   }
   const { fleet } = openCluster(run);
   const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
@@ -359,10 +359,10 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
 
 /** What the file says of a node is not overruled in silence. */
 function refuseAddressOptions(run: Run): void {
-  const given = ['user', 'port', 'identity'].find((name) => run.own[name] !== undefined);
-  if (given === undefined) return;
+  const typed = ['user', 'port', 'identity'].find((name) => run.own[name] !== undefined);
+  if (typed === undefined) return;
   throw usageError(
-    `--${given} is for an address that is in no file.`,
+    `--${typed} is for an address that is in no file.`,
     'Correct the cluster file, or name an address instead of a node.',
   );
 }

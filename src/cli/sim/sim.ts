@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { proseText } from '../../diagnostics/prose-text.ts';
@@ -10,9 +10,8 @@ import { counted } from '../../report/page.ts';
 import { type FaultName, faultNames, faults } from '../../sim/faults/faults.ts';
 import { handsForms, isHandsForm, isHandsVerb } from '../../sim/hands.ts';
 import { requirePrograms } from '../../sim/hosts/base-tools/all-base-tools.ts';
-import { forgetState, type RunFile, readRun, readSavedState } from '../../sim/hosts/control/run-folder.ts';
-import { startSupervisor, stopSupervisor, superviseUntilStopped } from '../../sim/hosts/control/supervisor.ts';
-import { modelledFleet } from '../../sim/hosts/modelled-fleet.ts';
+import { forgetState, type RunFile, readRun } from '../../sim/hosts/control/run-folder.ts';
+import { startSupervisor, stopSupervisor } from '../../sim/hosts/control/supervisor.ts';
 import { simLockPlace } from '../cluster/lock-file.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
@@ -32,31 +31,7 @@ import {
   requireRun,
   selfEntry,
 } from './sim-control.ts';
-
-/** The file in which `sim up` leaves the resolved fleet for the simulator. */
-export const fleetFileName = 'fleet.json';
-
-/** How long a second of a simulated Mac takes, in seconds; the same variable shortens the times of a run. */
-const scaleVariable = 'MESHWRIGHT_SIM_SCALE';
-
-/** `sim serve FOLDER`: the simulator itself, started by `sim up` as a process of its own. */
-export const simServe: VerbBody = async (run) => {
-  const [folder] = run.words;
-  if (folder === undefined)
-    throw usageError('The folder is missing.', 'This verb is for meshwright itself: use sim up.');
-  const factor = Number(run.env[scaleVariable]);
-  const text = readFileSync(join(folder, fleetFileName), 'utf8');
-  const { clusterFile, fleet } = JSON.parse(text) as { clusterFile: string; fleet: DesiredFleet };
-  await superviseUntilStopped({
-    folder,
-    clusterFile,
-    // The cluster file's own path is the seed: a rehearsal of the same file meets the same Macs again.
-    load: async () => modelledFleet(fleet, clusterFile, await readSavedState(folder), run.own['factory'] === true),
-    ...(factor > 0 && factor <= 1 && { clockFactor: factor }),
-    log: (line) => run.console.err(`${line}\n`),
-  });
-  return exitCode.done;
-};
+import { fleetFileName } from './sim-serve.ts';
 
 /** `sim hands`: somebody goes to the simulated rack and does what a work list asks for, or moves the plugs as told. */
 export const simHands: VerbBody = async (run) => {

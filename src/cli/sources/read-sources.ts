@@ -116,14 +116,12 @@ export async function seeSources(
   { archives, folders }: { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] },
 ): Promise<SourceFacts> {
   const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, SourceFailure])[]> => {
-    if (
-      await stat(path).then(
-        () => true,
-        () => false,
-      )
-    )
+    try {
+      await stat(path);
       return [];
-    return [[name, { kind: 'missing', detail: `${path} is not there.` }]];
+    } catch {
+      return [[name, { kind: 'missing', detail: `${path} is not there.` }]];
+    }
   };
   const seen = async (place: SourcePlace): Promise<readonly (readonly [string, ArchiveFact])[]> => {
     const failed = await gone(place);

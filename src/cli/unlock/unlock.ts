@@ -202,9 +202,9 @@ async function findLocked(
   const locked = new Map<string, Locked>();
   const ways = await openWays(run, cluster).toAll(nodes);
   const limits = useLimits(run);
+  const asked = { ...observeLimits(run), parallel: 1, facts: ['boot-session'] as const };
   const look = async (node: DesiredNode, way: Way): Promise<void> => {
     const base = { name: node.name, lacksSecret: false };
-    const asked = { ...observeLimits(run), parallel: 1, facts: ['boot-session'] as const };
     const { failures } = await observeFleet([{ node: node.name, way }], asked);
     const failed = failures[node.name] ?? [];
     if (failed.length === 0) {

@@ -36,14 +36,16 @@ interface Named {
 
 /** Every node, model and runtime of a placement must stand in the file. */
 function unknownInPlacement(draft: Draft): readonly Finding[] {
-  const named = (what: Pick<Named, 'code' | 'kind'>): Named => ({
+  const named = (what: Pick<Named, 'code' | 'kind' | 'known'>, all: readonly { readonly name: string }[]): Named => ({
     ...what,
-    known: draft[`${what.kind}Names`],
-    choices: choicesAmong(draft[`${what.kind}s`].map(({ name }) => name)),
+    choices: choicesAmong(all.map(({ name }) => name)),
   });
-  const nodes = named({ code: 'placement/unknown-node', kind: 'node' });
-  const models = named({ code: 'placement/unknown-model', kind: 'model' });
-  const runtimes = named({ code: 'placement/unknown-runtime', kind: 'runtime' });
+  const nodes = named({ code: 'placement/unknown-node', kind: 'node', known: draft.nodeNames }, draft.nodes);
+  const models = named({ code: 'placement/unknown-model', kind: 'model', known: draft.modelNames }, draft.models);
+  const runtimes = named(
+    { code: 'placement/unknown-runtime', kind: 'runtime', known: draft.runtimeNames },
+    draft.runtimes,
+  );
   return draft.placements.flatMap(({ name, model, runtime, nodes: members, fallback }) => [
     ...unknown(model, models, name),
     ...unknown(runtime, runtimes, name),

@@ -31,14 +31,14 @@ export interface Finding extends FindingPlace {
 /** Says where a pointer stands, in words: `line 30`. */
 export type PlaceText = (place: FindingPlace) => string;
 
-/** Which keys of `runtimes` and `placements` a driver needs, and which it takes besides those that all have. */
+/** What a driver says of the file: the keys of `runtimes` and `placements` that it needs, and those that it takes besides the ones that all have. */
 export interface DriverKeys {
   readonly needs: readonly string[];
   readonly takes: readonly string[];
   readonly ofPlacements: readonly string[];
   /** Set where its ranks can talk round a ring, whatever the sharding. */
   readonly talksInRings?: true;
-  /** What a file with these keys can still have wrong. */
+  /** What else can be wrong with these keys, whatever driver the runtime names. */
   readonly rules?: readonly Rule[];
 }
 

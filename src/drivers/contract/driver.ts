@@ -198,7 +198,10 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   configure(place: RankPlace<R>): RankCommand;
   /** Absent: it holds equal parts, and nothing of earlier prompts. */
   readonly memory?: DriverMemory;
-  /** The shape by which splitting by tensors is judged as for most; absent: `check` judges it, or the runtime splits no tensors. */
+  /**
+   * The shape by which splitting by tensors is judged as for most. Absent: `check` judges it, as that of mlx does, or the
+   * runtime splits no tensors: llama.cpp divides whole layers.
+   */
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
   /** What must have been seen before a rank can be configured. */
   needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];

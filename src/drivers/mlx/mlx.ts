@@ -157,7 +157,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   tokenRequest: () => countedChatRequest('default_model'),
   // Both ranks ended, and clients got an empty reply. @see mlx-lm issue 1737 (JACCL, mlx 0.32.0, mlx-lm 0.31.3)
   takesOneRequest: ({ nodes }) => nodes.length > 1,
-  // Several ranks of mlx_lm.server end with NotImplementedError.
+  // Of several ranks of mlx_lm.server none can be told to give an answer up: it ends with NotImplementedError.
   cancels: 'alone',
   // The server takes them with the name of the model: another set unloads it, on every rank. @see ModelProvider of mlx_lm/server.py
   refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],

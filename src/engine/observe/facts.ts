@@ -43,7 +43,7 @@ import { updates } from '../../rack/settings/updates.ts';
 import { baselineFact, comparedKeys } from '../../rack/uninstall/baseline.ts';
 import { tracesFact } from '../../rack/uninstall/traces-fact.ts';
 
-/** Every fact, in the order in which they are shown. Settings with a place of their own are in their list too: the first place counts. */
+/** Every fact, in the order in which they are shown. Some settings are named here and come again in the list of settings: the first place counts. */
 const listed = [
   macosVersionFact,
   hardwareFact,

@@ -117,7 +117,7 @@ function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
  */
 const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'identity' && blocker !== undefined;
 
-/** Whether a bar stands in the way of a property of this resource, by what they are; where they are is judged apart. */
+/** Whether a bar of this kind stands in the way of such a property, both on the same node. */
 function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
   if (bar.kind === kind) return bar.isOwn && (bar.property === undefined || bar.property.address === property.address);
   // Whatever a node is for, it is left alone.

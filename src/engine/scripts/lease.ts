@@ -3,7 +3,7 @@
  * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a
  * rename has one winner. It then looks at what it has renamed: a lease of another run, or one under which a script
  * runs, is put back; scripts of its run that begin meanwhile find no lease and do nothing. A folder that cannot be put
- * back stays beside the next lease, which is not taken before the scripts in there have ended. Writers stand inside of
+ * back stays beside the next lease, and that one is not taken until the scripts of the old one have ended. Writers stand inside of
  * the folder, so that they never write into a folder that came after theirs.
  */
 import { pathWord, tool } from '../../node/paths/node-paths.ts';

@@ -111,11 +111,15 @@ interface Kept {
 const keptHeads = {
   job: /^[A-Za-z0-9._-]{1,255}$/,
   lease: /^$/,
+  /** The node is to be left alone. */
   hold: /^$/,
+  /** A change of the network that has not been confirmed. */
   rollback: /^(?:pending|rolling)$/,
   keeper: /^$/,
   processes: exitForm,
+  /** A value from before the first change. */
   baseline: /^[a-z-]{1,64}$/,
+  /** A daemon of others that was stopped. */
   foreign: /^[A-Za-z0-9._-]{1,255}$/,
   traces: /^$/,
 };

@@ -172,7 +172,7 @@ function freeReceptacles(
 
 /**
  * `link-address/2/live` and `link-address/2/kept` of one node: what the interface holds, and what it gets at every boot.
- * Of receptacles without a link nothing is said while it is unknown and others tell the same unknown already.
+ * What is unknown of a node is told once, at its links, and not again at receptacles without a link.
  */
 export function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
   if (adoptedDaemon(fleet, target.facts) !== undefined) return [];

@@ -88,7 +88,7 @@ export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
     deadlineMs: 60_000,
   });
 
-/** The last step of a tree before anybody uses it; a model is what it should be from then on. */
+/** The last step of a tree: from then on it can be used. A model needs nothing more; a runtime is still tried. */
 export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]): Step =>
   scriptStep({
     node: property.node,

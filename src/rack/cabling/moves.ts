@@ -21,9 +21,9 @@ const compareGroups = (a: MoveGroup, b: MoveGroup): number =>
  * that fetches the fewest new cables. A piece with a receptacle that cannot be judged gets no moves, and a cable that
  * stands in nobody's way is left alone.
  *
- * Why none is shorter: with L links to be made, W cables in the way and M of these that can stay with one end in a
- * link of their own, every link needs a plug pushed in at each receptacle where none stays (2L - M in all), and every
- * cable in the way a plug pulled, twice where none of its ends stays (2W - M). Two plugs are one act: L + W - M.
+ * Why no list is shorter: let L links be missing and W cables be in the way, of which M can stay with one end in a
+ * missing link. A link needs a plug pushed into each of its receptacles where none stays: 2L - M plugs in all. A cable in
+ * the way needs each of its plugs pulled that does not stay: 2W - M in all. One act moves two plugs: L + W - M.
  */
 export function findMoves(cabling: Cabling): readonly MoveGroup[] {
   const pieces = findMismatches(cabling).map((mismatch): MoveGroup => {

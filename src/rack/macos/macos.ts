@@ -116,8 +116,10 @@ export function isTooOldForRdma(node: ExaminedNode): boolean {
 export const isRdmaInSettings = (version: string): boolean => compareVersions(version, '27.0') >= 0;
 
 /** The same of a Mac. Where its macOS is unknown, only Recovery is certain. */
-export const hasRdmaInSettings = (facts: Facts): boolean =>
-  isRdmaInSettings(readValue(facts, macosVersionFact)?.version ?? '0');
+export function hasRdmaInSettings(facts: Facts): boolean {
+  const seen = readValue(facts, macosVersionFact);
+  return seen !== undefined && isRdmaInSettings(seen.version);
+}
 
 /** The cabled nodes by version, for those whose version is known and not already outside `macos.accept`. */
 export function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {

@@ -67,7 +67,7 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
   placementCases(view).flatMap((one) => {
     const { placement, mesh } = one;
     if (placement.transport !== 'rdma' || placement.state !== 'serving') return [];
-    const nodes = mesh.members.filter((member) => isBudget(member, hasOneLeft, one)).map(({ node }) => node);
+    const nodes = mesh.members.filter((member) => hasBudget(member, hasOneLeft, one)).map(({ node }) => node);
     if (nodes.length === 0) return [];
     const counts = nodes.map((node) => `on ${node} ${roomOn(one, node)}`);
     return [
@@ -80,10 +80,14 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
 
 const budgetOf = (member: Member | undefined): LaunchBudget | undefined => seenValue(seenValue(member?.seen)?.budget);
 
-/** Whether the budget of a member is known, and so beside what a start takes. */
-function isBudget(member: Member, isSo: typeof isNeverEnough, one: PlacementCase): boolean {
+/** Whether the budget of a member is known, and holds this against what a start takes. */
+function hasBudget(
+  member: Member,
+  that: (budget: LaunchBudget, takes: number) => boolean,
+  one: PlacementCase,
+): boolean {
   const budget = budgetOf(member);
-  return budget !== undefined && isSo(budget, takesOfDevice(one));
+  return budget !== undefined && that(budget, takesOfDevice(one));
 }
 
 /** Whether a start of it follows now, or behind the stop of what answers. */
@@ -100,7 +104,7 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
   const spent = spentNodes(mesh.members, takesOfDevice(one));
   // What a whole boot session has no room for is refused by itself: no restart gives it any.
-  if (spent.kind === 'unknown' || mesh.members.some((member) => isBudget(member, isNeverEnough, one))) return [];
+  if (spent.kind === 'unknown' || mesh.members.some((member) => hasBudget(member, isNeverEnough, one))) return [];
   if (desired.mayPassBudget === true) return [];
   const staying = spent.value.filter((node) => !restarting.includes(node));
   const together = placement.nodes.filter((node) => spent.value.includes(node) || restarting.includes(node));

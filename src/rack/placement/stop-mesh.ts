@@ -266,7 +266,7 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
   const words = nodes.slice(0, 1).flatMap((node) => {
     if (work.farewell === undefined) return [];
     const { name, port } = work.farewell;
-    // Not the id of the step by which the same plan may end what runs before the start.
+    // An id of its own: the same plan may have a farewell before the start as well.
     return farewellStep(workOn(node), { name, args: { node, port } }, { verb: 'rescue-farewell', needs: [], effect });
   });
   const stops = nodes.map((node) =>

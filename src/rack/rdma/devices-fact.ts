@@ -156,7 +156,7 @@ export const rdmaPortsFact = defineFact({
     return areSame(ports.value, devices.value) ? ports : garbled(info, 'and ibv_devices name other devices');
   },
   source: 'ibv_devinfo -v',
-  /** Its state, the IPv4 addresses among its GIDs, its limits (queue pairs, protection domains). */
+  /** Of each device its state, the IPv4 addresses among its GIDs, its limits (queue pairs, protection domains). */
   text: (ports) =>
     ports.map(({ device, state, gids, maxQueuePairs, maxProtectionDomains }) => {
       const mapped = gids.flatMap(({ index, ipv4 }) => (ipv4 === undefined ? [] : [`GID ${index} is ${ipv4}`]));

@@ -40,7 +40,7 @@ export const doormenFact = defineFact({
       }
       return known(found);
     }),
-  /** By placement how many are inside, and what it has counted. */
+  /** Of each doorman, by placement: how many are inside, and what it has counted. */
   text: (doormen) =>
     doormen.map((sight) => {
       if (sight.kind === 'silent') return `port ${sight.port}: ${sight.reason}`;

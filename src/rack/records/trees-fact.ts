@@ -15,7 +15,8 @@ interface TreeCount {
 
 /**
  * The published trees, each compared with its seal by the number of its files and the times of their last change; then
- * those that are only being made ready.
+ * those that are only being made ready. The bytes themselves are compared once, before a tree is published
+ * (`staged-files.sh`).
  */
 export const treesFact = defineFact({
   name: 'trees',

@@ -1,3 +1,4 @@
+/** What works in the background and uses the disk while models are loaded: Spotlight, Time Machine, analysis of photos. */
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../model/known.ts';

@@ -62,7 +62,7 @@ const fact = defineFact({
   text: wordsOf,
 });
 
-/** What it is to be called; undefined where the file leaves it as it is. */
+/** Whether the file wants it on or off; undefined where the file does not say. */
 function wanted({ system }: DesiredFleet): ScreenSharingWords | undefined {
   const { screenSharing: file } = system;
   return file === undefined ? undefined : file === 'enabled' ? 'on' : 'off';
@@ -158,8 +158,9 @@ export const screenSharing = {
     ({ facts }, { desired }) => {
       const right = wanted(desired);
       const seen = seenValue(mapKnown(read(facts, fact), wordsOf));
+      if (right === undefined || seen === undefined || seen === right) return [];
       const detail = `Screen Sharing is ${seen}; the file says ${desired.system.screenSharing}.`;
-      return right === undefined || seen === undefined || seen === right ? [] : { code: 'sharing/screen', detail };
+      return { code: 'sharing/screen', detail };
     },
   ),
 };

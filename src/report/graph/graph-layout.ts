@@ -301,7 +301,7 @@ const along = (from: Outlet, distance: number): Point => ({
   y: from.y + from.out.y * distance,
 });
 
-/** How far a cable runs straight, as a part of its length: far where it has to come around, little where it may turn back. */
+/** How far a cable runs straight, as a part of its length: a third across a corner, less where its ends face each other or stand on one side. */
 const straightPart = (a: Point, b: Point): number => (Math.abs(a.x * b.x + a.y * b.y) > 0.5 ? 0.22 : 0.34);
 
 /** How far the other socket lies ahead of this one, along its way out. */

@@ -116,7 +116,7 @@ const keysAddress = (port: number, placement: string): Addressed =>
 const keysWords: Readonly<Record<string, string>> = { absent: 'not there', changed: 'not as the file wants it' };
 
 /**
- * The key file of each placement of a doorman. A key that cannot be read leaves that one file as it is, since its hash
+ * The key file of a placement. A key that cannot be read leaves that one file as it is, since its hash
  * may be among those there, and no other. Nothing where nobody has tried to read the keys: a verb that only stops or
  * starts what was applied needs none.
  */

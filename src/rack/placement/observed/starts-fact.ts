@@ -82,7 +82,6 @@ export const rdmaStartsFact = defineFact({
         ? known({ startedIn: boot, starts: count, last })
         : garbled(answer, 'printed a count of starts that cannot be read');
     }),
-  /** How often ranks over RDMA were started, and what the last start of each member has complained about. */
   text: ({ startedIn, starts, last }) => [
     startedIn === '' ? 'none yet' : `${starts} in boot session ${startedIn}`,
     ...last.flatMap(({ placement, complaint }) => (complaint === undefined ? [] : [`${placement} said: ${complaint}`])),
