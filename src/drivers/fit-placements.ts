@@ -89,12 +89,12 @@ export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonl
 
 function nodeFit(node: NodeName, room: NodeRoom, carried: Pick<NodeFit, 'shares' | 'unknown'>): NodeFit {
   const needBytes = carried.shares.reduce((sum, { need }) => sum + need.total, 0);
-  const verdict = verdictOf(needBytes, room);
+  const verdict = fitVerdict(needBytes, room);
   return { node, ...room, ...carried, needBytes, ...given({ verdict }) };
 }
 
 /** How a node copes with so many bytes; undefined while its memory is unknown. */
-export function verdictOf(needBytes: number, { memoryBytes, budget }: NodeRoom): FitVerdict | undefined {
+export function fitVerdict(needBytes: number, { memoryBytes, budget }: NodeRoom): FitVerdict | undefined {
   if (memoryBytes === undefined || budget === undefined) return undefined;
   if (needBytes > budget.bytes) return 'does-not-fit';
   if (needBytes > fitMarks.tight * budget.bytes) return 'tight';

@@ -145,7 +145,7 @@ function showCables(run: Run, cluster: OpenedCluster, work: CableWork): void {
 
 const gravity: readonly NodeVerdict[] = ['wrong', 'unjudged', 'hands', 'fine'];
 
-function nodeVerdict(
+function cablingVerdict(
   desired: DesiredFleet,
   observation: FleetObservation,
   work: CableWork,
@@ -174,7 +174,7 @@ function nodeVerdict(
  */
 function codeForCables(desired: DesiredFleet, observation: FleetObservation, work: CableWork): ExitCode {
   const names = desired.nodes.map((node) => node.name);
-  const verdicts = names.map((name) => nodeVerdict(desired, observation, work, name));
+  const verdicts = names.map((name) => cablingVerdict(desired, observation, work, name));
   const isUnseen = names.length > 0 && names.every((name) => (observation.failures[name] ?? []).length > 0);
   const code = codeForNodes(verdicts);
   return code === exitCode.failed && !isUnseen ? exitCode.partial : code;

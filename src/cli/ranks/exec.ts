@@ -13,7 +13,7 @@ import { gatherAlike } from '../../report/findings.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
-import { codeForNodes, type NodeVerdict, verdictOf as verdictOfFailures } from '../exit-codes.ts';
+import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { type Console, diagnosticsJson, outputWritten, showDiagnostics, showJsonText } from '../terminal/console.ts';
 import { withProgress } from '../terminal/progress.ts';
@@ -34,7 +34,7 @@ export const exec: VerbBody = async (run) => {
   );
   const show = run.options.json ? showOutcomesJson : showOutcomes;
   await show(run.console, outcomes, { isSimulated: ways.isSimulated, maxBytes });
-  return codeForNodes(outcomes.map(verdictOf));
+  return codeForNodes(outcomes.map(commandVerdict));
 };
 
 /** The words behind `--` as one command line. @throws FleetError `cli/usage` that says where the command begins. */
@@ -50,8 +50,8 @@ function wantedCommand(run: Run, fleet: DesiredFleet): string {
   );
 }
 
-function verdictOf(outcome: CommandOutcome): NodeVerdict {
-  if (outcome.kind === 'unreached') return verdictOfFailures(outcome.diagnostics);
+function commandVerdict(outcome: CommandOutcome): NodeVerdict {
+  if (outcome.kind === 'unreached') return verdictOf(outcome.diagnostics);
   return isSuccess(outcome.result.exit) && !outcome.result.isTruncated ? 'fine' : 'wrong';
 }
 

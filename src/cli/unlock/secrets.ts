@@ -79,7 +79,7 @@ export const secrets: VerbBody = async (run) => {
     if (diagnostics.length > 0) run.console.err('\n');
     showDiagnostics(run.console, gatherAlike(diagnostics));
   }
-  return codeForNodes(rows.map((row) => verdictOf(row, sources)));
+  return codeForNodes(rows.map((row) => secretVerdict(row, sources)));
 };
 
 /** What does not resolve is an error where a node needs it now. */
@@ -157,7 +157,7 @@ function needOf(name: string, { nodes, failures }: FleetObservation): Need {
   return readValue(facts, filevaultFact) === 'on' ? 'after-restart' : 'nothing';
 }
 
-function verdictOf({ name, need }: NodeRow, sources: readonly Source[]): NodeVerdict {
+function secretVerdict({ name, need }: NodeRow, sources: readonly Source[]): NodeVerdict {
   if (need === 'unknown') return 'unjudged';
   if (need !== 'unlock' && need !== 'enroll') return 'fine';
   const state = sources.find(({ nodes }) => nodes.includes(name))?.state;

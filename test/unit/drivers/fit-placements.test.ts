@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { nearestFit as nearestFitItself } from '../../../src/drivers/fit-nearest.ts';
 import {
   fitPlacements as fitPlacementsItself,
+  fitVerdict,
   memoryBudget,
   placementNeeds as placementNeedsItself,
-  verdictOf,
   worstVerdict,
 } from '../../../src/drivers/fit-placements.ts';
 import type { FitFleet } from '../../../src/model/fit.ts';
@@ -184,11 +184,11 @@ describe('the verdict of a node', () => {
     [90, 'tight'],
     [91, 'does-not-fit'],
   ])('of %i percent of its memory is %s', (bytes, verdict) => {
-    expect(verdictOf(bytes, room)).toBe(verdict);
+    expect(fitVerdict(bytes, room)).toBe(verdict);
   });
 
   it('is none while its memory is unknown', () => {
-    expect(verdictOf(1, {})).toBeUndefined();
+    expect(fitVerdict(1, {})).toBeUndefined();
   });
 
   it('is the worst of the nodes of a placement', () => {
