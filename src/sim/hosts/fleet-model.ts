@@ -61,13 +61,13 @@ export type ActsAnswer =
 /** What happens to the Mac behind a node while it runs, and when it starts. */
 export type NodeEvent =
   /**
-   * Ranks send much TCP through its cables; a service was sent KILL; the network daemon of somebody else has run once;
-   * somebody gave it its FileVault password.
+   * Ranks send much TCP through its cables; a service was sent KILL; a foreign network daemon has run once; a person
+   * typed its FileVault password.
    */
   | { readonly kind: 'tcp-load' | 'killed' | 'daemon-run' | 'unlock' }
   /** These processes were sent a signal that ends them. */
   | { readonly kind: 'processes-ended'; readonly pids: readonly number[] }
-  /** The network daemon of somebody else was disabled or enabled. */
+  /** A foreign network daemon was disabled or enabled. */
   | { readonly kind: 'daemon'; readonly isStopped: boolean }
   | { readonly kind: 'boot'; readonly atEpochSeconds: number };
 

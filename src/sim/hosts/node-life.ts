@@ -20,7 +20,7 @@ export interface NodeLifeParts {
   readonly endProcesses: () => Promise<void>;
   /** Starts what a node needs before its services start; nothing when absent. */
   readonly startProcesses?: (mark: string) => Promise<void>;
-  /** Cuts the node from its network, where the host can show that nobody hears of a Mac without current. */
+  /** Cuts the node from its network, where the host can: a Mac without power answers nothing. */
   readonly fallSilent?: () => Promise<void>;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;

@@ -99,7 +99,7 @@ export const lines = (...texts: readonly string[]): string => texts.map((text) =
 /** A command line that ends with 0, and what it prints. */
 export const row = (args: Row['args'], source: Source, stdout: string): Row => ({ args, source, stdout });
 
-/** A usage text that nobody has confirmed on a Mac for this project. */
+/** A usage text that is not yet confirmed on a Mac for this project. */
 export const unconfirmedUsage = (name: string, exitCode: number, ...texts: readonly string[]): Usage => ({
   text: lines(...texts),
   exitCode,

@@ -101,8 +101,8 @@ async function spawnDetached({ entry: [program, ...args], folder }: StartSupervi
 }
 
 /**
- * Brings up a simulated fleet in a process of its own and waits until it answers. Does nothing when the one of this
- * folder already does, which is told by `already`; replaces one that no longer does.
+ * Brings up a simulated fleet in a process of its own and waits until it answers. Where the fleet of this folder answers
+ * already, nothing is done and the result is `already`; one that no longer answers is replaced.
  *
  * @throws FleetError with what the process itself says, or `sim/start-failed` with the end of its log
  */
