@@ -18,7 +18,7 @@ import { transactionCodes } from './codes/rack/codes-transaction.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 /** What a caller adds to a code; summary, severity and hint come from its definition unless given. */
-type DiagnosticFields = { readonly detail: Prose } & Partial<
+export type DiagnosticFields = { readonly detail: Prose } & Partial<
   Pick<Diagnostic, 'severity' | 'hint' | 'where' | 'label' | 'subject' | 'handsAt' | 'command' | 'related'>
 >;
 

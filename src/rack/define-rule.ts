@@ -1,5 +1,5 @@
 import { type CodeEntry, type CodesOf, defineCodes } from '../diagnostics/code-entry.ts';
-import { diagnose } from '../diagnostics/diagnose.ts';
+import { type DiagnosticFields, diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { nodeSubject } from '../model/subject.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
@@ -40,7 +40,7 @@ export interface RuleCode extends CodeEntry {
 export type RuleCodes = Readonly<Record<string, RuleCode>>;
 
 /** What a rule finds, under one of its codes: summary, severity and hint are those of the code unless given. */
-export type Finding<C extends string> = Parameters<typeof diagnose>[1] & { readonly code: C };
+export type Finding<C extends string> = DiagnosticFields & { readonly code: C };
 
 /** A rule with its own codes. */
 export interface DefinedRule<C extends RuleCodes = RuleCodes> {

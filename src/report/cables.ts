@@ -11,6 +11,7 @@ import { given } from '../model/given.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/node.ts';
 import { subjectName } from '../model/subject.ts';
 import { type Command, meshwright } from '../model/text/command.ts';
+import { upperFirst } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
 import { findingLines, mergeFindings } from './findings.ts';
 import {
@@ -276,8 +277,6 @@ function placeLines(graph: RackGraph, page: Page): readonly string[] {
     hang(margin, `${ends.map(linkEndText).join(', ')}: ${place}`, page.columns).map((line) => page.paint('dim', line)),
   );
 }
-
-const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** What has to be done before an act, as one clause: `stop kimi (meshwright stop kimi)`. */
 function beforeText(act: CableAct, reader: Reader): string {

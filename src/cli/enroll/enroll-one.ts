@@ -55,7 +55,7 @@ export interface EnrollOne {
   readonly nodes: readonly DesiredNode[];
 }
 
-/** A node that has shown its host key, and what is told of it by that. */
+/** A node that has shown its host key, and what follows from the key. */
 export interface Answering {
   readonly target: Target;
   readonly address: string;
@@ -85,7 +85,7 @@ export async function withHostKey(
   }
 }
 
-/** What speaks against a key before anybody is asked: it is not the expected one, or one that nobody may trust. */
+/** What speaks against a key before the person is asked: it is not the expected one, or must not be trusted. */
 export function keyProblem(run: Run, { target, shown }: Pick<Answering, 'target' | 'shown'>): Diagnostic | undefined {
   const { verdict } = shown;
   const subject = nodeSubject(target.label);
@@ -284,8 +284,8 @@ interface AskedMac {
 }
 
 /**
- * Which Mac answers: one that nobody has seen under this name, the one that the lock knows, another one than it, one
- * that cannot be this node by the file or since it is another node; or nobody could see it.
+ * Which Mac answers: one that is new under this name, the one that the lock knows, another one than that, or one that
+ * cannot be this node, by the file or since it is another node; or it is unknown.
  */
 export type SeenMac =
   | { readonly kind: 'new' | 'same' | 'other'; readonly identity: Digest }

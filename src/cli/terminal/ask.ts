@@ -13,7 +13,7 @@ export async function askYes(run: Run, question: string): Promise<boolean> {
   return askPerson(run, question);
 }
 
-/** The same; undefined when nobody can be asked. */
+/** The same; undefined without a terminal to ask at. */
 export const askIfPossible = (run: Run, question: string): Promise<boolean | undefined> =>
   run.options.yes || run.console.canAsk ? askYes(run, question) : Promise.resolve(undefined);
 

@@ -105,7 +105,6 @@ const restarts = (goal: RestartGoal): Resource => ({
     steps: targetsOf(goal, view)
       .filter(({ desired: { name: node } }) => changes.some(({ id }) => id === propertyKey({ node, ...own })))
       .map((target) => restartStep(goal, target)),
-    rescues: [],
   }),
   blockers: (view) =>
     targetsOf(goal, view)

@@ -95,6 +95,9 @@ export const mapProse = (text: Prose, change: (part: Part) => Part): Prose => jo
 export const mapWords = (text: Prose, change: (words: string) => string): Prose =>
   mapProse(text, (part) => (typeof part === 'string' ? change(part) : part));
 
+/** The same words with a capital at the start. */
+export const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 /** The same text, its first words changed. */
 export function changeStart(text: Prose, change: (words: string) => string): Prose {
   const [first, ...rest] = partsOf(text);

@@ -1,4 +1,5 @@
 import { accountsOn } from '../../desired/layouts.ts';
+import { isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { mapKnown } from '../../model/known.ts';
@@ -10,7 +11,7 @@ import { type Blocker, type ObservedTarget, type Property, perTarget, type Resou
 import { compared } from '../seen-fact.ts';
 import { accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
-import { accountFinding } from './rule.ts';
+import { accountFinding, accounts as accountsRule } from './rule.ts';
 
 const words = {
   made: 'created',
@@ -46,7 +47,18 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
     if (finding === undefined) return [];
     const { code, hint: action } = finding;
     const property = accountAddress(account);
-    return [{ code, node, resource: 'accounts', property, action, isHands: false, peers: [], blocks: [] }];
+    return [
+      {
+        code,
+        node,
+        resource: 'accounts',
+        property,
+        action,
+        isHands: isHandsWork(accountsRule.codes[code]),
+        peers: [],
+        blocks: [],
+      },
+    ];
   });
 }
 

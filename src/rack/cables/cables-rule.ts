@@ -2,7 +2,7 @@ import { needsFastLink } from '../../desired/layouts.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type Link, type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { linkSubject } from '../../model/subject.ts';
-import { joinProse, named, namedEnd, type Prose, prose } from '../../model/text/prose.ts';
+import { joinProse, named, namedEnd, type Prose, prose, upperFirst } from '../../model/text/prose.ts';
 import { speedText } from '../../model/text/units.ts';
 import { endWords, moveText, namedEnds, viewText } from '../cabling/cabling-text.ts';
 import type { JudgedLink } from '../cabling/judge-cabling.ts';
@@ -93,8 +93,6 @@ const codes = {
 } satisfies RuleCodes;
 
 type Found = Finding<keyof typeof codes>;
-
-const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** A sentence in the imperative, with what has to happen before any cable is plugged in. */
 function act(examination: Examination, links: readonly Link[], words: string): Prose {

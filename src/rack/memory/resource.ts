@@ -8,10 +8,9 @@ import { hardwareFact } from '../identity/fact.ts';
 import { type Gap, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
 import { wiredLimitFact } from './fact.ts';
+import { limitText } from './rule.ts';
 
 const own = addressed({ kind: 'wired-limit' });
-
-const limitWords = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
 const memoryOf = ({ facts }: ObservedTarget): number | undefined => readValue(facts, hardwareFact)?.memoryBytes;
 
@@ -31,7 +30,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
     {
       node: target.desired.name,
       ...own,
-      ...compared(megabytes, observed, limitWords),
+      ...compared(megabytes, observed, limitText),
       reason: `system.wiredLimit: ${written}`,
     },
   ];

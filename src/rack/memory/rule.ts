@@ -29,7 +29,8 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
+/** A limit of wired memory in words. */
+export const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
 /** A limit that a start has taken is no error while the keeper is about to set it again. */
 const ofKeeper = { severity: 'notice', hint: 'Look again in a minute: the keeper sets it.' } as const;

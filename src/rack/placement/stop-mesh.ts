@@ -51,11 +51,11 @@ export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly strin
     }),
   );
 
-/** Whether ranks may still answer somebody, by their leader: it gave a token or only none in time. */
+/** Whether ranks may still answer a client: their leader gave a token, or none in time. */
 export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
   ranks.some(({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token));
 
-/** The same of what is left over; also where it has a process and nobody has seen the leader that could be asked. */
+/** The same of what is left over; also where a rank runs and the leader, which could be asked, is not seen. */
 const mayAnswer = (leftovers: readonly SeenOnNode[]): boolean =>
   mayGiveToken(leftovers) ||
   (!leftovers.some(({ seen }) => isLeader(seen)) && leftovers.some(({ seen }) => isRunning(seen)));

@@ -68,7 +68,7 @@ function lostText({ unreached = {} }: Plan): string {
   return lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
 }
 
-/** `No drift: 4 nodes match the file.`; nothing of the kind where nobody was seen. */
+/** `No drift: 4 nodes match the file.`; another sentence where no node was seen. */
 function matchText(said: string, plan: Plan): string {
   const count = Object.keys(plan.observed).length;
   if (count === 0) return 'No node was observed.';

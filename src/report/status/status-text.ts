@@ -3,6 +3,7 @@ import { countText } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type FleetSurvey, type NodeSurvey, surveyFleet } from '../../engine/diagnose/survey.ts';
 import { type Link, linkEndText } from '../../model/node.ts';
+import { upperFirst } from '../../model/text/prose.ts';
 import { bytesText, layoutText, memoryText, speedText } from '../../model/text/units.ts';
 import type { BridgeState } from '../../rack/bridge/bridges.ts';
 import type { ReceptacleSight } from '../../rack/cabling/receptacle-sight.ts';
@@ -36,8 +37,6 @@ import { clientLines, type StatusJsonInput } from './status-json.ts';
 
 /** What `status` shows, and on what. */
 export interface StatusInput extends StatusJsonInput, PageInput {}
-
-const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** `4 nodes`, `6 links`, `1 placement`: what the file has; placements only where there are some. */
 const sizes = ({ desired, placements }: StatusInput): readonly string[] => [

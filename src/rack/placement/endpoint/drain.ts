@@ -146,7 +146,6 @@ export const drainDoors = (wish: DrainWish): Resource => ({
     steps: drainedOf(view, wish).flatMap((one) =>
       changedProperties(changes, [propertyOf(one)]).flatMap((made) => stepsOf(one, made, wish)),
     ),
-    rescues: [],
   }),
   blockers: (view) => drainedOf(view, wish).flatMap(blockersOf),
   notices: (view) => unaskedOf(view, wish),

@@ -254,7 +254,6 @@ export const doorman: Resource = {
     steps: view.targets.flatMap((target) =>
       nodeSteps(view.desired, target, changedProperties(changes, doormanProperties(view, target))),
     ),
-    rescues: [],
   }),
   blockers: () => [],
   notices: ({ desired }) =>

@@ -52,7 +52,7 @@ const answerWords = {
 export const survivorAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'rank' });
 
-/** What the leader of a mesh said to whoever asked for a token; `unseen` when nobody saw or asked it. */
+/** What the leader of a mesh answered to the request for a token; `unseen` when it was not seen or not asked. */
 function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typeof answerWords {
   const seen = seenMembers(members);
   const first = seen.find((one) => one.seen.record?.rank === 0) ?? seen.find(({ node }) => node === leader);
