@@ -6,9 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observe } from '../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { llamaBytes } from '../../src/drivers/llamacpp/memory.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
-
-import { ggufHeader } from '../../src/rack/artifacts/shapes/gguf.ts';
-import { ggufShape } from '../../src/rack/artifacts/shapes/gguf-shape.ts';
+import { ggufHeader, ggufShape } from '../../src/rack/artifacts/shapes/gguf.ts';
 import { type TinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { type LocalLlama, startServer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';

@@ -9,8 +9,7 @@ import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
 import { isReader } from '../../rack/artifacts/model-resource.ts';
-import { type GgufHeader, ggufHeader } from '../../rack/artifacts/shapes/gguf.ts';
-import { ggufShape } from '../../rack/artifacts/shapes/gguf-shape.ts';
+import { type GgufHeader, ggufHeader, ggufShape } from '../../rack/artifacts/shapes/gguf.ts';
 import {
   type Header,
   safetensorsHeader,

@@ -34,9 +34,10 @@ import {
   publishStep,
   type TreeWork,
   transferDeadlineMs,
+  treeBlocker,
   treeStates,
   treeWords,
-  unreadBlocker,
+  unreadBlockers,
 } from './tree-steps.ts';
 
 const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
@@ -63,19 +64,6 @@ function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly Desir
 const knownModels = (fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] =>
   usedModels(fleet, target).filter(({ digest }) => digest !== undefined);
 
-/** Nodes that read a model whose folder could not be read, and whose files nobody knows. */
-const folderUnread = (fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] =>
-  usedModels(fleet, target).flatMap(({ name, digest, unread }) =>
-    digest !== undefined || unread === undefined
-      ? []
-      : [
-          unreadBlocker(
-            { kind: 'model', name, node: target.desired.name, code: `model/folder-${unread.kind}` },
-            unread,
-          ),
-        ],
-  );
-
 function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const tree = modelTree(wanted);
   const version = shortDigest(tree.digest);
@@ -95,8 +83,6 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
 const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
   knownModels(fleet, target).map((wanted) => propertyOf(target, wanted));
 
-const bytesOf = ({ files }: DesiredModel): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-
 /** Of a copy that was begun nobody knows how much is there already: whether the rest fits, the disk says. */
 function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   const version = shortDigest(modelTree(wanted).digest);
@@ -105,21 +91,13 @@ function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
 }
 
 /** What a copy needs: its files and a tenth more. */
-const neededBytes = (wanted: DesiredModel): number => Math.ceil(bytesOf(wanted) * 1.1);
+const neededBytes = (wanted: DesiredModel): number => Math.ceil(totalBytes(wanted.files) * 1.1);
 
 function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
   const { name } = wanted;
   const needed = diskText(neededBytes(wanted));
-  return {
-    code: 'model/no-room',
-    node,
-    resource: 'model',
-    property: treeAddress('model', name),
-    action: `Make room on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} are left for it.`,
-    isHands: false,
-    peers: [],
-    blocks: [],
-  };
+  const action = `Make room on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} are left for it.`;
+  return treeBlocker('model', name, { code: 'model/no-room', node, action });
 }
 
 /** The models that no longer fit when those before them are there. */
@@ -179,7 +157,10 @@ export const model: Resource = {
   after: ['identity', 'sudo', 'accounts'],
   ...perTarget(propertiesOf, nodeSteps),
   blockers: ({ desired, targets }) =>
-    targets.flatMap((target) => [...roomBlockers(desired, target), ...folderUnread(desired, target)]),
+    targets.flatMap((target) => [
+      ...roomBlockers(desired, target),
+      ...unreadBlockers('model', usedModels(desired, target), target.desired.name),
+    ]),
   notices: leftovers,
 };
 

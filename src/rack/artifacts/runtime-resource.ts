@@ -1,22 +1,34 @@
 import { doormanTree } from '../../desired/resolve.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { isReleaseLayout, programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import { mapKnown, seenValue } from '../../model/known.ts';
 import { compareText } from '../../model/lists.ts';
 import type { JobArgs, JobCall, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
-import { addressed } from '../../model/subject.ts';
+import { addressed, runtimeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { named, prose } from '../../model/text/prose.ts';
 import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
 import { buildStep, gateStep, scriptStep } from '../build-step.ts';
 import { readValue } from '../fact.ts';
 import { doormenOn } from '../placement/endpoint/gateways.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import { type ObservedTarget, type Property, patchesOf, perTarget, type Resource } from '../resource.ts';
+import {
+  type Blocker,
+  type ObservedTarget,
+  type Property,
+  patchesOf,
+  perTarget,
+  type Resource,
+  type View,
+} from '../resource.ts';
 import { compared, knownWords } from '../seen-fact.ts';
-import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
 import {
   jobAct,
   placementsOn,
@@ -24,8 +36,10 @@ import {
   publishStep,
   type TreeWork,
   transferDeadlineMs,
+  treeBlocker,
   treeStates,
   treeWords,
+  unreadBlockers,
 } from './tree-steps.ts';
 
 /** What has a tree among those of runtimes. */
@@ -35,13 +49,17 @@ const isKnown = ({ digest }: Program): boolean => digest !== undefined;
 
 const runtimeTree = ({ name, digest }: Program): TreeId => treeOf('runtime', name, digest);
 
-/** The programs that the placements of a node use, each once, and that of a doorman, sorted by name. */
-function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
+/** The runtimes that the placements of a node use. */
+function runtimesOn(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredRuntime[] {
   const used = new Set(placementsOn(fleet, target).map(({ runtime }) => runtime));
+  return fleet.runtimes.filter(({ name }) => used.has(name));
+}
+
+/** These, and the program of a doorman, sorted by name. */
+function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
   const isPublished = doormenOn(fleet, target.desired.name).length > 0;
   const doorman = isPublished && fleet.doorman !== undefined ? [fleet.doorman] : [];
-  const all = [...fleet.runtimes.filter(({ name }) => used.has(name)), ...doorman];
-  return all.toSorted((a, b) => compareText(a.name, b.name));
+  return [...runtimesOn(fleet, target), ...doorman].toSorted((a, b) => compareText(a.name, b.name));
 }
 
 function currentProperty(target: ObservedTarget, runtime: Program): Property {
@@ -141,17 +159,13 @@ function madeBy(
     return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account } };
   }
   const programs = programsOf(runtime, fleet);
-  return { name: 'unpack-runtime', args: { ...args, ...named(programs), ...releaseFolder(runtime, programs) } };
+  const isRelease = 'driver' in runtime && runtime.driver === 'llamacpp-rpc' && isReleaseLayout(programs);
+  const binHas = isRelease ? 'llama-server' : undefined;
+  return { name: 'unpack-runtime', args: { ...args, ...listed(programs), ...given({ binHas }) } };
 }
 
 /** What an archive or an older version lacks is found out before anything stops. */
-const named = (programs: readonly string[]): { readonly programs?: readonly string[] } =>
-  programs.length === 0 ? {} : { programs };
-
-const releaseFolder = (runtime: Program, programs: readonly string[]): { readonly binHas?: string } =>
-  'driver' in runtime && runtime.driver === 'llamacpp-rpc' && isReleaseLayout(programs)
-    ? { binHas: 'llama-server' }
-    : {};
+const listed = (programs: readonly string[]) => given({ programs: programs.length === 0 ? undefined : programs });
 
 /** From the archive of the controller to a published version beside the one that is in use. */
 function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
@@ -189,7 +203,6 @@ function currentSteps(
   runtime: Program,
   property: Property,
 ): readonly Step[] {
-  const programs = programsOf(runtime, fleet);
   const tree = runtimeTree(runtime);
   const isThere = isIntact(seenValue(treesOf(target, tree)) ?? [], tree);
   const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, fleet);
@@ -197,7 +210,7 @@ function currentSteps(
   const switched = scriptStep({
     ...about,
     name: `${property.address}/switch`,
-    call: { name: 'switch-runtime', args: { tree, ...named(programs) } },
+    call: { name: 'switch-runtime', args: { tree, ...listed(programsOf(runtime, fleet)) } },
     makes: [property],
     needs: steps.slice(-1),
     deadlineMs: 60_000,
@@ -237,6 +250,38 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   });
 }
 
+/** Nodes without the older version of a runtime: nobody has its archive any more, so that apply cannot bring it. */
+const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
+  targets.flatMap((target) =>
+    runtimesOn(desired, target).flatMap(({ name, digest, takenBackFrom }) => {
+      if (takenBackFrom === undefined) return [];
+      const tree = treeOf('runtime', name, digest);
+      const versions = treesOf(target, tree);
+      if (versions.kind === 'unknown' || isIntact(versions.value, tree)) return [];
+      const { name: node } = target.desired;
+      const action = prose`${node} has no version ${shortDigest(tree.digest)} of ${name}. Take the newer one again: ${meshwright('rollback', name, '--undo')}`;
+      return [treeBlocker('runtime', name, { code: 'runtime/version-gone', node, action })];
+    }),
+  );
+
+/** An older meshwright did not keep them. */
+const unknownKeys =
+  ' The lock does not have the keys that this version was started with (`program`, `version`, `command` and others): those of the file are used.';
+
+/** Runtimes that are not what their archive says, since somebody has taken them back. */
+const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
+  desired.runtimes.flatMap(({ name, digest, takenBackFrom, hasFileKeys }) =>
+    digest === undefined || takenBackFrom === undefined
+      ? []
+      : [
+          diagnose('runtime/taken-back', {
+            subject: runtimeSubject(name),
+            detail: prose`${named(name)} was taken back to version ${shortDigest(digest)}; its archive is version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
+            hint: prose`Take the newer one again: ${meshwright('rollback', name, '--undo')}. Or bring another archive.`,
+          }),
+        ],
+  );
+
 /**
  * The version of each runtime that a node uses: published beside the one in use, then switched to in one act, with one
  * older version kept to go back to. Of runtimes that no placement of the node uses any more one version stays.
@@ -245,7 +290,12 @@ export const runtime: Resource = {
   kind: 'runtime',
   after: ['identity', 'sudo', 'accounts'],
   ...perTarget(propertiesOf, nodeSteps),
-  blockers: (view) => [...versionGone(view), ...archiveUnread(view)],
+  blockers: (view) => [
+    ...versionGone(view),
+    ...view.targets.flatMap((target) =>
+      unreadBlockers('runtime', runtimesOn(view.desired, target), target.desired.name),
+    ),
+  ],
   notices: takenBackNotices,
 };
 

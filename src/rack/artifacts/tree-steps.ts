@@ -1,8 +1,9 @@
 import { everyNode } from '../../desired/layouts.ts';
 import { codes, type DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { DesiredFleet, DesiredPlacement, UnreadSource } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
+import type { NodeName } from '../../model/node.ts';
 import type { JobCall, JobName, TreeId } from '../../model/node-script.ts';
 import type { Act, Step } from '../../model/step.ts';
 import { mapWords, prose } from '../../model/text/prose.ts';
@@ -47,25 +48,35 @@ const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
 /** The keys of all jobs that can have made a tree ready. */
 export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind].map((job) => jobKey(tree, job));
 
-/** What keeps the placements of a node waiting for a source that this computer does not have. */
-export const unreadBlocker = (
-  {
-    kind,
-    name,
-    node,
-    code,
-  }: Pick<TreeId, 'kind'> & Pick<Blocker, 'node'> & { readonly name: string; readonly code: DiagnosticCode },
-  { detail }: UnreadSource,
+/** What keeps the placements of a node waiting for one of its trees. */
+export const treeBlocker = (
+  kind: TreeId['kind'],
+  name: string,
+  { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: DiagnosticCode },
 ): Blocker => ({
   code,
   node,
   resource: kind,
   property: treeAddress(kind, name),
-  action: mapWords(prose`${kind} ${name}: ${detail} ${codes[code].hint}`, escapeText),
+  action,
   isHands: false,
   peers: [],
   blocks: [],
 });
+
+/** Those of these sources that this computer could not read, and whose digest is not known either. */
+export const unreadBlockers = (
+  kind: TreeId['kind'],
+  sources: readonly (DesiredModel | DesiredRuntime)[],
+  node: NodeName,
+): readonly Blocker[] =>
+  sources.flatMap(({ name, digest, unread }) => {
+    if (digest !== undefined || unread === undefined) return [];
+    const code =
+      kind === 'model' ? (`model/folder-${unread.kind}` as const) : (`runtime/archive-${unread.kind}` as const);
+    const action = mapWords(prose`${kind} ${name}: ${unread.detail} ${codes[code].hint}`, escapeText);
+    return [treeBlocker(kind, name, { node, code, action })];
+  });
 
 /** For everything that moves bytes: ten minutes, and what 5 MB/s take. */
 export const transferDeadlineMs = (bytes: number): number => 600_000 + Math.ceil(bytes / 5_000);

@@ -1,7 +1,10 @@
-import { type Header, mostTensors, needsUntil, type TensorBytes, utf8 } from './safetensors.ts';
+import { given } from '../../../model/given.ts';
+import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
+import { type Header, mostTensors, needsUntil, type TensorBytes, utf8, weighTensors } from './safetensors.ts';
+import { type LayerCache, mostLayers, tokenBytes } from './safetensors-shape.ts';
 
 /** A value of the metadata; of a list of texts only how many there are is kept, of a long list nothing else either. */
-export type GgufValue =
+type GgufValue =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'list'; readonly count: number; readonly numbers: readonly number[] };
@@ -19,6 +22,8 @@ const mostTextBytes = 8 * 2 ** 20;
 const mostKept = 4_096;
 const textType = 8;
 const listType = 9;
+const u32Type = 4;
+const u64Type = 10;
 
 /**
  * Metadata and tensor table of a GGUF file, version 2 or 3.
@@ -61,27 +66,21 @@ function readMetadata(cursor: ByteCursor, count: number): ReadonlyMap<string, Gg
 function readValue(cursor: ByteCursor, type: number): GgufValue {
   if (type === textType) return { kind: 'text', value: cursor.text(mostTextBytes) };
   if (type === listType) return readList(cursor);
-  if (!ggufValueBytes.has(type)) cursor.fail(`has a value of the unknown type ${type}`);
+  if (!ggufNumbers.has(type)) cursor.fail(`has a value of the unknown type ${type}`);
   return { kind: 'number', value: cursor.value(type) };
 }
 
 function readList(cursor: ByteCursor): GgufValue {
   const type = cursor.u32();
   const count = cursor.u64();
-  const size = ggufValueBytes.get(type);
+  const size = ggufNumbers.get(type)?.bytes;
+  let numbers: readonly number[] = [];
   if (type === textType) {
     for (let index = 0; index < count && cursor.end() === undefined; index += 1) cursor.skip(cursor.u64());
-    return { kind: 'list', count, numbers: [] };
-  }
-  if (size === undefined) {
-    cursor.fail(`has a list of the unknown type ${type}`);
-    return { kind: 'list', count: 0, numbers: [] };
-  }
-  if (count > mostKept) {
-    cursor.skip(count * size);
-    return { kind: 'list', count, numbers: [] };
-  }
-  return { kind: 'list', count, numbers: Array.from({ length: count }, () => cursor.value(type)) };
+  } else if (size === undefined) cursor.fail(`has a list of the unknown type ${type}`);
+  else if (count > mostKept) cursor.skip(count * size);
+  else numbers = Array.from({ length: count }, () => cursor.value(type));
+  return { kind: 'list', count, numbers };
 }
 
 interface TableEntry {
@@ -157,20 +156,26 @@ const ggufBlocks: ReadonlyMap<number, readonly [weights: number, bytes: number]>
   [39, [32, 17]],
 ]);
 
-/** Bytes of one value of the metadata, by its type; texts (8) and lists (9) have no fixed size. */
-const ggufValueBytes: ReadonlyMap<number, number> = new Map([
-  [0, 1],
-  [1, 1],
-  [2, 2],
-  [3, 2],
-  [4, 4],
-  [5, 4],
-  [6, 4],
-  [7, 1],
-  [10, 8],
-  [11, 8],
-  [12, 8],
-]);
+/** A type of numbers in the metadata: the bytes of one, and how they are read. */
+interface NumberType {
+  readonly bytes: number;
+  readonly read: (view: DataView, from: number) => number;
+}
+
+/** The types of numbers in the metadata, by their numbers in the file; texts (8) and lists (9) have no fixed size. */
+const ggufNumbers: ReadonlyMap<number, NumberType> = new Map([
+  [0, { bytes: 1, read: (view, from) => view.getUint8(from) }],
+  [1, { bytes: 1, read: (view, from) => view.getInt8(from) }],
+  [2, { bytes: 2, read: (view, from) => view.getUint16(from, true) }],
+  [3, { bytes: 2, read: (view, from) => view.getInt16(from, true) }],
+  [u32Type, { bytes: 4, read: (view, from) => view.getUint32(from, true) }],
+  [5, { bytes: 4, read: (view, from) => view.getInt32(from, true) }],
+  [6, { bytes: 4, read: (view, from) => view.getFloat32(from, true) }],
+  [7, { bytes: 1, read: (view, from) => view.getUint8(from) }],
+  [u64Type, { bytes: 8, read: (view, from) => Number(view.getBigUint64(from, true)) }],
+  [11, { bytes: 8, read: (view, from) => Number(view.getBigInt64(from, true)) }],
+  [12, { bytes: 8, read: (view, from) => view.getFloat64(from, true) }],
+] satisfies [number, NumberType][]);
 
 /** Why reading on makes no sense. */
 type CursorEnd = { readonly kind: 'more'; readonly bytes: number } | { readonly kind: 'damaged'; readonly why: string };
@@ -211,28 +216,16 @@ function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
     position += count;
     return from;
   };
-  const number = (count: number, read: (from: number) => number): number => {
-    const from = take(count);
-    return from === undefined ? 0 : read(from);
+  const value = (type: number): number => {
+    const number = ggufNumbers.get(type);
+    const from = number && take(number.bytes);
+    return number === undefined || from === undefined ? 0 : number.read(view, from);
   };
   const u64 = (): number => {
-    const found = number(8, (from) => Number(view.getBigUint64(from, true)));
+    const found = value(u64Type);
     if (Number.isSafeInteger(found)) return found;
     fail('has a number above 2^53');
     return 0;
-  };
-  const readers: Readonly<Record<number, () => number>> = {
-    0: () => number(1, (from) => view.getUint8(from)),
-    1: () => number(1, (from) => view.getInt8(from)),
-    2: () => number(2, (from) => view.getUint16(from, true)),
-    3: () => number(2, (from) => view.getInt16(from, true)),
-    4: () => number(4, (from) => view.getUint32(from, true)),
-    5: () => number(4, (from) => view.getInt32(from, true)),
-    6: () => number(4, (from) => view.getFloat32(from, true)),
-    7: () => number(1, (from) => view.getUint8(from)),
-    10: u64,
-    11: () => number(8, (from) => Number(view.getBigInt64(from, true))),
-    12: () => number(8, (from) => view.getFloat64(from, true)),
   };
   const text = (most: number): string => {
     const length = u64();
@@ -247,9 +240,114 @@ function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
     end: () => ended,
     fail,
     skip: (count) => void take(count),
-    value: (type) => readers[type]?.() ?? 0,
-    u32: () => number(4, (from) => view.getUint32(from, true)),
+    value: (type) => (type === u64Type ? u64() : value(type)),
+    u32: () => value(u32Type),
     u64,
     text,
   };
+}
+
+/** Reads numbers of the metadata by the name behind the architecture. */
+interface Keys {
+  readonly architecture: string;
+  readonly one: (key: string) => number | undefined;
+  /** For a layer: a list has one for each. */
+  readonly at: (key: string, layer: number) => number | undefined;
+}
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isInteger(value) && value >= 0 && value <= 1e9;
+
+function keysOf(metadata: GgufHeader['metadata']): Keys | undefined {
+  const named: GgufValue | undefined = metadata.get('general.architecture');
+  if (named?.kind !== 'text' || !/^[a-z0-9][a-z0-9_.-]{0,63}$/i.test(named.value)) return undefined;
+  const architecture = named.value;
+  const at = (key: string, layer: number): number | undefined => {
+    const value = metadata.get(`${architecture}.${key}`);
+    const found = value?.kind === 'number' ? value.value : value?.kind === 'list' ? value.numbers[layer] : undefined;
+    return isCount(found) ? found : undefined;
+  };
+  return { architecture, at, one: (key) => at(key, 0) };
+}
+
+/**
+ * The shape of a GGUF model from the metadata of its first file and the tensors of all its files.
+ *
+ * @see ggml: `docs/gguf.md`; llama.cpp: `llama-arch.cpp` (names of keys)
+ */
+export function ggufShape(metadata: GgufHeader['metadata'], tensors: readonly TensorBytes[]): ShapeFact {
+  const keys = keysOf(metadata);
+  if (keys === undefined) return { kind: 'unknown', why: 'its GGUF file names no architecture' };
+  const layerCount = keys.one('block_count');
+  const hidden = keys.one('embedding_length');
+  const heads = keys.one('attention.head_count');
+  if (!layerCount || !hidden || !heads) {
+    return { kind: 'unknown', why: 'its GGUF file does not say layers, hidden size and heads' };
+  }
+  if (layerCount > mostLayers) return { kind: 'unknown', why: `its GGUF file says ${layerCount} layers` };
+  const weighed = weighTensors(tensors, layerCount);
+  if (weighed.layers.some(({ bytes }) => bytes === 0)) {
+    return { kind: 'unknown', why: `its GGUF files do not have the ${layerCount} layers that they announce` };
+  }
+  const caches = Array.from({ length: layerCount }, (_, layer) => cacheOf(keys, metadata, layer));
+  const shape: ModelShape = {
+    format: 'gguf',
+    ...dimensionsOf(keys, metadata, { layerCount, hidden, heads }),
+    ...weighed,
+    layers: weighed.layers.map((layer, index) => ({ ...layer, ...(caches[index] ?? { cachePerToken: 0 }) })),
+    stateBytes: 0,
+  };
+  return { kind: 'known', shape };
+}
+
+function dimensionsOf(
+  keys: Keys,
+  metadata: GgufHeader['metadata'],
+  { layerCount, hidden, heads }: Readonly<Record<'layerCount' | 'hidden' | 'heads', number>>,
+) {
+  const tokens = metadata.get('tokenizer.ggml.tokens');
+  const vocabulary = tokens?.kind === 'list' ? tokens.count : keys.one('vocab_size');
+  const maxContext = keys.one('context_length');
+  const kvHeads = Array.from({ length: layerCount }, (_, layer) => kvHeadsOf(keys, layer)).filter((count) => count > 0);
+  const [intermediate, moeIntermediate] = [keys.one('feed_forward_length'), keys.one('expert_feed_forward_length')];
+  return {
+    architecture: keys.architecture,
+    hidden,
+    heads,
+    kvHeads: kvHeads.length === 0 ? heads : Math.min(...kvHeads),
+    headDim: keys.one('attention.key_length') ?? Math.max(1, Math.floor(hidden / heads)),
+    attention: attentionOf(keys),
+    ...given({ vocabulary, maxContext }),
+    dims: {
+      ...(intermediate ? { intermediate } : {}),
+      ...(moeIntermediate ? { moeIntermediate } : {}),
+    },
+    hasOwnCode: false,
+  };
+}
+
+function attentionOf(keys: Keys): AttentionShape {
+  const latentDim = keys.one('attention.kv_lora_rank');
+  return latentDim ? { kind: 'mla', latentDim, ropeDim: keys.one('rope.dimension_count') ?? 0 } : { kind: 'gqa' };
+}
+
+const kvHeadsOf = (keys: Keys, layer: number): number =>
+  keys.at('attention.head_count_kv', layer) ?? keys.at('attention.head_count', layer) ?? 0;
+
+/** A window counts only where the file says which layers have one: else the whole context is taken. */
+function cacheOf(keys: Keys, metadata: GgufHeader['metadata'], layer: number): LayerCache {
+  const usual = Math.floor((keys.one('embedding_length') ?? 0) / (keys.at('attention.head_count', layer) || 1));
+  const cachePerToken = tokenBytes({
+    kvHeads: kvHeadsOf(keys, layer),
+    keyDim: keys.one('attention.key_length') ?? usual,
+    valueDim: keys.one('attention.value_length') ?? usual,
+    attention: attentionOf(keys),
+  });
+  const window = keys.one('attention.sliding_window');
+  const pattern = metadata.get(`${keys.architecture}.attention.sliding_window_pattern`);
+  const isWindowed =
+    pattern?.kind === 'list'
+      ? pattern.numbers[layer] === 1
+      : pattern?.kind === 'number' && pattern.value > 1 && (layer + 1) % pattern.value !== 0;
+  return { cachePerToken, ...(isWindowed && window ? { window } : {}) };
 }

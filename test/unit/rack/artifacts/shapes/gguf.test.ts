@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ggufHeader } from '../../../../../src/rack/artifacts/shapes/gguf.ts';
-import { ggufShape } from '../../../../../src/rack/artifacts/shapes/gguf-shape.ts';
+import { ggufHeader, ggufShape } from '../../../../../src/rack/artifacts/shapes/gguf.ts';
 import { type GgufTensor, ggufBytes, text, u32, u64 } from './headers.ts';
 
 const read = (bytes: Uint8Array, dataBytes = 0) => ggufHeader(bytes, bytes.length + dataBytes);
