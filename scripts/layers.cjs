@@ -65,7 +65,7 @@ const levels = [
  */
 const roles = {
   geometry: {
-    cabling: 'cabling-text judge-cabling mismatch moves receptacle-view see-receptacles',
+    cabling: 'cabling-text judge-cabling moves receptacle-view',
   },
   reading: {
     accounts: 'account-state',
@@ -88,22 +88,21 @@ const roles = {
   },
   mesh: {
     placement: [
-      'endpoint/doors members start/check-accounts start/failing-rank-finding start/start-mesh state/evidence',
+      'endpoint/doors members start/failing-rank-finding start/start-mesh',
       'state/judge-mesh stop-mesh',
     ].join(' '),
   },
   shape: {
-    artifacts:
-      'shapes/gguf shapes/gguf-shape shapes/layer-cache shapes/safetensors shapes/safetensors-shape shapes/weigh-tensors',
+    artifacts: 'shapes/gguf shapes/safetensors shapes/safetensors-shape',
   },
   // A setting in one file has a part of every role; only lists import it, and what sets values back.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     addresses: 'link-address-properties',
-    artifacts: 'runtime-back tree-steps',
+    artifacts: 'tree-steps',
     contract: 'build-step define-setting resource',
     placement: [
-      'check/memory-findings check/placement-checks check/placement-findings check/placement-libraries',
+      'check/placement-checks check/placement-findings check/placement-libraries',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateway-properties endpoint/gateways',
       'endpoint/seen-doors placement-blockers placement-steps start/launch-budgets state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',

@@ -4,7 +4,7 @@ import { type CasePlace, macModel } from '../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
 import { modelAt, placeAt } from '../rack/cables/receptacle-place.ts';
 import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
-import { type Cabling, type JudgedLink, linkAt, undeclaredCables } from '../rack/cabling/judge-cabling.ts';
+import { type Cabling, type JudgedLink, linkAt, undeclaredCables, viewAt } from '../rack/cabling/judge-cabling.ts';
 import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.ts';
 import {
   caseFaces,
@@ -14,7 +14,6 @@ import {
   orderedPair,
   type ReceptacleView,
 } from '../rack/cabling/receptacle-view.ts';
-import { viewAt } from '../rack/cabling/see-receptacles.ts';
 import { type Examination, examine } from '../rack/examination.ts';
 
 /** One Mac of the drawing, with its receptacles in the order of their numbers. */

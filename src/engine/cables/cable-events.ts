@@ -4,9 +4,8 @@ import { given } from '../../model/given.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { placeAt } from '../../rack/cables/receptacle-place.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
-import type { JudgedLink } from '../../rack/cabling/judge-cabling.ts';
+import { type JudgedLink, type SeenRack, viewAt } from '../../rack/cabling/judge-cabling.ts';
 import { isSameEnd, type ReceptacleView } from '../../rack/cabling/receptacle-view.ts';
-import { type SeenRack, viewAt } from '../../rack/cabling/see-receptacles.ts';
 import type { CableAct, CableWork } from './cable-work.ts';
 
 /** What one receptacle shows now, or showed until now. */

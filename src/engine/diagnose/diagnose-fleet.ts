@@ -15,10 +15,9 @@ import {
 } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { behindFirst, commandsIn, mapWords, prose } from '../../model/text/prose.ts';
-import type { Cabling } from '../../rack/cabling/judge-cabling.ts';
+import { type Cabling, viewAt } from '../../rack/cabling/judge-cabling.ts';
 import { takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
-import { viewAt } from '../../rack/cabling/see-receptacles.ts';
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/members.ts';
 import { roleOf, rules } from './rules.ts';

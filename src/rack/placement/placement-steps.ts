@@ -2,11 +2,15 @@ import { askedPort } from '../../desired/endpoints.ts';
 import { layoutsOf, onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { known, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
+import type { AccountCheck } from '../../model/node-script.ts';
 import type { Change, Step } from '../../model/step.ts';
+import { treeFolder } from '../../node/paths/own-paths.ts';
 import { readValue } from '../fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
@@ -14,8 +18,7 @@ import { propertyKey, type ResourceSteps, type View } from '../resource.ts';
 import { librariesGate } from './check/placement-libraries.ts';
 import { closeDoor, type Door, drainMs, openDoor } from './endpoint/doors.ts';
 import { leftDoors } from './endpoint/seen-doors.ts';
-import { type MeshWork, placementAddress, seenMembers, spentNodes } from './members.ts';
-import { type CheckSubject, checkAccounts } from './start/check-accounts.ts';
+import { type MeshWork, meshStep, placementAddress, scriptAct, seenMembers, spentNodes } from './members.ts';
 import {
   type MeshProof,
   type MeshStart,
@@ -323,4 +326,54 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
   const { tokensPerSecond } = placement;
   const golden = isComparable ? record?.golden : undefined;
   return given({ key, kept: golden?.sha256, keptPerSecond: golden?.steadyPerSecond, tokensPerSecond });
+}
+
+/** Longer than the service of a check may run. */
+const checkDeadlineMs = 120_000;
+
+/** The tests for the account of its ranks; undefined where they run as the ssh user. */
+function checkOf(
+  { system, runtimes, models }: DesiredFleet,
+  placement: DesiredPlacement,
+): Omit<AccountCheck, 'devices'> | undefined {
+  const name = system.accounts.ranks;
+  if (name === undefined) return undefined;
+  const runtime = runtimes.find((one) => one.name === placement.runtime);
+  const digest = runtime?.digest;
+  const folder = digest && treeFolder({ kind: 'runtime', name: placement.runtime, digest });
+  const gpu = runtime && folder && driverOf(runtime).gpuQuestion?.(runtime, folder);
+  const model = models.find((one) => one.name === placement.model);
+  const outside = runtime && driverOf(runtime).programOutside?.(runtime);
+  return {
+    name,
+    reads: [
+      ...(folder === undefined ? [] : [folder]),
+      ...(model?.digest === undefined ? [] : [treeFolder({ kind: 'model', name: model.name, digest: model.digest })]),
+      ...(outside === undefined ? [] : [outside]),
+    ],
+    ...(gpu === undefined || digest === undefined ? {} : { gpu: { ...gpu, digest, env: placement.env } }),
+  };
+}
+
+/** What the account of the ranks has to be tested against. */
+interface CheckSubject {
+  readonly fleet: DesiredFleet;
+  readonly placement: DesiredPlacement;
+  /** The RDMA devices that the ssh user sees on a node; none where that is not known. */
+  readonly devicesOn: (node: NodeName) => readonly string[];
+}
+
+/** Checks the account of the ranks on each member, before anything is stopped that is to start again. */
+function checkAccounts(work: MeshWork, { fleet, placement, devicesOn }: CheckSubject): readonly Step[] {
+  const check = checkOf(fleet, placement);
+  if (check === undefined) return [];
+  const opensDevices = placement.transport === 'rdma' && placement.nodes.length > 1;
+  return work.nodes.map((node) =>
+    meshStep(work, {
+      node,
+      verb: 'check-account',
+      act: scriptAct({ name: 'check-account', args: { ...check, ...(opensDevices && { devices: devicesOn(node) }) } }),
+      deadlineMs: checkDeadlineMs,
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import { lacksThunderbolt5 } from '../cabling/see-receptacles.ts';
+import { lacksThunderbolt5 } from '../cabling/judge-cabling.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { hasRdmaInSettings, isTooOldForRdma } from '../macos/macos.ts';

@@ -6,16 +6,17 @@ import { escapeText } from '../../../diagnostics/escape.ts';
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
 import { endTowards } from '../../../drivers/contract/addresses.ts';
 import { lastingNames, type PlacementFinding } from '../../../drivers/contract/driver.ts';
-import { fitPlacements, type SeenMemories } from '../../../drivers/fit-placements.ts';
+import { nearestFit, nearestText, needSentence } from '../../../drivers/fit-nearest.ts';
+import { fitPlacements, type SeenMemories, worstVerdict } from '../../../drivers/fit-placements.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';
-import type { NodeFit } from '../../../model/fit.ts';
+import type { FitVerdict, NodeFit } from '../../../model/fit.ts';
 import { given } from '../../../model/given.ts';
 import type { ModelShape } from '../../../model/model-shape.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject, subjectNodes } from '../../../model/subject.ts';
-import { joinProse, mapWords, prose } from '../../../model/text/prose.ts';
+import { joinProse, mapWords, type Prose, prose } from '../../../model/text/prose.ts';
 import { layoutText } from '../../../model/text/units.ts';
 import { isInStayingBridge } from '../../addresses/link-address-properties.ts';
 import { receptacleDevices } from '../../addresses/link-address-seen.ts';
@@ -34,7 +35,6 @@ import { placementCases, takesOfDevice } from '../state/placement-cases.ts';
 import { placementProperty } from '../state/placement-properties.ts';
 import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
-import { memoryFindings } from './memory-findings.ts';
 
 /** What was seen of a node; undefined where nobody looked. */
 type FactsOf = (node: NodeName) => Facts | undefined;
@@ -327,4 +327,59 @@ export function bridgedLinks(
       hint: `Write bridge: remove under thunderbolt, and apply again; or take ${names} out of its nodes, or these links out of the file.`,
     },
   ];
+}
+
+/**
+ * Whether a placement fits into the memory of its nodes beside all others that are to serve there, and in which form it
+ * would; that nobody knows it, where that is so.
+ */
+function memoryFindings(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  seen: SeenMemories,
+): readonly PlacementFinding[] {
+  const fits = fitPlacements(fleet, seen).filter(({ node }) => placement.nodes.includes(node));
+  const model = fleet.models.find(({ name }) => name === placement.model);
+  const blind = fits.filter(({ verdict }) => verdict === undefined).map(({ node }) => node);
+  const verdict = worstVerdict(placement, fits);
+  if (model?.shape === undefined) return [unknownMemory(model?.shapeUnknown ?? 'its files were not read yet')];
+  const unseen = blind.length === 0 ? [] : [unknownMemory(`nobody knows the memory of ${blind.join(', ')}`)];
+  if (verdict === undefined || verdict === 'fits') return unseen;
+  const worst = fits.filter((fit) => fit.verdict === verdict);
+  const nearest = nearestFit(placement, { fleet, links: fleet.thunderbolt.links, seen });
+  const driver = fleet.runtimes.find(({ name }) => name === placement.runtime)?.driver;
+  const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
+  const hint = isRefused || nearest !== undefined ? nearestText(nearest, driver) : undefined;
+  return [findingOf(placement, verdict, { detail: needSentence(worst, verdict), hint }), ...unseen];
+}
+
+const unknownMemory = (why: string): PlacementFinding => ({
+  code: 'placement/memory-unknown',
+  severity: 'notice',
+  detail: `Its memory cannot be judged: ${why}.`,
+});
+
+function findingOf(
+  { allow = [] }: DesiredPlacement,
+  verdict: Exclude<FitVerdict, 'fits'>,
+  { detail, hint }: { readonly detail: string; readonly hint: Prose | undefined },
+): PlacementFinding {
+  const words = { detail, ...given({ hint }) };
+  switch (verdict) {
+    case 'does-not-fit':
+      return { code: 'placement/does-not-fit', severity: 'error', ...words };
+    case 'tight':
+      return allow.includes('tight')
+        ? { code: 'placement/tight', severity: 'warning', ...words, hint: hint ?? 'It was agreed to: allow: [tight].' }
+        : {
+            code: 'placement/tight',
+            severity: 'error',
+            ...words,
+            hint: prose`${hint ?? ''} Or agree to it: allow: [tight].`,
+          };
+    case 'degraded':
+      return { code: 'placement/degraded', severity: 'warning', ...words };
+    case 'near-degraded':
+      return { code: 'placement/near-degraded', severity: 'notice', ...words };
+  }
 }

@@ -5,7 +5,7 @@ import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
 import { closedFile } from '../../../node/paths/own-paths.ts';
-import { read, readValue } from '../../fact.ts';
+import { read } from '../../fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';
 import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../members.ts';
 import { closedText } from './gateway-files.ts';
@@ -28,19 +28,6 @@ export function doorSight(facts: Facts, placement: string, port: number): Known<
       return unknown('failed', `the doorman at port ${silent.port} did not say: ${silent.reason}`);
   }
   return undefined;
-}
-
-/**
- * Every door of a placement on a node, and whether every doorman of it answered; without doors where nobody could ask.
- * Where its endpoint moves, the old door stands beside the new one for a while.
- */
-export function doorsHeard(facts: Facts, placement: string) {
-  const doormen = readValue(facts, doormenFact);
-  const doors = doormen?.flatMap((one) => (one.kind === 'answered' ? one.doors : [])) ?? [];
-  return {
-    doors: doors.filter((door) => door.placement === placement),
-    isWhole: doormen?.every(({ kind }) => kind === 'answered') === true,
-  };
 }
 
 /** How long whoever is inside may take before the mesh is stopped. */

@@ -2,13 +2,16 @@ import { firstFailingRank, rankWords } from '../../../drivers/classify-log.ts';
 import type { FailureAction, RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { changedSettings } from '../../../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import { exitWords } from '../../../model/facts/daemons.ts';
 import type { NodeObservation, PlacementMember, TokenSight } from '../../../model/facts/fact-values.ts';
+import type { FlowSight } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue, type UnknownReason } from '../../../model/known.ts';
 import { linkEndText, type NodeName, nodeName } from '../../../model/node.ts';
 import type { Prose } from '../../../model/text/prose.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
+import { doormenFact } from '../../records/gateways-fact.ts';
 import {
   isRunning,
   type Member,
@@ -19,16 +22,6 @@ import {
   seenMembers,
 } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
-import {
-  deadEvidence,
-  idleEvidence,
-  isLate,
-  missingRanks,
-  silentEvidence,
-  type Traffic,
-  trafficAt,
-  unequalRanks,
-} from './evidence.ts';
 
 /** The speed of a cable that RDMA is made for. @see apple-platform: Thunderbolt 5 */
 const fullBitsPerSecond = 80_000_000_000;
@@ -183,7 +176,7 @@ type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason' | 'proof'>;
 export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
   const members = expected.nodes.map((node) => seeMember(node, expected.placement, nodes[node]?.facts));
   const records = recordsOf(expected.placement, nodes);
-  const traffic = trafficOf(expected, nodes, members);
+  const traffic = trafficAt(expected, nodes, members);
   const isStuck = traffic?.kind === 'stuck';
   return {
     placement: expected.placement,
@@ -206,17 +199,6 @@ function talkedOf(expected: ExpectedMesh, members: readonly Member[]): Pick<Mesh
   if (talkedOver(expected, ranks) !== 'tcp') return {};
   const isAgain = ranks.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp');
   return { talked: 'tcp', ...(isAgain ? { staysOn: 'tcp' } : {}) };
-}
-
-function trafficOf(
-  { placement, nodes: [leader], firstTokenMs }: ExpectedMesh,
-  nodes: Readonly<Record<string, NodeObservation>>,
-  [first]: readonly Member[],
-): Traffic | undefined {
-  const record = seenValue(first?.seen)?.record;
-  if (leader === undefined || record === undefined) return undefined;
-  const times = { latelyMs: record.tokenDeadlineMs, ...given({ firstTokenMs }) };
-  return trafficAt(nodes[leader]?.facts, placement, times);
 }
 
 /** Whether every rank has joined and no token came before the deadline: unknown is never no. */
@@ -304,37 +286,28 @@ const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly SeenOnNode[]): 'rdma
  * gives clients their answers meanwhile has tokens, and only none to spare.
  */
 function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
+  const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
+  const isFlowing = isJoined && traffic?.kind === 'flowing';
+  const busy = (words: string): Verdict => ({ state: 'serving', evidence: `busy: ${words}`, proof: 'traffic' });
   switch (token.kind) {
     case 'answered':
       return { state: 'serving', evidence: 'its endpoint gave a token' };
     case 'silent':
-      return isLate(token) && traffic?.kind === 'flowing' && ranks.every(({ seen }) => seen.state === 'joined')
-        ? { state: 'serving', evidence: `busy: ${traffic.words}`, proof: 'traffic' }
+      return isLate(token) && isFlowing
+        ? busy(traffic.words)
         : { state: 'silent', evidence: silentEvidence(token, ranks, traffic) };
+    // A mesh that was not asked beside a client serves where that client gets tokens, and hangs where its gateway shows it.
     case 'in-flight':
-      return inFlightVerdict(token, ranks, traffic);
+      if (isJoined && token.lastTokenMsAgo !== undefined) {
+        return busy(`a client got a token ${Math.round(token.lastTokenMsAgo / 100) / 10} s ago`);
+      }
+      if (isFlowing) return busy(traffic.words);
+      return traffic?.kind === 'stuck'
+        ? { state: 'silent', evidence: `no token: ${traffic.words}` }
+        : { state: 'unknown', evidence: token.reason, unknownReason: 'not-asked' };
     case 'not-asked':
       return { state: 'unknown', evidence: 'nobody asked its endpoint for a token', unknownReason: 'not-asked' };
   }
-}
-
-/** A mesh that was not asked beside a client serves where that client gets tokens, and hangs where its gateway shows it. */
-function inFlightVerdict(
-  { reason, lastTokenMsAgo }: Extract<TokenSight, { kind: 'in-flight' }>,
-  ranks: readonly RankOnNode[],
-  traffic: Traffic | undefined,
-): Verdict {
-  const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
-  if (isJoined && lastTokenMsAgo !== undefined) {
-    const seconds = Math.round(lastTokenMsAgo / 100) / 10;
-    return { state: 'serving', evidence: `busy: a client got a token ${seconds} s ago`, proof: 'traffic' };
-  }
-  if (isJoined && traffic?.kind === 'flowing') {
-    return { state: 'serving', evidence: `busy: ${traffic.words}`, proof: 'traffic' };
-  }
-  return traffic?.kind === 'stuck'
-    ? { state: 'silent', evidence: `no token: ${traffic.words}` }
-    : { state: 'unknown', evidence: reason, unknownReason: 'not-asked' };
 }
 
 /**
@@ -351,3 +324,139 @@ export function seenTransport(
   if (seen.has('tcp')) return 'tcp';
   return seen.has('rdma') ? 'rdma' : undefined;
 }
+
+/** `studio-2 exited (1), studio-3 exited (78: EX_CONFIG)`: why no rank runs, where one was started. */
+const deadEvidence = (ranks: readonly RankOnNode[]): string =>
+  ranks
+    .filter(({ seen }) => seen.state === 'exited')
+    .map(({ node, seen }) => `${node} ${idleWords(seen)}`)
+    .join(', ');
+
+/** `rank 1 on studio-2 exited (1)`: which ranks are missing while others run. */
+const missingRanks = (ranks: readonly RankOnNode[]): string =>
+  ranks
+    .filter(({ seen }) => !isRunning(seen))
+    .map(({ node, rank, seen }) => `rank ${rank} on ${node} ${idleWords(seen)}`)
+    .join(', ');
+
+/** Why nothing runs where nothing exited: a restart of a Mac takes its ranks with it. */
+function idleEvidence(ranks: readonly RankOnNode[]): string {
+  const restarted = ranks.filter(({ seen }) => wasRestarted(seen)).map(({ node }) => node);
+  return restarted.length === 0 ? 'no rank runs' : `no rank runs since a restart of ${restarted.join(', ')}`;
+}
+
+/** Whether no token came before the deadline, and nothing else is known to be wrong. */
+export const isLate = (token: TokenSight | undefined): boolean => token?.kind === 'silent' && token.isTimeout === true;
+
+/**
+ * `no token: status 503; rank 2 on studio-3 has not joined`.
+ *
+ * @param traffic what its doorman sees; absent where there is none
+ */
+function silentEvidence(
+  token: Extract<TokenSight, { kind: 'silent' }>,
+  ranks: readonly RankOnNode[],
+  traffic?: Traffic,
+): string {
+  const apart = ranks.filter(({ seen }) => seen.state === 'running' || seen.state === 'meeting');
+  const missing = apart.map(({ node, rank }) => `rank ${rank} on ${node} has not joined`);
+  const isUnclear = isLate(token) && apart.length === 0 && traffic?.kind !== 'stuck';
+  const seen = isLate(token) && traffic !== undefined ? [traffic.words] : [];
+  return [`no token: ${token.reason}`, ...missing, ...seen, ...(isUnclear ? ['it is hung or busy'] : [])].join('; ');
+}
+
+/** What tells running ranks apart from those of one start; `undefined` when they belong together. */
+function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {
+  const bare = ranks.filter(({ seen }) => seen.record === undefined).map(({ node }) => node);
+  if (bare.length > 0) return `a rank without a record runs on ${bare.join(', ')}`;
+  const [first, ...others] = ranks;
+  const odd = others.filter(({ seen }) => startOf(seen) !== (first === undefined ? '' : startOf(first.seen)));
+  return odd.length === 0
+    ? undefined
+    : `the ranks on ${odd.map(({ node }) => node).join(', ')} are of another start than the leader`;
+}
+
+const startOf = ({ record }: SeenMember): string => `${record?.generation} ${record?.digest}`;
+
+/** Started once, but not in this boot session, and launchd has not started it since. */
+const wasRestarted = ({ state, record, starts }: SeenMember): boolean =>
+  state === 'ready' && record !== undefined && record.starts > 0 && starts.kind === 'known' && starts.value === 0;
+
+function idleWords({ state, lastExit }: SeenMember): string {
+  switch (state) {
+    case 'exited':
+      return exitWords(lastExit);
+    case 'ready':
+      return 'was not started';
+    case 'stopped':
+      return 'is stopped';
+    default:
+      return 'is not there';
+  }
+}
+
+/**
+ * What the doorman of a mesh sees of it while it gives no token of its own in time: `flowing` when answers came lately,
+ * `stuck` when it has a request for a stream and gave nothing for longer than any prompt is read, `unclear` in between.
+ */
+interface Traffic {
+  readonly kind: 'flowing' | 'stuck' | 'unclear' | 'nobody';
+  readonly words: string;
+}
+
+/**
+ * The longest that a mesh is quiet while it reads a prompt: a model of 671e9 parameters reads the longest ones with some
+ * hundred tokens a second.
+ */
+const longestQuietMs = 600_000;
+
+/**
+ * What the doormen before a mesh say; undefined where there is none, or where nobody heard one: then nothing is known of
+ * clients. While an endpoint moves it has two doors: what flows through one shows that the other does not hang.
+ */
+function trafficAt(
+  { placement, nodes: [leader], firstTokenMs = 0 }: ExpectedMesh,
+  nodes: Readonly<Record<string, NodeObservation>>,
+  [first]: readonly Member[],
+): Traffic | undefined {
+  const record = seenValue(first?.seen)?.record;
+  if (leader === undefined || record === undefined) return undefined;
+  const doormen = readValue(nodes[leader]?.facts, doormenFact) ?? [];
+  const all = doormen
+    .flatMap((one) => (one.kind === 'answered' ? one.doors : []))
+    .filter((door) => door.placement === placement)
+    .map((door) => trafficOf(door, record.tokenDeadlineMs, firstTokenMs));
+  const found = (kind: Traffic['kind']): Traffic | undefined => all.find((one) => one.kind === kind);
+  const isWhole = doormen.every(({ kind }) => kind === 'answered');
+  if (found('flowing') !== undefined) return found('flowing');
+  if (isWhole && all.every(({ kind }) => kind === 'stuck')) return all[0];
+  const waiting = found('stuck') ?? found('unclear');
+  return waiting === undefined ? all[0] : { kind: 'unclear', words: waiting.words };
+}
+
+/**
+ * What one door shows.
+ *
+ * @param latelyMs how long the request for one token waited: whatever came in that time was made beside it
+ * @param firstTokenMs what the file gives it for a first token; a longer time than usual counts here too
+ */
+function trafficOf(
+  { running, waiting, lastByteMsAgo, quietMs, streamQuietMs = 0 }: FlowSight,
+  latelyMs: number,
+  firstTokenMs: number,
+): Traffic {
+  const inside = running + waiting;
+  if (inside === 0) return { kind: 'nobody', words: 'nobody is inside its door' };
+  const requests = `${inside} ${inside === 1 ? 'request is' : 'requests are'} inside its door`;
+  // What came before those inside had asked says nothing of them: then it is quiet for less time than that.
+  const isTheirs = lastByteMsAgo !== undefined && lastByteMsAgo <= Math.min(latelyMs, quietMs ?? latelyMs);
+  if (running > 0 && isTheirs) {
+    return { kind: 'flowing', words: `${requests}, and something of an answer came ${secondsText(lastByteMsAgo)} ago` };
+  }
+  if (quietMs === undefined) return { kind: 'unclear', words: requests };
+  const words = `${requests}, and nothing of an answer came for ${secondsText(quietMs)}`;
+  return { kind: streamQuietMs > Math.max(longestQuietMs, firstTokenMs) ? 'stuck' : 'unclear', words };
+}
+
+const secondsText = (ms: number): string =>
+  ms < 120_000 ? `${Math.round(ms / 100) / 10} s` : `${Math.floor(ms / 60_000)} min`;

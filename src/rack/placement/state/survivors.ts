@@ -11,7 +11,7 @@ import type { ResourceKind } from '../../resource-kind.ts';
 import { closeDoor, type Door } from '../endpoint/doors.ts';
 import { isRunning, type MeshWork, type SeenOnNode, seenMembers } from '../members.ts';
 import { endedByRecord, stoppedGate, stopRanks } from '../stop-mesh.ts';
-import { isLate } from './evidence.ts';
+import { isLate } from './judge-mesh.ts';
 import { awayNodes } from './layouts.ts';
 import { everyCase, type PlacementCase, placementCases } from './placement-cases.ts';
 
