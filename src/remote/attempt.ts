@@ -5,7 +5,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import { given } from '../model/given.ts';
 import { nodeSubject } from '../model/subject.ts';
-import { type ConnectError, type ConnectFailure, type ConnectPhase, parsePlaintext } from './connect-failure.ts';
+import { type ConnectError, type ConnectFailure, parsePlaintext } from './connect-failure.ts';
 import { fingerprint } from './keys/host-key.ts';
 import { type HostKeyTrust, type HostKeyVerdict, trustName } from './keys/host-key-trust.ts';
 import type { Identities } from './keys/identities.ts';
@@ -14,22 +14,6 @@ import { onAbort } from './on-abort.ts';
 import { type ConnectLimits, isHost, isTcpPort, isUser, type Remote, type Target } from './remote.ts';
 import { SshRemote } from './ssh-remote.ts';
 import { errorCodes, loadSsh2, strictAlgorithms } from './ssh2.ts';
-
-/** Notes what happens during one connection attempt, so that its failure can be judged afterwards. */
-export interface AttemptRecord {
-  /** Notes the verdict on the host key; true when the connection may go on. */
-  readonly judged: (verdict: HostKeyVerdict) => boolean;
-  /** Notes which methods the node offers after a login was refused. */
-  readonly refused: (methodsLeft: readonly string[], isPartial: boolean) => void;
-  /** Notes that the agent was asked to sign with a key, which the node would take. */
-  readonly asked: (label: string) => void;
-  /** Notes that it did. */
-  readonly signed: (label: string) => void;
-  /** Notes that the time for what was awaited passed, in milliseconds. */
-  readonly late: (afterMs: number) => void;
-  /** Everything so far. */
-  readonly failure: () => ConnectFailure;
-}
 
 const keepaliveMs = 5_000;
 const keepaliveCountMax = 3;
@@ -48,95 +32,79 @@ function listenToPlaintext(socket: Socket): () => Buffer {
   return () => bytes;
 }
 
-function connectError(error: Error): ConnectError {
-  const level = 'level' in error && typeof error.level === 'string' ? { level: error.level } : {};
-  return { ...level, codes: errorCodes(error), message: error.message };
-}
-
-/** Notes of an attempt while it goes on. */
-interface Notes {
-  readonly errors: ConnectError[];
-  readonly plaintext: () => Buffer;
-  /** Keys for which the agent was asked and gave no signature. */
-  readonly unsigned: Set<string>;
-  /** An address is known. */
-  isNamed: boolean;
-  isConnected: boolean;
-  isEncrypted: boolean;
-  /** Set once a deadline has passed. */
-  lateAfterMs?: number;
-  banner: string;
-  verdict?: HostKeyVerdict;
-  login?: { readonly methodsLeft: readonly string[]; readonly isPartial: boolean };
-}
-
-function watch(client: Client, socket: Socket, isNamed: boolean): Notes {
-  const plaintext = listenToPlaintext(socket);
-  const flags = { isNamed, isConnected: false, isEncrypted: false };
-  const notes: Notes = { errors: [], plaintext, unsigned: new Set(), ...flags, banner: '' };
-  socket.once('lookup', (error: Error | null) => {
-    notes.isNamed = !error;
-  });
-  socket.once('connect', () => {
-    notes.isConnected = true;
-  });
-  client.once('handshake', () => {
-    notes.isEncrypted = true;
-  });
-  client.on('banner', (text) => {
-    notes.banner = `${notes.banner}${text}`.slice(0, maxBannerChars);
-  });
-  client.on('error', (error) => {
-    const noted = connectError(error);
-    if (notes.errors.length < maxErrors) notes.errors.push(noted);
-    // An agent that cannot sign with one key may be able to with the next; every other error is final.
-    if (noted.level !== 'agent') socket.destroy();
-  });
-  return notes;
-}
-
-function phaseOf(notes: Notes): ConnectPhase {
-  if (!notes.isConnected) return notes.isNamed ? 'tcp' : 'name';
-  if (notes.isEncrypted) return 'authentication';
-  return parsePlaintext(notes.plaintext()).identification === undefined ? 'identification' : 'key-exchange';
-}
+/** Notes what happens during one connection attempt, so that its failure can be judged afterwards. */
+export type AttemptRecord = ReturnType<typeof recordAttempt>;
 
 /** Starts to take notes on an attempt; fatal errors also end its socket, so that no node can drag the end out. */
 export function recordAttempt(
   client: Client,
   socket: Socket,
   context: { readonly deadlineMs: number; readonly identities: Identities; readonly isNamed: boolean },
-): AttemptRecord {
-  const notes = watch(client, socket, context.isNamed);
+) {
+  const plaintext = listenToPlaintext(socket);
+  const errors: ConnectError[] = [];
+  const unsigned = new Set<string>();
+  let { isNamed } = context;
+  let isConnected = false;
+  let isEncrypted = false;
+  let lateAfterMs: number | undefined;
+  let banner = '';
+  let known: HostKeyVerdict | undefined;
+  let login: { readonly methodsLeft?: readonly string[]; readonly isPartial: boolean } = { isPartial: false };
+  socket.once('lookup', (error: Error | null) => {
+    isNamed = !error;
+  });
+  socket.once('connect', () => {
+    isConnected = true;
+  });
+  client.once('handshake', () => {
+    isEncrypted = true;
+  });
+  client.on('banner', (text) => {
+    banner = `${banner}${text}`.slice(0, maxBannerChars);
+  });
+  client.on('error', (error: Error & { readonly level?: unknown }) => {
+    const level = typeof error.level === 'string' ? error.level : undefined;
+    if (errors.length < maxErrors)
+      errors.push({ ...given({ level }), codes: errorCodes(error), message: error.message });
+    // An agent that cannot sign with one key may be able to with the next; every other error is final.
+    if (level !== 'agent') socket.destroy();
+  });
+  const phase = (): ConnectFailure['phase'] => {
+    if (!isConnected) return isNamed ? 'tcp' : 'name';
+    if (isEncrypted) return 'authentication';
+    return parsePlaintext(plaintext()).identification === undefined ? 'identification' : 'key-exchange';
+  };
   return {
-    judged: (verdict) => {
-      notes.verdict = verdict;
+    /** Notes the verdict on the host key; true when the connection may go on. */
+    judged: (verdict: HostKeyVerdict): boolean => {
+      known = verdict;
       return verdict.kind === 'accepted';
     },
-    refused: (methodsLeft, isPartial) => {
-      notes.login = { methodsLeft, isPartial };
+    /** Notes which methods the node offers after a login was refused. */
+    refused: (methodsLeft: readonly string[], isPartial: boolean): void => {
+      login = { methodsLeft, isPartial };
     },
-    asked: (label) => {
-      notes.unsigned.add(label);
+    /** Notes that the agent was asked to sign with a key, which the node would take. */
+    asked: (label: string): void => void unsigned.add(label),
+    /** Notes that it did. */
+    signed: (label: string): void => void unsigned.delete(label),
+    /** Notes that the time for what was awaited passed, in milliseconds. */
+    late: (afterMs: number): void => {
+      lateAfterMs = afterMs;
     },
-    signed: (label) => {
-      notes.unsigned.delete(label);
-    },
-    late: (afterMs) => {
-      notes.lateAfterMs = afterMs;
-    },
-    failure: () => ({
-      phase: phaseOf(notes),
-      errors: notes.errors,
-      isLate: notes.lateAfterMs !== undefined,
-      deadlineMs: notes.lateAfterMs ?? context.deadlineMs,
-      plaintext: parsePlaintext(notes.plaintext()),
-      ...given({ verdict: notes.verdict }),
-      banner: notes.banner,
-      ...given({ methodsLeft: notes.login?.methodsLeft }),
-      isPartial: notes.login?.isPartial ?? false,
+    /** Everything so far. */
+    failure: (): ConnectFailure => ({
+      phase: phase(),
+      errors,
+      isLate: lateAfterMs !== undefined,
+      deadlineMs: lateAfterMs ?? context.deadlineMs,
+      plaintext: parsePlaintext(plaintext()),
+      ...given({ verdict: known }),
+      banner,
+      ...login,
       offered: context.identities.offers.map((offer) => offer.label),
-      unsigned: [...notes.unsigned],
+      unsigned: [...unsigned],
       leftOut: context.identities.leftOut,
       keyProblems: context.identities.problems,
     }),
@@ -163,15 +131,12 @@ export interface Attempt {
 
 /** Refuses what cannot be an address, and trust in another one. @throws FleetError `ssh/bad-address` */
 export function checkTarget(target: Target, trust?: HostKeyTrust): void {
-  checkAddress(target);
+  if (!isHost(target.host) || !isUser(target.user) || !isTcpPort(target.port)) {
+    const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is no address of a node.`;
+    throw new FleetError([diagnose('ssh/bad-address', { detail, subject: nodeSubject(target.label) })]);
+  }
   if (trust === undefined || trust.name === trustName(target)) return;
   throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
-}
-
-function checkAddress(target: Target): void {
-  if (isHost(target.host) && isUser(target.user) && isTcpPort(target.port)) return;
-  const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is no address of a node.`;
-  throw new FleetError([diagnose('ssh/bad-address', { detail, subject: nodeSubject(target.label) })]);
 }
 
 /** What a socket asks for the addresses of a name. It is not asked at all for an IP address. */

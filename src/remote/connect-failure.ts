@@ -9,9 +9,6 @@ import { diagnoseHostKey, type HostKeyVerdict, lockedAtFileVault } from './keys/
 import type { Target } from './remote.ts';
 import { hostKeyAlgorithms, strictAlgorithms } from './ssh2.ts';
 
-/** How far a connection attempt came. */
-export type ConnectPhase = 'name' | 'tcp' | 'identification' | 'key-exchange' | 'authentication';
-
 /** An error as the network or the SSH library reported it. */
 export interface ConnectError {
   /** ssh2's own classification: `client-socket`, `client-authentication`, `handshake`, `protocol`, … */
@@ -23,7 +20,8 @@ export interface ConnectError {
 
 /** Everything recorded of an attempt that did not become a connection; judged by {@link diagnoseConnect}. */
 export interface ConnectFailure {
-  readonly phase: ConnectPhase;
+  /** How far the attempt came. */
+  readonly phase: 'name' | 'tcp' | 'identification' | 'key-exchange' | 'authentication';
   readonly errors: readonly ConnectError[];
   readonly isLate: boolean;
   readonly deadlineMs: number;

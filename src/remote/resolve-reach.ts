@@ -1,28 +1,20 @@
-import { access } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
-import { join, resolve as resolvePath, sep } from 'node:path';
+import { basename, dirname, join, resolve, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
 import { given } from '../model/given.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, type Prose, prose } from '../model/text/prose.ts';
-import { type HostKeyTrust, trustFor } from './keys/host-key-trust.ts';
+import { quoteNodeText } from './connect-failure.ts';
+import { type HostKeyTrust, matchesPattern, trustFor } from './keys/host-key-trust.ts';
 import { limiter } from './limit-parallel.ts';
 import { isHost, isTcpPort, isUser, type Target } from './remote.ts';
-import {
-  type Asked,
-  agentSocketOf,
-  askSsh,
-  type ConfigFile,
-  defaultIdentityFiles,
-  expandPath,
-  isDefaultIdentityList,
-  isPlainConfig,
-  type ReachEnv,
-  readIfThere,
-  type SshConfig,
-} from './ssh-config.ts';
+import { errorCodes } from './ssh2.ts';
 
 /** What the cluster file, or the command line before there is one, says about reaching a node. */
 export interface ReachWish {
@@ -196,4 +188,270 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
       return trustFor(reach.target, { knownHosts, ...given({ lock }) });
     },
   };
+}
+
+/** The controller as far as reaching nodes depends on it. */
+export interface ReachEnv extends SshCommand {
+  readonly home: string;
+  readonly userName: string;
+  /** Name of this computer, as `hostname` prints it. */
+  readonly hostName: string;
+}
+
+/** An address as ssh was asked about it, and what its configuration says. */
+export interface Asked {
+  /** As it was written: `%n`. */
+  readonly host: string;
+  readonly config: SshConfig;
+}
+
+function tokensOf({ host, config }: Asked, env: ReachEnv): Readonly<Record<string, string>> {
+  const [port, jump] = [String(config.port), config.proxyJump ?? ''];
+  const connection = `${env.hostName}${config.hostName}${port}${config.user}${jump}`;
+  return {
+    C: createHash('sha1').update(connection).digest('hex'),
+    d: env.home,
+    h: config.hostName,
+    i: String(process.getuid?.() ?? ''),
+    j: jump,
+    k: config.hostKeyAlias ?? config.hostName,
+    L: env.hostName.split('.')[0] ?? '',
+    l: env.hostName,
+    n: host,
+    p: port,
+    r: config.user,
+    u: env.userName,
+    '%': '%',
+  };
+}
+
+/**
+ * Fills in `~`, `%` tokens and `${NAME}` of a path of ssh_config, and makes it absolute.
+ * @throws FleetError `ssh/config-unsupported` for a token that ssh does not know there either
+ * @see ssh_config(5), TOKENS
+ */
+export function expandPath(path: string, asked: Asked, env: ReachEnv): string {
+  const tokens = tokensOf(asked, env);
+  const plain = path
+    .replace(/%(.?)/gu, (whole, token: string) => {
+      const value = Object.hasOwn(tokens, token) ? tokens[token] : undefined;
+      if (value !== undefined) return value;
+      const detail = `Your ssh_config has the path "${path}" for ${asked.host}, and ${whole} means nothing there.`;
+      throw new FleetError([diagnose('ssh/config-unsupported', { detail, hint: 'Write the path without it.' })]);
+    })
+    .replace(/\$\{(\w+)\}/gu, (_, name: string) => env.variables[name] ?? '');
+  return resolve(plain.replace(/^~(?=\/|$)/u, env.home));
+}
+
+/** The socket of the agent to ask; undefined when there is none, or none is wanted. */
+export function agentSocketOf(asked: Asked, env: ReachEnv): string | undefined {
+  const wanted = asked.config.identityAgent ?? 'SSH_AUTH_SOCK';
+  if (wanted === 'none') return undefined;
+  const variable = wanted === 'SSH_AUTH_SOCK' ? wanted : /^\$\{?(\w+)\}?$/u.exec(wanted)?.[1];
+  const socket = variable === undefined ? expandPath(wanted, asked, env) : env.variables[variable];
+  return socket === '' ? undefined : socket;
+}
+
+const maxDepth = 8;
+
+/** Text of a file; undefined when there is none. Anything else that is wrong with it is thrown. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    // An ordinary open of a pipe waits for a writer without end.
+    return await readFile(file, { encoding: 'utf8', flag: constants.O_RDONLY | constants.O_NONBLOCK });
+  } catch (error) {
+    if (errorCodes(error).some((code) => code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+async function included(pattern: string, folder: string): Promise<readonly string[] | undefined> {
+  const path = resolve(folder, pattern);
+  if (/[*?[\]]/u.test(dirname(path)) || /[[\]]/u.test(basename(path))) return undefined;
+  if (!/[*?]/u.test(basename(path))) return [path];
+  const names = await readdir(dirname(path)).catch(() => []);
+  return names.filter((name) => matchesPattern(name, basename(path))).map((name) => join(dirname(path), name));
+}
+
+/** An ssh_config, and the folder against which ssh resolves every relative Include in it, however deep. */
+interface ConfigFile {
+  readonly file: string;
+  /** `~/.ssh` for the user's own file and one given with `-F`, `/etc/ssh` for the machine's. @see ssh_config(5) */
+  readonly includeFolder: string;
+}
+
+/**
+ * Whether an ssh_config, with everything it includes, leaves every setting that matters at its default, so that
+ * `ssh -G` need not be asked. A file that does not exist does; one that cannot be read does not.
+ */
+export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth = 0): Promise<boolean> {
+  const text = await readIfThere(file).catch(() => 'unreadable');
+  if (text === undefined) return true;
+  if (depth > maxDepth) return false;
+  const lines = text.split('\n').map(judgeConfigLine);
+  if (lines.some((line) => line.kind === 'relevant')) return false;
+  const patterns = lines.flatMap((line) => (line.kind === 'include' ? line.patterns : []));
+  for (const pattern of patterns) {
+    const files = await included(pattern, includeFolder);
+    if (files === undefined) return false;
+    for (const one of files) if (!(await isPlainConfig({ file: one, includeFolder }, depth + 1))) return false;
+  }
+  return true;
+}
+
+/** What `ssh -G` is asked about, its host judged by `isHost` before; what is absent is left to the user's ssh_config. */
+export type SshQuestion = Pick<ReachWish, 'label' | 'host' | 'user' | 'port'>;
+
+/** How the system's ssh is run. */
+interface SshCommand {
+  /** Path, or a name to be found in PATH. */
+  readonly command: string;
+  /** Replaces the user's and the machine's ssh_config (`-F`). */
+  readonly configFile?: string;
+  /** Environment of meshwright; only the few variables that ssh needs are passed on. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+const deadlineMs = 10_000;
+const maxBytes = 256 * 1024;
+const passedOn = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'SSH_AUTH_SOCK'];
+
+/**
+ * Asks the system's ssh how it would reach an address, so that every `Host` and `Match` block counts as it always
+ * does; undefined when there is no ssh on this machine.
+ * @throws FleetError `ssh/config-unreadable`
+ */
+export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<SshConfig | undefined> {
+  const { host, user, port } = question;
+  const args = [
+    '-G',
+    ...(ssh.configFile === undefined ? [] : ['-F', ssh.configFile]),
+    ...(user === undefined ? [] : ['-l', user]),
+    ...(port === undefined ? [] : ['-p', String(port)]),
+    '--',
+    host,
+  ];
+  const variables = Object.fromEntries(passedOn.map((name) => [name, ssh.variables[name]]));
+  const options = {
+    env: { LC_ALL: 'C', ...given(variables) },
+    timeout: deadlineMs,
+    maxBuffer: maxBytes,
+    killSignal: 'SIGKILL',
+  } as const;
+  const answer = await new Promise<{ error: Error | null; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(ssh.command, args, options, (error, stdout, stderr) => resolve({ error, stdout, stderr }));
+    child.stdin?.end();
+  });
+  if (errorCodes(answer.error).includes('ENOENT')) return undefined;
+  const config = answer.error === null ? parseSshConfig(answer.stdout) : undefined;
+  if (config !== undefined) return config;
+  const said =
+    quoteNodeText(answer.stderr.trim()) || answer.error?.message.trim() || 'an answer without host name, port or user';
+  throw new FleetError([
+    diagnose('ssh/config-unreadable', {
+      detail: `ssh ${args.join(' ')}: ${said}`,
+      subject: nodeSubject(question.label),
+    }),
+  ]);
+}
+/** What `ssh -G` says about one address, as far as the built-in client needs it. Paths may begin with `~`. */
+export interface SshConfig {
+  readonly hostName: string;
+  readonly port: number;
+  readonly user: string;
+  readonly identityFiles: readonly string[];
+  /** As printed: a path, `none`, `SSH_AUTH_SOCK` or `$NAME`; absent when not configured. */
+  readonly identityAgent?: string;
+  readonly isIdentitiesOnly: boolean;
+  readonly knownHostsFiles: readonly string[];
+  readonly hostKeyAlias?: string;
+  readonly proxyJump?: string;
+  readonly proxyCommand?: string;
+  readonly revokedHostKeys?: string;
+}
+
+function readLines(text: string): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [, key, value] = /^(\S+) (.*)$/u.exec(line.trimEnd()) ?? [];
+    if (key === undefined || value === undefined) continue;
+    values.set(key.toLowerCase(), [...(values.get(key.toLowerCase()) ?? []), value]);
+  }
+  return values;
+}
+
+/** Paths stand side by side without quotes, so a blank separates two only before `/` or `~`. */
+const splitPaths = (value: string): readonly string[] =>
+  value === 'none' ? [] : value.split(/ (?=[/~])/u).filter((path) => path !== '');
+
+/**
+ * Reads the output of `ssh -G`; undefined when it lacks host name, port or user.
+ * ```
+ * user mesh
+ * hostname studio-1.lan
+ * ```
+ */
+export function parseSshConfig(text: string): SshConfig | undefined {
+  const values = readLines(text);
+  const one = (key: string): string | undefined => values.get(key)?.[0];
+  const set = (key: string): string | undefined => (one(key) === 'none' ? undefined : one(key));
+  const [hostName, user, port] = [one('hostname'), one('user'), Number(one('port'))];
+  if (hostName === undefined || user === undefined || !Number.isInteger(port)) return undefined;
+  const optional = {
+    identityAgent: one('identityagent'),
+    hostKeyAlias: set('hostkeyalias'),
+    proxyJump: set('proxyjump'),
+    proxyCommand: set('proxycommand'),
+    revokedHostKeys: set('revokedhostkeys'),
+  };
+  return {
+    hostName,
+    port,
+    user,
+    identityFiles: (values.get('identityfile') ?? []).filter((path) => path !== 'none'),
+    isIdentitiesOnly: one('identitiesonly') === 'yes',
+    knownHostsFiles: [
+      ...splitPaths(one('userknownhostsfile') ?? 'none'),
+      ...splitPaths(one('globalknownhostsfile') ?? 'none'),
+    ],
+    ...given(optional),
+  };
+}
+
+/** The key files that ssh tries when none is configured, without those that the built-in client cannot use. */
+const defaultIdentityFiles: readonly string[] = ['~/.ssh/id_ed25519', '~/.ssh/id_ecdsa', '~/.ssh/id_rsa'];
+
+/** Whether a list of key files is the one that ssh uses when none is configured. */
+export const isDefaultIdentityList = (files: readonly string[]): boolean =>
+  files.length >= 4 &&
+  files.every((file) => /^~\/\.ssh\/id_(?:rsa|ecdsa|ecdsa_sk|ed25519|ed25519_sk|xmss|dsa)$/u.test(file));
+
+/** Keywords that change nothing of what {@link SshConfig} holds. */
+const irrelevantKeywords = new Set(
+  `addkeystoagent batchmode casignaturealgorithms checkhostip ciphers compression connecttimeout controlmaster
+  controlpath controlpersist forwardagent forwardx11 forwardx11timeout forwardx11trusted gssapiauthentication
+  gssapidelegatecredentials hashknownhosts hostkeyalgorithms ipqos kexalgorithms loglevel macs
+  nohostauthenticationforlocalhost passwordauthentication pubkeyacceptedalgorithms rekeylimit requesttty sendenv
+  serveralivecountmax serveraliveinterval setenv stricthostkeychecking tcpkeepalive updatehostkeys usekeychain
+  visualhostkey warnweakcrypto xauthlocation`.split(/\s+/u),
+);
+
+/** What one line of an ssh_config means to the question whether `ssh -G` could say anything but the defaults. */
+type ConfigLine =
+  | { readonly kind: 'irrelevant' }
+  | { readonly kind: 'include'; readonly patterns: readonly string[] }
+  | { readonly kind: 'relevant' };
+
+/**
+ * Judges the lines of an ssh_config. Only blank lines, comments, `Host *`, `Include` and keywords that are known to
+ * change nothing are let through; everything else, also what nobody knows, is relevant.
+ */
+export function judgeConfigLine(line: string): ConfigLine {
+  const text = line.trim();
+  if (text === '' || text.startsWith('#')) return { kind: 'irrelevant' };
+  const [, keyword = '', rest = ''] = /^([A-Za-z0-9]+)(?=[\s=])\s*(?:=\s*)?(|[^\s].*)$/u.exec(text) ?? [];
+  const key = keyword.toLowerCase();
+  if (key === 'include' && !/["'~$%\\#]/u.test(rest)) return { kind: 'include', patterns: rest.split(/\s+/u) };
+  const isEverywhere = key === 'host' && rest.trim() === '*';
+  return isEverywhere || irrelevantKeywords.has(key) ? { kind: 'irrelevant' } : { kind: 'relevant' };
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Client } from 'ssh2';
-import { type CommandRequest, type RunningCommand, startCommand } from './exec-command.ts';
+import type { Client, ClientChannel } from 'ssh2';
+import type { Exit } from '../model/probe.ts';
+import { onAbort } from './on-abort.ts';
 import { type ExecLimits, type ExecResult, type Remote, type UnknownExit, unknownExit } from './remote.ts';
 
 /** sshd allows ten sessions on a connection (MaxSessions); eight leave room for somebody else's multiplexing. */
@@ -153,3 +154,207 @@ export class SshRemote implements Remote {
     this.#advance();
   }
 }
+
+/** A command that waits for, or has, a channel. */
+interface CommandRequest {
+  readonly command: string;
+  readonly limits: ExecLimits;
+  readonly resolve: (result: ExecResult) => void;
+}
+
+/** What a running command tells its connection. */
+export interface CommandHooks {
+  /** The channel is gone, so another one may be opened. */
+  readonly released: () => void;
+  /** The node opened no channel; true when the connection will ask again later. */
+  readonly refused: () => boolean;
+  /** The result is out, but the node has not closed the channel. */
+  readonly abandoned: () => void;
+  /** So many bytes of output were taken, as they were asked for. */
+  readonly received: (bytes: number) => void;
+}
+
+/** A command on its way; `lose` ends it when the connection is gone. */
+interface RunningCommand {
+  readonly lose: (exit: UnknownExit) => void;
+}
+
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Everything that changes while a command runs. */
+interface State {
+  channel?: ClientChannel;
+  exit?: Exit;
+  isSettled: boolean;
+  isOutputWhole: boolean;
+  room: number;
+  isTruncated: boolean;
+}
+
+type Stream = 'stdout' | 'stderr';
+
+/** Starts one command on a channel of its own and settles its request exactly once, whatever the node does. */
+export function startCommand(client: Client, request: CommandRequest, hooks: CommandHooks): RunningCommand {
+  const { command, limits, resolve } = request;
+  const out = { stdout: createSink(), stderr: createSink() };
+  const sentAtEpochMs = Date.now();
+  const state: State = { isSettled: false, isOutputWhole: false, room: limits.maxBytes, isTruncated: false };
+
+  let forget = (): void => undefined;
+  const settle = (exit: Exit): void => {
+    if (state.isSettled) return;
+    state.isSettled = true;
+    clearTimeout(timer);
+    forget();
+    const output = { stdout: out.stdout.take(), stderr: out.stderr.take(), isTruncated: state.isTruncated };
+    resolve({ exit, ...output, sentAtEpochMs, receivedAtEpochMs: Date.now() });
+  };
+  const abandon = (exit: UnknownExit): void => {
+    settle(exit);
+    state.channel?.close();
+    hooks.abandoned();
+  };
+  const late = (): void => abandon(unknownExit.late(limits.deadlineMs));
+  const timer = setTimeout(late, Math.min(limits.deadlineMs, longestTimerMs));
+
+  const moved = (): void => {
+    if (limits.isDeadlineIdle === true && !state.isSettled) timer.refresh();
+  };
+  forget = onAbort(limits.signal, () => {
+    // sshd hands it to the process group of the session; a closed channel alone ends nothing that prints nothing.
+    state.channel?.signal('TERM');
+    abandon(unknownExit.ended);
+  });
+  const collect = (stream: Stream, chunk: Buffer): void => {
+    if (state.isSettled) return;
+    moved();
+    hooks.received(chunk.length);
+    const piece = chunk.subarray(0, state.room);
+    state.isTruncated = chunk.length > state.room;
+    state.room -= piece.length;
+    out[stream].append(piece);
+    if (piece.length > 0) limits.onOutput?.(stream, piece);
+    if (state.isTruncated) abandon(unknownExit.tooLong(limits.maxBytes));
+  };
+  const opened = (channel: ClientChannel): void => {
+    state.channel = channel;
+    listen(channel, state, collect, () => {
+      settle(state.exit ?? unknownExit.noCode);
+      hooks.released();
+    });
+    if (state.isSettled) channel.close();
+    else feedInput(channel, limits.stdin, { moved, broken: () => abandon(unknownExit.noInput) });
+  };
+  /** `isRefused` when the node said no to the channel itself, so that nothing ran. */
+  const failed = (exit: UnknownExit, isRefused: boolean): void => {
+    if (isRefused && !state.isSettled && hooks.refused()) clearTimeout(timer);
+    else settle(exit);
+    hooks.released();
+  };
+  try {
+    client.exec(command, (error, channel) => {
+      if (error) failed(unknownExit.noChannel, 'reason' in error);
+      else opened(channel);
+    });
+  } catch (error) {
+    // The socket is half closed and its end not yet announced: ssh2 throws instead of calling back.
+    const why = error instanceof Error ? error.message : String(error);
+    queueMicrotask(() => failed(unknownExit.dropped(why), false));
+  }
+  return { lose: (exit) => settle(state.isOutputWhole ? (state.exit ?? exit) : exit) };
+}
+
+/** Notes the exit and the ends of the output; `closed` is called once both streams are closed. */
+function listen(
+  channel: ClientChannel,
+  state: State,
+  collect: (stream: Stream, chunk: Buffer) => void,
+  closed: () => void,
+): void {
+  channel.on('exit', (code: number | null, signal = 'unknown') => {
+    state.exit =
+      typeof code === 'number' ? { kind: 'exited', code } : { kind: 'signalled', signal: signal.replace(/^SIG/u, '') };
+  });
+  channel.on('error', () => undefined);
+  const ended = new Set<Stream>();
+  const pending = new Set<Stream>(['stdout', 'stderr']);
+  // Both are always drained: a full window on either would stop the whole channel (ssh2 #498).
+  for (const [name, stream] of [
+    ['stdout', channel],
+    ['stderr', channel.stderr],
+  ] as const) {
+    stream.on('data', (chunk: Buffer) => collect(name, chunk));
+    stream.on('end', () => {
+      ended.add(name);
+      state.isOutputWhole = ended.size === 2;
+    });
+    stream.on('close', () => {
+      pending.delete(name);
+      if (pending.size === 0) closed();
+    });
+  }
+}
+
+/** Gathers output of a command in one growing piece of memory, however small the packets are in which it comes. */
+interface OutputSink {
+  append(chunk: Uint8Array): void;
+  take(): Uint8Array;
+}
+
+const firstBytes = 4096;
+
+/** An empty sink. Its memory is at most twice what was appended. */
+export function createSink(): OutputSink {
+  let bytes = Buffer.alloc(0);
+  let used = 0;
+  return {
+    append: (chunk) => {
+      const needed = used + chunk.length;
+      if (needed > bytes.length) {
+        const grown = Buffer.allocUnsafeSlow(Math.max(firstBytes, needed, bytes.length * 2));
+        bytes.copy(grown, 0, 0, used);
+        bytes = grown;
+      }
+      bytes.set(chunk, used);
+      used = needed;
+    },
+    take: () => bytes.subarray(0, used),
+  };
+}
+
+/** What feeding a command's standard input tells. */
+interface FeedHooks {
+  /** A piece was handed to the connection, which has room for the next one. */
+  readonly moved: () => void;
+  /** The pieces ended with an error: what the command has read is not the whole. */
+  readonly broken: () => void;
+}
+
+/**
+ * Gives a command its standard input and ends it. Pieces are asked for one at a time, as fast as the node reads them;
+ * a command that ends early is asked for no more.
+ */
+export function feedInput(channel: ClientChannel, input: ExecLimits['stdin'], hooks: FeedHooks): void {
+  if (input === undefined) channel.end();
+  else if (input instanceof Uint8Array) channel.end(Buffer.from(input));
+  else feedPieces(channel, input, hooks).catch(() => hooks.broken());
+}
+
+async function feedPieces(channel: ClientChannel, pieces: AsyncIterable<Uint8Array>, hooks: FeedHooks): Promise<void> {
+  for await (const piece of pieces) {
+    if (!channel.writable) return;
+    if (!channel.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength))) await roomIn(channel);
+    hooks.moved();
+  }
+  channel.end();
+}
+
+/** Room for more, or an end of the channel. */
+const roomIn = (channel: ClientChannel): Promise<void> =>
+  new Promise((resolve) => {
+    const over = (): void => {
+      channel.off('drain', over).off('close', over).off('error', over);
+      resolve();
+    };
+    channel.on('drain', over).on('close', over).on('error', over);
+  });

@@ -51,24 +51,18 @@ export const strictAlgorithms = {
   compress: ['none'],
 } as const satisfies Algorithms;
 
-/** An algorithm by which a node may prove its host key. */
-export type HostKeyAlgorithm =
-  | 'ssh-ed25519'
-  | 'ecdsa-sha2-nistp256'
-  | 'ecdsa-sha2-nistp384'
-  | 'ecdsa-sha2-nistp521'
-  | 'rsa-sha2-512'
-  | 'rsa-sha2-256';
-
 /** Host-key algorithms in the order preferred when nothing is known about a node. `ssh-rsa` keys sign with SHA-2 only. */
-export const hostKeyAlgorithms: readonly HostKeyAlgorithm[] = [
+export const hostKeyAlgorithms = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
   'ecdsa-sha2-nistp384',
   'ecdsa-sha2-nistp521',
   'rsa-sha2-512',
   'rsa-sha2-256',
-];
+] as const;
+
+/** An algorithm by which a node may prove its host key. */
+export type HostKeyAlgorithm = (typeof hostKeyAlgorithms)[number];
 
 const keyTypeOf = (algorithm: string): string => (algorithm.startsWith('rsa-sha2-') ? 'ssh-rsa' : algorithm);
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { matchingLines } from '../../src/remote/keys/host-key.ts';
-import { type HostKeyVerdict, trustFor } from '../../src/remote/keys/host-key-trust.ts';
+import { type HostKeyVerdict, matchingLines, trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import { isThorough } from '../sample.ts';
 import { hasSshd, type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 

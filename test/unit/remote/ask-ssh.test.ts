@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { askSsh, type SshQuestion } from '../../../src/remote/ssh-config.ts';
+import { askSsh, type SshQuestion } from '../../../src/remote/resolve-reach.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-ask-'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSink } from '../../../src/remote/exec-command.ts';
+import { createSink } from '../../../src/remote/ssh-remote.ts';
 import { errorCodes, errorText } from '../../../src/remote/ssh2.ts';
 import { onOnePage, say } from '../one-page.ts';
 

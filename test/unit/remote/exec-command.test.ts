@@ -1,6 +1,5 @@
 import ssh2 from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type CommandHooks, startCommand } from '../../../src/remote/exec-command.ts';
 import {
   diagnoseExit,
   type ExecLimits,
@@ -8,6 +7,7 @@ import {
   type UnknownExit,
   unknownExit,
 } from '../../../src/remote/remote.ts';
+import { type CommandHooks, startCommand } from '../../../src/remote/ssh-remote.ts';
 import { FakeClient } from './fake-client.ts';
 
 /** Starts a command and notes what it tells; its result once it is there. */

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { ClientChannel } from 'ssh2';
 import { describe, expect, it } from 'vitest';
-import { feedInput } from '../../../src/remote/exec-command.ts';
 import type { ExecLimits } from '../../../src/remote/remote.ts';
+import { feedInput } from '../../../src/remote/ssh-remote.ts';
 
 /** A channel that has room for a piece where its turn says so. */
 function makeChannel(room: readonly boolean[] = []) {

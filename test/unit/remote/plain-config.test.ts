@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isPlainConfig, readIfThere } from '../../../src/remote/ssh-config.ts';
+import { isPlainConfig, readIfThere } from '../../../src/remote/resolve-reach.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-plain-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ import {
   parseSshConfig,
   type ReachEnv,
   type SshConfig,
-} from '../../../src/remote/ssh-config.ts';
+} from '../../../src/remote/resolve-reach.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 import { field } from './wire.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
+import type { ReachEnv } from '../../../src/remote/resolve-reach.ts';
 import { createReachResolver, localReachEnv, type ReachWish } from '../../../src/remote/resolve-reach.ts';
-import type { ReachEnv } from '../../../src/remote/ssh-config.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-reach-'));

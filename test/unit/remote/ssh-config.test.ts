@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDefaultIdentityList, judgeConfigLine, parseSshConfig } from '../../../src/remote/ssh-config.ts';
+import { isDefaultIdentityList, judgeConfigLine, parseSshConfig } from '../../../src/remote/resolve-reach.ts';
 
 // Taken from `ssh -G` of OpenSSH 9.2 for a Host block that sets all of these.
 const output = `host studio-1

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { entriesFor, matchesPattern, matchingLines } from '../../../../src/remote/keys/host-key.ts';
+import { entriesFor, matchesPattern, matchingLines } from '../../../../src/remote/keys/host-key-trust.ts';
 import { orderHostKeyAlgorithms, strictAlgorithms } from '../../../../src/remote/ssh2.ts';
 import { edKey, fields } from '../wire.ts';
 
