@@ -1,7 +1,13 @@
 import { escapeText } from '../diagnostics/escape.ts';
-import type { BenchLevel, PublishedSpeed } from '../model/bench.ts';
+import type { BenchLevel, BenchPublished } from '../model/documents.generated.ts';
 import { nodeSpan } from './nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
+
+/** A speed that somebody published, for so many Macs with such a model. */
+interface PublishedSpeed extends BenchPublished {
+  /** Words that the name of a model must have, all of them, to be this one. */
+  readonly words: readonly string[];
+}
 
 const geerling = 'https://www.jeffgeerling.com/blog/2025/15-tb-vram-on-mac-studio-rdma-over-thunderbolt-5';
 const beowulf = 'https://github.com/geerlingguy/beowulf-ai-cluster/issues/17';

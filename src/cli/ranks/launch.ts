@@ -1,22 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { PlaybookWork } from '../../apply/playbook-report.ts';
-import { openSession } from '../../apply/reach/session.ts';
+import { openSession, type Session } from '../../apply/reach/session.ts';
 import { freeRankPort } from '../../desired/endpoints.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { escapeText } from '../../diagnostics/escape.ts';
-import { launchBackend, launchFiles, launchGroup } from '../../drivers/launch-group.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { escapeLines, escapeText } from '../../diagnostics/escape.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import { type LaunchGroup, launchBackend, launchFiles, launchGroup } from '../../drivers/launch-group.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
+import { type Exit, exitText, type NodePath } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { blank, meshwright, withTail } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
-import { below, place } from '../../node/paths/node-paths.ts';
+import { below, place, renderPath } from '../../node/paths/node-paths.ts';
+import { mutatingCommand } from '../../node/root-script.ts';
 import { loginFact } from '../../rack/access/fact.ts';
 import { accountState } from '../../rack/accounts/account-state.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
@@ -25,7 +28,7 @@ import { read } from '../../rack/fact.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { holdsAgainst } from '../../rack/hold/node-holds.ts';
 import { rebootMarkFact } from '../../rack/placement/observed/starts-fact.ts';
-import type { LaunchAccount } from '../../rack/placement/start/launch-rank.ts';
+import { type LaunchAccount, launchRankCommand, launchRankScript } from '../../rack/placement/start/launch-rank.ts';
 import { seenNames } from '../../rack/placement/state/seen-names.ts';
 import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget.ts';
 import { nodesText } from '../../report/nodes-text.ts';
@@ -37,10 +40,9 @@ import { amongApplied, type NamedIn, placementNamed } from '../cluster/targets.t
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
-import { showDiagnostics } from '../terminal/console.ts';
+import { type Console, showDiagnostics } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { endOfRanks, launchRanks, type RanksEnd } from './launch-ranks.ts';
 
 const retryMs = 500;
 const lookMs = 60_000;
@@ -212,28 +214,13 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
   const runner = isLogin ? 'the ssh user, who can become root' : account.name;
   run.console.err(`launch: ${counted(nodes.length, 'rank')}, ${group.backend}, as ${runner}\n`);
   try {
-    const status = await launchRanks({
-      sessions,
-      group,
-      ...given({ account }),
-      folder: below(place.temporary, `meshwright-launch-${id}`),
-      words: (rank, file) => {
-        const values = new Map([
-          ['rank', `${rank}`],
-          ['size', `${nodes.length}`],
-          ['hostfile', file(launchFiles.hostfile)],
-          ['mpihostfile', file(launchFiles.mpi)],
-        ]);
-        return words.map((word) => filled(word, values));
-      },
-      console: run.console,
-      signal: run.signal,
-    });
+    const folder = below(place.temporary, `meshwright-launch-${id}`);
+    const status = await launchRanks(run, { sessions, group, account, folder, words });
     const whose = run.words[0] ?? nodesText(names);
     run.console.err(`launch: ranks of ${whose} ran${status === 0 ? '' : `; the worst ended with ${status}`}\n`);
     return status;
   } finally {
-    for (const session of sessions) session.close();
+    closeAll(sessions);
   }
 }
 
@@ -326,4 +313,170 @@ function budgetReasons(facts: Facts): readonly Reason[] {
   }
   if (!isSpent(budget.value)) return [];
   return [{ isSeen: true, words: budgetWords(budget.value) }];
+}
+
+/** How the ranks of one's own program came out; a bug is kept until what was stopped for them runs again. */
+type RanksEnd = { readonly kind: 'ended'; readonly status: number } | { readonly kind: 'bug'; readonly error: unknown };
+
+/** The status where nobody knows, as ssh has it. */
+const unknownStatus = 255;
+
+/** Runs ranks and never rejects: a problem is shown, and its status, as that of ranks whose lease was lost, is 255. */
+export async function endOfRanks(
+  console: Console,
+  lost: AbortSignal,
+  ranks: (ending: AbortSignal) => Promise<number>,
+): Promise<RanksEnd> {
+  try {
+    const status = await ranks(lost);
+    if (!lost.aborted) return { kind: 'ended', status };
+    console.err('launch: another run took the lease of a Mac; the ranks are ended\n');
+    return { kind: 'ended', status: unknownStatus };
+  } catch (error) {
+    if (!(error instanceof FleetError)) return { kind: 'bug', error };
+    showDiagnostics(console, error.diagnostics);
+    return { kind: 'ended', status: unknownStatus };
+  }
+}
+
+/** Ranks that are to run together. */
+interface Ranks {
+  /** In rank order. */
+  readonly sessions: readonly Session[];
+  readonly group: LaunchGroup;
+  /** The account that runs them; undefined is the ssh user. */
+  readonly account: LaunchAccount | undefined;
+  readonly folder: NodePath;
+  /** The words of each rank, with fields that are filled in. */
+  readonly words: readonly string[];
+}
+
+const longestMs = 2 ** 31 - 1;
+/** Longer than a rank has to end: whatever then still holds the connection is left behind. */
+const giveUpMs = 20_000;
+/** What a rank prints is shown as it comes; beyond this it is ended. */
+const maxBytes = 67_108_864;
+/** A line that does not end is shown in pieces. */
+const longestLine = 16_384;
+
+/**
+ * Runs all ranks at once, shows what they print behind their numbers, and ends all others when one ends badly or its
+ * connection breaks.
+ * @returns the worst exit status: of the ranks that ended by themselves, 128 and more for a signal, 255 for one of which
+ * nobody knows; 0 when all ended well
+ */
+async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<number> {
+  const { sessions } = ranks;
+  const ending = new AbortController();
+  let givingUp: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    ending.signal.addEventListener('abort', () => resolve(), { once: true });
+  }).then(() => {
+    givingUp = setTimeout(() => closeAll(sessions), giveUpMs);
+  });
+  const end = (): void => ending.abort();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  const statuses = await Promise.all(
+    sessions.map(async (session, rank) => {
+      const prefix = `${console.isSimulated ? 'simulated ' : ''}rank ${rank} ${session.node}`;
+      const exit = await runRank({ console, prefix, over }, ranks, session, rank);
+      if (ending.signal.aborted) return 0;
+      const status = exit.kind === 'exited' ? exit.code : exit.kind === 'signalled' ? 128 : unknownStatus;
+      if (status === 0) return 0;
+      console.err(`${prefix} ! ${exitText(exit)}${sessions.length > 1 ? '; the others are ended' : ''}\n`);
+      end();
+      return status;
+    }),
+  );
+  signal.removeEventListener('abort', end);
+  clearTimeout(givingUp);
+  return Math.max(0, ...statuses);
+}
+
+function closeAll(sessions: readonly Session[]): void {
+  for (const session of sessions) session.close();
+}
+
+/** Where one rank prints, and when its group is over. */
+interface RankView {
+  readonly console: Console;
+  readonly prefix: string;
+  readonly over: Promise<void>;
+}
+
+async function runRank(
+  { console, prefix, over }: RankView,
+  { sessions, account, group, folder, words }: Ranks,
+  session: Session,
+  number: number,
+): Promise<Exit> {
+  const out = lineWriter(`${prefix} | `, (text) => console.out(text));
+  const err = lineWriter(`${prefix} ! `, (text) => console.err(text));
+  const asked = await session.ask((rootPrefix) => {
+    const file = (name: string): string => `${renderPath(folder, rootPrefix)}/${name}`;
+    const values = new Map([
+      ['rank', `${number}`],
+      ['size', `${sessions.length}`],
+      ['hostfile', file(launchFiles.hostfile)],
+      ['mpihostfile', file(launchFiles.mpi)],
+    ]);
+    const environment = group.environment(number, file);
+    const rank = {
+      rootPrefix,
+      folder,
+      files: group.files,
+      environment,
+      words: words.map((word) => filled(word, values)),
+    };
+    const limits = {
+      name: 'launch',
+      deadlineMs: longestMs,
+      maxBytes,
+      onOutput: (stream: 'stdout' | 'stderr', piece: Uint8Array) => (stream === 'stdout' ? out : err).take(piece),
+    };
+    if (account === undefined || account.name === session.user) {
+      return { ...limits, command: launchRankCommand(rank), stdin: openUntil(over) };
+    }
+    const script = launchRankScript(rank, account);
+    return { ...limits, command: mutatingCommand(rootPrefix), script, stdin: openUntil(over, script) };
+  });
+  out.end();
+  err.end();
+  if (asked.kind === 'ended') return asked.result.exit;
+  console.err(`${prefix} ! ${plainText(asked.diagnostics[0].detail)}\n`);
+  return { kind: 'unknown', why: 'no-channel', reason: plainText(asked.diagnostics[0].detail) };
+}
+
+/** The line by which ranks live: behind a script nothing comes over it, and they end with it. */
+function openUntil(over: Promise<void>, script = ''): AsyncIterable<Uint8Array> {
+  const pieces = script === '' ? [] : [Buffer.from(script)];
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    const value = pieces.shift();
+    if (value !== undefined) return { done: false, value };
+    await over;
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
+
+/** Writes whole lines, each behind a prefix. */
+function lineWriter(prefix: string, write: (text: string) => void) {
+  const decoder = new TextDecoder();
+  let open = '';
+  const show = (lines: readonly string[]): void =>
+    write(lines.map((line) => `${prefix}${escapeLines(line)}\n`).join(''));
+  return {
+    take: (piece: Uint8Array): void => {
+      const lines = `${open}${decoder.decode(piece, { stream: true })}`.split('\n');
+      open = lines.pop() ?? '';
+      if (open.length > longestLine) lines.push(open.slice(0, longestLine));
+      open = open.length > longestLine ? open.slice(longestLine) : open;
+      if (lines.length > 0) show(lines);
+    },
+    end: (): void => {
+      if (open !== '') show([open]);
+      open = '';
+    },
+  };
 }

@@ -1,6 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { CommandOutcome } from '../../apply/reach/session.ts';
+import { type CommandOutcome, openSession, type Session } from '../../apply/reach/session.ts';
+import type { NodeWay } from '../../apply/reach/with-remote.ts';
+import { pause } from '../../apply/run-timing.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -9,23 +12,38 @@ import { type FailingRank, firstFailingRank, type RankSaid } from '../../drivers
 import { driverOf, requestPatternOf } from '../../drivers/registry.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
+import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
-import { type Prose, prose } from '../../model/text/prose.ts';
-import { parseRankReport, rankLogCommand, rankReportCommand } from '../../rack/placement/observed/rank-log.ts';
+import { labelled, type Prose, prose } from '../../model/text/prose.ts';
+import { withoutRequests } from '../../node/endpoint/request-lines.ts';
+import {
+  type LogMark,
+  type LogPart,
+  mostPartBytes,
+  parseLogParts,
+  parseRankReport,
+  rankLogCommand,
+  rankLogPartsCommand,
+  rankReportCommand,
+} from '../../rack/placement/observed/rank-log.ts';
 import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
+import { limiter } from '../../remote/limit-parallel.ts';
+import { diagnoseExit } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { placementNamed } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
-import { codeForNodes, type ExitCode, type NodeVerdict } from '../exit-codes.ts';
-import { answerText, askNodes, isAnswered, observeNodes, outcomeDiagnostics } from '../look/observe-fleet.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
+import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from '../exit-codes.ts';
+import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
+import { diagnosticsJson, showDiagnostics, showJson, waitingBytes } from '../terminal/console.ts';
+import { exitOfSignal } from '../terminal/signals.ts';
+import { useLimits } from '../use-limits.ts';
 import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts';
-import { followLogs } from './follow-logs.ts';
-import { fleetAsItRuns, type Observed, rankFacts, runsOn } from './where-they-run.ts';
+import { type ElsewhereRank, findElsewhere, fleetAsItRuns } from './where-they-run.ts';
 
 const usualLines = 40;
 /** What the command ends with where there is no log. */
@@ -81,7 +99,10 @@ interface Following {
   readonly fleet: DesiredFleet;
 }
 
-/** Every node is asked for all its logs at once. */
+/**
+ * Prints the end of the logs, then what comes to them, until the run is interrupted or nobody reads the answer any
+ * more. Every node has one connection, and is asked for all its logs at once, once in a second.
+ */
 async function follow(
   run: Run,
   wanted: readonly WantedRanks[],
@@ -90,27 +111,17 @@ async function follow(
   if (run.options.json) {
     throw usageError('--follow has no end, and --json is one document.', 'Leave one of the two out.');
   }
-  const { isSimulated } = ways;
-  const notices = elsewhere.map(earlierRank);
-  showDiagnostics(run.console, notices);
+  showDiagnostics(run.console, elsewhere.map(earlierRank));
   const pairs = wanted.flatMap(({ placement, nodes }) => nodes.map((node) => ({ placement, node })));
-  const nodes = [...new Set(pairs.map(({ node }) => node))];
-  const followed = (await ways.toAll(nodes)).map((way) => ({
-    way,
-    placements: pairs.filter(({ node }) => node.name === way.node).map(({ placement }) => placement),
-  }));
-  const prefix = prefixer(
-    pairs.map(({ placement, node }) => ({ placement, node: node.name })),
-    isSimulated,
-  );
-  return followLogs(run, followed, {
-    isSimulated,
-    lines,
-    requestPattern: (placement) => requestPatternOf(fleet, placement),
-    show: (placement, node, texts) => {
-      for (const text of texts) run.console.out(`${prefix(placement, node)} | ${escapeLines(text)}\n`);
-    },
-  });
+  const names = pairs.map(({ placement, node }) => ({ placement, node: node.name }));
+  const signal = AbortSignal.any([run.signal, run.console.outClosed]);
+  setMaxListeners(0, signal);
+  const prefix = prefixer(names, ways.isSimulated);
+  const watch = { run, lines, fleet, prefix, signal, limit: limiter(run.options.parallel) };
+  const nodeWays = await ways.toAll([...new Set(pairs.map(({ node }) => node))]);
+  const placementsOn = (name: string) => names.filter(({ node }) => node === name).map(({ placement }) => placement);
+  await Promise.all(nodeWays.map((way) => followNode(way, placementsOn(way.node), watch)));
+  return exitOfSignal(run.signal) ?? exitCode.done;
 }
 
 interface RankName {
@@ -240,58 +251,6 @@ async function findFailingRank(
     : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks, desired) };
 }
 
-/** A node that belongs to the other layout of a placement, and where that is instead. */
-interface ElsewhereRank {
-  readonly placement: string;
-  readonly node: NodeName;
-  /** A sentence. */
-  readonly words: string;
-}
-
-function layoutWords({ name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>, observed: Observed): string {
-  const on = (state: boolean | undefined): string =>
-    nodes.filter((node) => runsOn(name, node, observed) === state).join(', ');
-  const [running, idle, unseen] = [on(true), on(false), on(undefined)];
-  if (unseen !== '') {
-    const known = running === '' ? '' : `${name} runs on ${running}; `;
-    return `${known}nobody could see whether ${running === '' ? name : 'it'} runs on ${unseen}`;
-  }
-  if (running === '') return `${name} does not run, and its place is ${idle}`;
-  return `${name} runs on ${running}${idle === '' ? '' : `, and not on ${idle}`}`;
-}
-
-/** `kimi runs on studio-1, studio-2; no rank of it is on studio-4.` */
-export function elsewhereWords(
-  placement: Pick<DesiredPlacement, 'name' | 'nodes'>,
-  node: NodeName,
-  observed: Observed,
-): string {
-  const here = runsOn(placement.name, node, observed);
-  const own = here === undefined ? '' : `; ${here ? 'a rank of it is left' : 'no rank of it is'} on ${node}`;
-  return `${layoutWords(placement, observed)}${own}.`;
-}
-
-/** Looks where the placements run of which nodes of the other layout are meant. */
-async function findElsewhere(
-  run: Run,
-  { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: Ways },
-  wanted: readonly WantedRanks[],
-): Promise<readonly ElsewhereRank[]> {
-  const meant = wanted.flatMap(({ placement: name, elsewhere }) => {
-    const placement = fleet.placements.find((one) => one.name === name);
-    return placement === undefined ? [] : elsewhere.map((node) => ({ placement, node }));
-  });
-  if (meant.length === 0) return [];
-  const names = meant.flatMap(({ placement, node }) => [...placement.nodes, node]);
-  const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-  const observed = (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
-  return meant.map(({ placement, node }) => ({
-    placement: placement.name,
-    node,
-    words: elsewhereWords(placement, node, observed),
-  }));
-}
-
 /** The fleet as it may run: before anybody has looked, a rank may be on any node of either layout. */
 export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
   ...fleet,
@@ -337,4 +296,169 @@ function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placeme
   const ranks = here.length > 0 ? here : ranksIn(mayRunAnywhere(fleet));
   if (ranks.length === 0) throw usageError(`Nothing is placed on ${word}.`, 'Name a placement, or another node.');
   return ranks;
+}
+
+/** Between two looks at a node that answers. */
+const pauseMs = 1_000;
+/** Before a node that was lost is tried again. */
+const retryMs = 3_000;
+/** No more is asked for while so much of the answer waits for a slow reader. */
+const mostWaitingBytes = 1_048_576;
+/** Base64 is a third longer than its bytes, and heads are short. */
+const answerBytes = mostPartBytes * 2;
+
+interface Watch {
+  readonly run: Run;
+  /** How many lines of each log come first. */
+  readonly lines: number;
+  readonly fleet: DesiredFleet;
+  readonly prefix: (placement: string, node: string) => string;
+  readonly signal: AbortSignal;
+  readonly limit: ReturnType<typeof limiter>;
+}
+
+/** How far one log was read. */
+interface Followed {
+  readonly placement: string;
+  readonly reader: LineReader;
+  mark: LogMark | undefined;
+  /** What was said last of why there is nothing to read. */
+  told: string;
+}
+
+async function followNode(way: NodeWay, placements: readonly string[], watch: Watch): Promise<void> {
+  const { run, signal } = watch;
+  const session = openSession(way, { ...useLimits(run), retryMs: 0 });
+  const close = (): void => session.close();
+  signal.addEventListener('abort', close, { once: true });
+  const logs = placements.map(
+    (placement): Followed => ({ placement, reader: lineReader(), mark: undefined, told: '' }),
+  );
+  let lostBy = '';
+  while (!signal.aborted) {
+    const looked = await watch.limit(() => lookAt(session, logs, run.options.deadline));
+    if (signal.aborted) break;
+    if (looked.kind === 'lost') {
+      if (looked.problem.code !== lostBy) tellLost(looked.problem, way.node, watch);
+      lostBy = looked.problem.code;
+      session.forget();
+      await pause(retryMs, signal);
+      continue;
+    }
+    if (lostBy !== '') run.console.err(`${way.node}: answers again\n`);
+    lostBy = '';
+    for (const part of looked.parts) take(part, logs, way.node, watch);
+    do {
+      await pause(looked.parts.some(isFull) ? 0 : pauseMs, signal);
+    } while (waitingBytes() > mostWaitingBytes && !signal.aborted);
+  }
+  signal.removeEventListener('abort', close);
+  session.close();
+  for (const { placement, reader } of logs) showLines(watch, { placement, node: way.node }, reader.end());
+}
+
+const isFull = (part: LogPart): boolean => part.kind === 'part' && part.bytes.length === mostPartBytes;
+
+type Looked =
+  | { readonly kind: 'seen'; readonly parts: readonly LogPart[] }
+  | { readonly kind: 'lost'; readonly problem: Diagnostic };
+
+async function lookAt(session: Session, logs: readonly Followed[], deadlineMs: number): Promise<Looked> {
+  const wishes = logs.map(({ placement, mark }) => ({ placement, ...given({ mark }) }));
+  const answer = await session.ask((rootPrefix) => ({
+    name: 'rank-log',
+    command: rankLogPartsCommand(wishes, rootPrefix),
+    deadlineMs,
+    maxBytes: answerBytes * logs.length,
+  }));
+  if (answer.kind === 'unreached') return { kind: 'lost', problem: answer.diagnostics[0] };
+  const { exit, stdout } = answer.result;
+  const broken = diagnoseExit(session.node, exit);
+  if (broken !== undefined) return { kind: 'lost', problem: broken };
+  const parts = isSuccess(exit) ? parseLogParts(new TextDecoder().decode(stdout)) : undefined;
+  return parts === undefined
+    ? { kind: 'lost', problem: cannotRead(session.node, `the command that reads logs ended with ${exitText(exit)}`) }
+    : { kind: 'seen', parts };
+}
+
+const cannotRead = (node: NodeName, why: string): Diagnostic =>
+  diagnose('logs/cannot-read', { detail: prose`${labelled(node)}${why}.`, subject: nodeSubject(node) });
+
+function tellLost(problem: Diagnostic, node: NodeName, { run }: Watch): void {
+  showDiagnostics(run.console, [problem]);
+  run.console.err(`${node}: is tried again every ${retryMs / 1_000} s\n`);
+}
+
+/** Shows what came of one log, and notes how far it was read. */
+function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: Watch): void {
+  const log = logs.find(({ placement }) => placement === part.placement);
+  if (log === undefined) return;
+  const { run } = watch;
+  if (part.kind !== 'part') {
+    if (log.told !== part.kind) tellMissing(part, node, run);
+    log.told = part.kind;
+    return;
+  }
+  log.told = '';
+  const isFirst = log.mark === undefined;
+  if (log.mark !== undefined && part.from < log.mark.bytes) {
+    showLines(watch, { placement: log.placement, node }, log.reader.end());
+    run.console.err(`${node}: the log of ${log.placement} began anew\n`);
+  }
+  const lines = log.reader.add(part.bytes);
+  log.mark = part.mark;
+  // The last piece of a long log begins in the middle of a line.
+  const whole = isFirst && part.from > 0 ? lines.slice(1) : lines;
+  showLines(watch, { placement: log.placement, node }, whole, isFirst ? watch.lines : whole.length);
+}
+
+/** Shows lines without requests; at most so many of them, the last ones. */
+function showLines(watch: Watch, rank: RankName, lines: readonly string[], most = lines.length): void {
+  const { placement, node } = rank;
+  const shown = withoutRequests(lines, requestPatternOf(watch.fleet, placement));
+  for (const text of shown.slice(Math.max(0, shown.length - most))) {
+    watch.run.console.out(`${watch.prefix(placement, node)} | ${escapeLines(text)}\n`);
+  }
+}
+
+function tellMissing({ kind, placement }: LogPart, node: NodeName, { console }: Run): void {
+  if (kind === 'none') console.err(`${node}: ${placement} has no log; it is waited for\n`);
+  else showDiagnostics(console, [cannotRead(node, `the log of ${placement} is no file that this user may read`)]);
+}
+/** Longer lines than this are cut in two: a rank may print without end. */
+const longestLine = 65_536;
+
+/** Makes lines of bytes that come in pieces. */
+interface LineReader {
+  /** The lines that these bytes end. */
+  readonly add: (bytes: Uint8Array) => readonly string[];
+  /** What stands behind the last line break, when no more will come. The next bytes begin anew. */
+  readonly end: () => readonly string[];
+}
+
+/** A reader of UTF-8, whose characters may be torn between two pieces. */
+export function lineReader(): LineReader {
+  let decoder = new TextDecoder();
+  let rest = '';
+  return {
+    add: (bytes) => {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+      const last = lines.pop() ?? '';
+      const whole = Math.floor(last.length / longestLine) * longestLine;
+      rest = last.slice(whole);
+      const long = whole === 0 ? [] : cut(last.slice(0, whole));
+      return [...lines.flatMap(cut), ...long].map((line) => line.replace(/\r$/, ''));
+    },
+    end: () => {
+      const left = rest + decoder.decode();
+      decoder = new TextDecoder();
+      rest = '';
+      return left === '' ? [] : [left];
+    },
+  };
+}
+
+function cut(line: string): readonly string[] {
+  const count = Math.max(1, Math.ceil(line.length / longestLine));
+  return Array.from({ length: count }, (_, at) => line.slice(at * longestLine, (at + 1) * longestLine));
 }

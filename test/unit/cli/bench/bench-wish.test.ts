@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BenchSubject, benchWish, beyondParallel } from '../../../../src/cli/bench/bench.ts';
-import { questionBody } from '../../../../src/cli/bench/bench-levels.ts';
+import { type BenchSubject, benchWish, beyondParallel, questionBody } from '../../../../src/cli/bench/bench.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { chatRequest } from '../../../../src/drivers/contract/chat-request.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lineReader } from '../../../../src/cli/ranks/follow-logs.ts';
+import { lineReader } from '../../../../src/cli/ranks/logs.ts';
 
 describe('a reader of lines', () => {
   it('gives a line when it ends, also one whose characters are torn apart', () => {

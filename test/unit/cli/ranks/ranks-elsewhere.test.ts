@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { elsewhereWords } from '../../../../src/cli/ranks/logs.ts';
+import { elsewhereWords } from '../../../../src/cli/ranks/where-they-run.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type MeshRack, observeMesh, threeMembers } from '../../../rack/placements.ts';
 import { fleetWithFallback, kimi } from '../../../rack/plans.ts';

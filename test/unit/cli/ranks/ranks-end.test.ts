@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOfRanks } from '../../../../src/cli/ranks/launch-ranks.ts';
+import { endOfRanks } from '../../../../src/cli/ranks/launch.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
