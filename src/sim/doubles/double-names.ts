@@ -1,8 +1,14 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import type { DesiredDoorman, DesiredRuntime } from '../../model/desired.ts';
 
+/** The keys of a runtime that its double needs. */
+type DoubledKeys =
+  | { readonly driver: 'exo'; readonly version: string; readonly dialect: '1.0.71' | 'main'; readonly program: string }
+  | { readonly driver: 'llamacpp-rpc'; readonly server: string; readonly worker: string }
+  | { readonly driver: 'mlx' | 'command' };
+
 /** A runtime of the file, or Node for a published endpoint. */
-export type DoubledProgram = DesiredRuntime | DesiredDoorman;
+export type DoubledProgram = (DesiredRuntime & DoubledKeys) | DesiredDoorman;
 
 const versionIn = (text: string, pattern: RegExp): string => {
   const [, version] = pattern.exec(text) ?? [];
