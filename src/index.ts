@@ -23,14 +23,14 @@
 export { type ObserveOptions, observeFleet } from './apply/reach/observe.ts';
 export type { NodeWay, Way } from './apply/reach/with-remote.ts';
 export type { LoadedCluster } from './config/load-cluster-with.ts';
-export { type LoadedLock, parseLock } from './config/lock.ts';
+export type { LoadedLock } from './config/lock.ts';
 export type { Diagnostic } from './diagnostics/diagnostic.ts';
 export { FleetError } from './diagnostics/diagnostic.ts';
 export { plainText, proseText, type Reader } from './diagnostics/prose-text.ts';
 export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
 export { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
 export { codes, type DiagnosticCode } from './engine/diagnose/rules.ts';
-export { loadCluster } from './engine/load-cluster.ts';
+export { loadCluster, parseLock } from './engine/load-cluster.ts';
 export { type FactName, type FactValues, readFact } from './engine/observe/facts.ts';
 export type { ClusterLock } from './model/cluster-lock.ts';
 export type { ClusterSpec } from './model/cluster-spec.generated.ts';

@@ -47,7 +47,7 @@ function judge(document: ReadDocument, drivers: KeysByDriver): LoadedCluster {
   const spec = document.value as ClusterSpec;
   const { source, map } = document;
   const whereIs = (pointer: string): SourceRange => placeOf(source, spanOf(map, { pointer, at: 'key' }), pointer);
-  return { spec, fleet: resolveFleet(spec), diagnostics, whereIs };
+  return { spec, fleet: resolveFleet(spec, drivers), diagnostics, whereIs };
 }
 
 /** What is wrong with the YAML explains the rest; how another reader would read a text only matters if it is right. */
@@ -62,7 +62,7 @@ function ruleProblems(document: ReadDocument, drivers: KeysByDriver): readonly P
     document.map.has(target.pointer)
       ? `line ${placeOf(document.source, spanOf(document.map, target)).line}`
       : pointerText(target.pointer);
-  const own = Object.values(drivers).flatMap((keys) => keys.rules ?? []);
+  const own = [...drivers.values()].flatMap((keys) => keys.rules ?? []);
   return [...rules, ...own]
     .flatMap((rule) => rule(draft, place, drivers))
     .map((finding) => problemOf(finding, document));

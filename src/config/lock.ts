@@ -1,5 +1,6 @@
 import { firstAddress, linkText, parseIpv4Network, parseLink } from '../desired/addresses.ts';
 import { pointerTo } from '../desired/draft.ts';
+import type { KeysByDriver } from '../desired/rules/rule.ts';
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
@@ -36,7 +37,7 @@ interface LockSections {
 type LockedThings = Omit<ClusterLock, 'file' | 'hostKeys' | 'prebootKeys'>;
 
 /** Reads the sections of a lock that its schema has let pass; a section that is not there is empty. */
-function lockedThings({ value }: ReadDocument): LockedThings {
+function lockedThings({ value }: ReadDocument, drivers: KeysByDriver): LockedThings {
   const sections = value as LockSections;
   const links = Object.entries(sections.links ?? {});
   const former = Object.entries(sections.formerNetworks ?? {});
@@ -52,7 +53,9 @@ function lockedThings({ value }: ReadDocument): LockedThings {
     ...given({
       runtimeFiles: sections.runtimeFiles && eachValue(sections.runtimeFiles, readContent),
       takenBack: sections.takenBack && eachValue(sections.takenBack, readTakenBack),
-      runtimeKeys: sections.runtimeKeys && eachValue(sections.runtimeKeys, (lines) => lines.flatMap(readRuntimeKeys)),
+      runtimeKeys:
+        sections.runtimeKeys &&
+        eachValue(sections.runtimeKeys, (lines) => lines.flatMap((line) => readRuntimeKeys(line, drivers))),
     }),
     models: eachValue(sections.models ?? {}, ({ source, files }) => ({
       source,
@@ -71,8 +74,8 @@ function readTakenBack(text: string): TakenBack {
 }
 
 /** A line that holds no keys is left out: then a rollback to that version has those of the file. */
-function readRuntimeKeys(line: string): readonly KeptKeys[] {
-  const keys = parseKeys(line.slice(65));
+function readRuntimeKeys(line: string, drivers: KeysByDriver): readonly KeptKeys[] {
+  const keys = parseKeys(line.slice(65), drivers);
   return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
 }
 
@@ -206,13 +209,17 @@ const hints: Readonly<Record<string, Prose>> = {
   'schema/unsupported-version': 'Restore the file from version control, or use the meshwright that wrote it.',
 };
 
-/** Reads and judges `cluster.lock`. Never throws; `lock` is there unless a diagnostic is an error. */
-export function parseLock(input: string | Uint8Array, file: string): LoadedLock {
-  const { diagnostics, ...read } = readLock(input, file);
+/**
+ * Reads and judges `cluster.lock`. Never throws; `lock` is there unless a diagnostic is an error.
+ *
+ * @param drivers the keys of every driver, from the list of drivers
+ */
+export function parseLockWith(drivers: KeysByDriver, input: string | Uint8Array, file: string): LoadedLock {
+  const { diagnostics, ...read } = readLock(drivers, input, file);
   return { ...read, diagnostics: diagnostics.map((one) => ({ ...one, hint: hints[one.code] ?? one.hint })) };
 }
 
-function readLock(input: string | Uint8Array, file: string): LoadedLock {
+function readLock(drivers: KeysByDriver, input: string | Uint8Array, file: string): LoadedLock {
   const document = readDocument(input, file);
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
   const formProblems = [
@@ -230,7 +237,7 @@ function readLock(input: string | Uint8Array, file: string): LoadedLock {
   const diagnostics = diagnosticsOf(document.source, [...problems, ...networkProblems(document), ...formProblems]);
   return hasErrors(diagnostics)
     ? { diagnostics }
-    : { lock: { file, hostKeys: pins, ...prebootPart(preboot), ...lockedThings(document) }, diagnostics };
+    : { lock: { file, hostKeys: pins, ...prebootPart(preboot), ...lockedThings(document, drivers) }, diagnostics };
 }
 
 type Pins = Readonly<Record<string, readonly PinnedKey[]>>;

@@ -4,7 +4,6 @@ import type {
   Model as ModelSpec,
   Node as NodeSpec,
   Placement as PlacementSpec,
-  Runtime as RuntimeSpec,
 } from '../model/cluster-spec.generated.ts';
 import type {
   DesiredDoorman,
@@ -14,7 +13,6 @@ import type {
   DesiredPlacement,
   DesiredRuntime,
   DesiredWiredLimit,
-  ExoRuntime,
   ModelSource,
   Publication,
   WishedSettings,
@@ -29,7 +27,7 @@ import { isDayOver } from '../model/text/units.ts';
 import { parseIpv4Network, parseLink, parseLinkEnd } from './addresses.ts';
 import { contextTokens, durationMs, memoryLabelBytes, sizeBytes } from './amounts.ts';
 import { defaultEndpointPort } from './draft.ts';
-import { usualPointer } from './endpoints.ts';
+import type { KeysByDriver } from './rules/rule.ts';
 import { keySources, resolveSecretSource, withHiddenVariables } from './secret-sources.ts';
 
 /** The fleet in which every hold of the file is marked of which the last day was over by this time. */
@@ -46,7 +44,7 @@ export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFlee
  * The whole file with its defaults filled in. The spec must have passed the schema and the meaning rules: what they
  * refuse is not looked at again.
  */
-export function resolveFleet(spec: ClusterSpec): DesiredFleet {
+export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredFleet {
   const nodes = Object.entries(spec.nodes)
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -66,7 +64,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
     },
     thunderbolt: resolveThunderbolt(spec, nodes),
     ...given({ doorman }),
-    runtimes: resolveRuntimes(spec),
+    runtimes: resolveRuntimes(spec, drivers),
     models: resolveModels(spec),
     placements: resolvePlacements(spec),
   });
@@ -176,57 +174,11 @@ const byName = <T>(specs: Readonly<Record<string, T>> | undefined): readonly (re
   Object.entries(specs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** The runtimes of a file with their defaults, sorted by name; archives as the file has them. */
-export const resolveRuntimes = ({ runtimes }: ClusterSpec): readonly DesiredRuntime[] =>
-  byName(runtimes).map(([name, spec]) => resolveRuntime(name, spec));
-
-function resolveRuntime(name: string, spec: RuntimeSpec): DesiredRuntime {
-  const { archive } = spec;
-  switch (spec.driver) {
-    case 'command':
-      return { driver: 'command', name, archive, extras: [], ...commandHalf(spec) };
-    case 'llamacpp-rpc': {
-      const { server = 'bin/llama-server', worker = 'bin/ggml-rpc-server', cache = 'none' } = spec;
-      return { driver: 'llamacpp-rpc', name, archive, extras: [], server, worker, cache };
-    }
-    case 'mlx': {
-      const extras = [{ name: requirementsName, source: spec.requirements ?? '' }];
-      const { python = '', wheels } = spec;
-      return { driver: 'mlx', name, archive, extras, python, ...given({ wheels }) };
-    }
-    case 'exo': {
-      const { version = '', program = 'EXO.app/Contents/Resources/exo/exo' } = spec;
-      return { driver: 'exo', name, archive, extras: [], version, dialect: dialectOf(version), program };
-    }
-  }
-}
-
-function tokenOf({ path = '/v1/chat/completions', json, golden }: NonNullable<RuntimeSpec['token']> = {}) {
-  return { path, json: json ?? usualPointer(path), ...given({ golden }) };
-}
-
-/** What the locked requirements are called in the tree of their runtime. */
-export const requirementsName = 'requirements.lock';
-
-const commandHalf = ({ command, order, restart, joined, token }: RuntimeSpec) => ({
-  command: [...(command ?? [])],
-  order: order ?? ('leader-first' as const),
-  restart: restart ?? ('group' as const),
-  joinedListening: joined?.listening ?? '{port}',
-  token: tokenOf(token),
-});
-
-/** The newest release that still speaks over libp2p; nodes of the two dialects never meet. @see exo: dialects */
-const lastOfOldDialect = [1, 0, 71] as const;
-
-/** The dialect that a version of exo speaks; what is no version counts as the newest of the old one. */
-export function dialectOf(version: string): ExoRuntime['dialect'] {
-  const numbers = version.split(/[-+.]/).map(Number);
-  for (const [index, last] of lastOfOldDialect.entries()) {
-    const number = numbers[index] ?? 0;
-    if (number !== last) return number < last ? '1.0.71' : 'main';
-  }
-  return '1.0.71';
-}
+export const resolveRuntimes = ({ runtimes }: ClusterSpec, drivers: KeysByDriver): readonly DesiredRuntime[] =>
+  byName(runtimes).map(([name, spec]) => {
+    const { driver, archive } = spec;
+    return { driver, name, archive, extras: [], ...drivers.get(driver)?.resolve(spec) };
+  });
 
 /** The models of a file, sorted by name; the list of files is empty where the file has none. */
 const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredModel[] =>

@@ -40,7 +40,7 @@ const drivers: Readonly<Record<DriverName, RuntimeDriver>> = {
 export const isDriver = (word: string): word is DriverName => Object.hasOwn(drivers, word);
 
 /** The keys that each driver takes. */
-export const keysByDriver: KeysByDriver = Object.fromEntries(Object.values(drivers).map(({ id, keys }) => [id, keys]));
+export const keysByDriver: KeysByDriver = new Map(Object.values(drivers).map(({ id, keys }) => [id, keys]));
 
 /** The driver of a runtime. */
 export const driverOf = ({ driver }: Pick<DesiredRuntime, 'driver'>): RuntimeDriver => drivers[driver];

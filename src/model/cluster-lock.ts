@@ -29,10 +29,11 @@ export interface TakenBack {
   readonly from: Digest;
 }
 
-type WithoutSource<R> = R extends unknown ? Omit<R, keyof RuntimeSource> : never;
-
-/** The keys of a runtime that belong to one version of it: how its programs are called and spoken to. */
-export type RuntimeKeys = WithoutSource<DesiredRuntime>;
+/**
+ * The keys of a runtime that belong to one version of it: how its programs are called and spoken to. Its driver knows
+ * the others.
+ */
+export type RuntimeKeys = Omit<DesiredRuntime, keyof RuntimeSource>;
 
 /** One version of a runtime with the keys that it was started with. */
 export interface KeptKeys {

@@ -1,4 +1,4 @@
-import type { ClusterSpec } from './cluster-spec.generated.ts';
+import type { ClusterSpec, Runtime as RuntimeSpec } from './cluster-spec.generated.ts';
 import type { Digest } from './digest.ts';
 import type { Known } from './known.ts';
 import type { ModelShape } from './model-shape.ts';
@@ -76,56 +76,19 @@ export interface RuntimeSource {
   readonly hasFileKeys?: true;
 }
 
-/** Any program that the file gives the command line of. */
-export interface CommandRuntime extends RuntimeSource {
-  readonly driver: 'command';
-  /** Words with `{field}`s: the command line of one rank. */
-  readonly command: readonly string[];
-  readonly order: 'leader-first' | 'followers-first' | 'together';
-  /** Whether one dead member restarts all of them, or only itself. */
-  readonly restart: 'group' | 'node';
-  /** TCP port, as text with `{field}`s, on which a started member listens when it counts as joined. */
-  readonly joinedListening: string;
-  /** `golden: equal` says that its answer to the golden question is the same after every start. */
-  readonly token: { readonly path: string; readonly json: string; readonly golden?: 'equal' };
-}
+/** The word that the file has for a driver. */
+export type DriverName = RuntimeSpec['driver'];
 
-/** llama.cpp: a server on the leader, and its RPC workers on the other nodes. */
-export interface LlamaRuntime extends RuntimeSource {
-  readonly driver: 'llamacpp-rpc';
-  /** The two programs, by their paths in the archive. */
-  readonly server: string;
-  readonly worker: string;
-  /** Whether workers keep tensors over a restart, each verified before every start. */
-  readonly cache: 'none' | 'verified';
-}
-
-/** mlx-lm over JACCL or over sockets. The archive is that of uv; `requirements.lock` is an extra. */
-export interface MlxRuntime extends RuntimeSource {
-  readonly driver: 'mlx';
-  /** Version of Python, such as `3.12`. */
-  readonly python: string;
+/** A program that runs models. What else it has is known to its driver alone, in `runtime.ts` of its folder. */
+export interface DesiredRuntime extends RuntimeSource {
+  readonly driver: DriverName;
+  /** Version of Python, such as `3.12`, where every node builds it from packages; absent where its archive is unpacked. */
+  readonly python?: string;
   /** The folder of wheels for nodes without internet, as the file has it; what lies in it is among the extras once settled. */
   readonly wheels?: string;
   /** Versions by the names of packages; absent until settled, and where nobody could read the list. */
   readonly packages?: Readonly<Record<string, string>>;
 }
-
-/** exo, from the disk image of its app. */
-export interface ExoRuntime extends RuntimeSource {
-  readonly driver: 'exo';
-  readonly version: string;
-  /** The flags and answers that it has: those of the release 1.0.71, or those of the main branch since June 2026. */
-  readonly dialect: '1.0.71' | 'main';
-  /** The program, by its path in the image. */
-  readonly program: string;
-}
-
-/** A program that runs models. */
-export type DesiredRuntime = CommandRuntime | LlamaRuntime | MlxRuntime | ExoRuntime;
-
-/** The word that the file has for a driver. */
-export type DriverName = DesiredRuntime['driver'];
 
 /** Where the files of a model come from. */
 export type ModelSource =

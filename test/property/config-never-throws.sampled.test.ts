@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LoadedCluster } from '../../src/config/load-cluster-with.ts';
-import { parseLock } from '../../src/config/lock.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../../src/diagnostics/render.ts';
-import { loadCluster } from '../../src/engine/load-cluster.ts';
+import { loadCluster, parseLock } from '../../src/engine/load-cluster.ts';
 import { runs } from '../runs.ts';
 
 const file = 'cluster.yaml';

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { CommandRuntime } from '../../src/drivers/command/runtime.ts';
 import type { PlacementFinding } from '../../src/drivers/contract/driver.ts';
+import type { ExoRuntime } from '../../src/drivers/exo/runtime.ts';
 import { judgeModelFit } from '../../src/drivers/judge-model-fit.ts';
-import type { DesiredFleet, DesiredPlacement, DesiredRuntime, DriverName } from '../../src/model/desired.ts';
+import type { LlamaRuntime } from '../../src/drivers/llamacpp/runtime.ts';
+import type { MlxRuntime } from '../../src/drivers/mlx/runtime.ts';
+import type { DesiredFleet, DesiredPlacement, DriverName } from '../../src/model/desired.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { canRun, type ModelFit } from '../../src/model/fit.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
@@ -12,7 +16,7 @@ import { evenShape, gib } from '../unit/engine/plan/fit-shapes.ts';
 
 const from = { archive: '/archives/one.tar.gz', extras: [], name: 'one' };
 
-function runtimeOf(driver: DriverName, mlxLm: string): DesiredRuntime {
+function runtimeOf(driver: DriverName, mlxLm: string): MlxRuntime | ExoRuntime | LlamaRuntime | CommandRuntime {
   switch (driver) {
     case 'mlx':
       return { ...from, driver, python: '3.12', packages: { 'mlx-lm': mlxLm } };

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emptyLock, parseLock } from '../../src/config/lock.ts';
+import { emptyLock } from '../../src/config/lock.ts';
 import { renderLock } from '../../src/config/lock-text.ts';
 import { settleFleet } from '../../src/desired/settle/settle.ts';
 import { isTreePath } from '../../src/desired/tree-paths.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
-import { loadCluster } from '../../src/engine/load-cluster.ts';
+import { keysByDriver } from '../../src/drivers/registry.ts';
+import { loadCluster, parseLock } from '../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { digest } from '../../src/model/digest.ts';
@@ -76,7 +77,7 @@ thunderbolt: { addressing: { pool: 10.77.0.0/24 }, links: [${declared.join(', ')
 }
 
 const settle = (declared: readonly string[], from: ClusterLock) =>
-  settleFleet(fleetWith(declared), from, { archives: {}, folders: {} }, '/rack');
+  settleFleet(fleetWith(declared), from, { archives: {}, folders: {} }, '/rack', keysByDriver);
 
 describe('a lock file', () => {
   it('reads back whatever was written', () => {

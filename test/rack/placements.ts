@@ -1,19 +1,14 @@
 /** Fleets with placements on the rack of four, and how their ranks and doors are seen. */
 
 import { linkText } from '../../src/desired/addresses.ts';
+import type { CommandRuntime } from '../../src/drivers/command/runtime.ts';
 import { configurePlacement } from '../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../src/drivers/contract/driver.ts';
+import type { ExoRuntime } from '../../src/drivers/exo/runtime.ts';
+import type { LlamaRuntime } from '../../src/drivers/llamacpp/runtime.ts';
+import type { MlxRuntime } from '../../src/drivers/mlx/runtime.ts';
 import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
-import type {
-  CommandRuntime,
-  DesiredFleet,
-  DesiredModel,
-  DesiredPlacement,
-  DesiredRuntime,
-  ExoRuntime,
-  LlamaRuntime,
-  MlxRuntime,
-} from '../../src/model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../src/model/desired.ts';
 import { digest, digestOf } from '../../src/model/digest.ts';
 import type { LaunchdService } from '../../src/model/facts/daemons.ts';
 import type { PlacementMember, TokenSight } from '../../src/model/facts/fact-values.ts';
@@ -178,7 +173,7 @@ export function llamaFleet({ placement, runtime, files, links = () => true }: Ll
 }
 
 const tree = { ...archived('x.tar.gz', 'x'), sizeBytes: 1, name: 'reference' };
-const runtimes: Readonly<Record<string, DesiredRuntime>> = {
+const runtimes: Readonly<Record<string, LlamaRuntime | MlxRuntime | ExoRuntime>> = {
   'llamacpp-rpc': { ...tree, driver: 'llamacpp-rpc', server: 'a', worker: 'b', cache: 'none' },
   mlx: { ...tree, driver: 'mlx', python: '3.12' },
   exo: { ...tree, driver: 'exo', version: '1.0.71', dialect: '1.0.71', program: 'exo' },

@@ -4,6 +4,7 @@ import { readArchive, readFolder } from '../../src/cli/sources/read-sources.ts';
 import { type SettledFleet, settleFleet, settleShapes } from '../../src/desired/settle/settle.ts';
 import { type SourcePlace, sourcesToRead } from '../../src/desired/settle/settle-trees.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
+import { keysByDriver } from '../../src/drivers/registry.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { type FileValue, fileText } from './converge-file.ts';
@@ -49,7 +50,7 @@ export async function readFile(file: FileValue, lock: ClusterLock, folder: strin
     folders: await byName(folders, readFolder),
     keys: keysOf(fleet),
   };
-  const settled = await withShapes(settleFleet(fleet, lock, sources, folder));
+  const settled = await withShapes(settleFleet(fleet, lock, sources, folder, keysByDriver));
   const codes = errorsIn(settled.diagnostics);
   return codes.length === 0 ? { kind: 'settled', settled } : { kind: 'refused', codes };
 }

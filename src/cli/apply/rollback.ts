@@ -3,6 +3,7 @@ import { everyNode } from '../../desired/layouts.ts';
 import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { keysByDriver } from '../../drivers/registry.ts';
 import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
@@ -116,7 +117,8 @@ function withVersion(
   const ofFile = opened.fleet.runtimes.find((one) => one.name === name);
   const runtimes = fleet.runtimes.map((one): DesiredRuntime => {
     if (one.name !== name || ofFile === undefined) return one;
-    const { takenBackFrom: _, hasFileKeys: __, ...plain } = withKeys(one, keysOf(ofFile));
+    const keys = keysOf(ofFile, keysByDriver);
+    const { takenBackFrom: _, hasFileKeys: __, ...plain } = keys === undefined ? one : withKeys(one, keys);
     return to === from ? { ...plain, digest: to } : withKeptKeys({ ...plain, digest: to, takenBackFrom: from }, lock);
   });
   return { ...fleet, runtimes };

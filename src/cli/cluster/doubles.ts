@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { requirementsName } from '../../desired/resolve.ts';
+import { requirementsName } from '../../desired/settle/python-packages.ts';
 import { absolutePath } from '../../desired/settle/settle-trees.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
-import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredRuntime, RuntimeSource } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { fitLines } from '../../report/page.ts';
 import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
@@ -26,9 +26,9 @@ interface Doubled {
 
 type Programs = Pick<DesiredFleet, 'runtimes' | 'doorman'>;
 
-/** The programs of a fleet that have archives. */
-export const programsIn = ({ runtimes, doorman }: Programs): readonly (DesiredRuntime | DesiredDoorman)[] => [
-  ...runtimes,
+/** The programs of a fleet that have archives; each runtime has the keys that its driver gave it. */
+export const programsIn = ({ runtimes, doorman }: Programs): readonly DoubledProgram[] => [
+  ...(runtimes as readonly (DesiredRuntime & DoubledProgram)[]),
   ...(doorman === undefined ? [] : [doorman]),
 ];
 
@@ -45,7 +45,7 @@ export function doublesIn(run: Run, clusterFile: string, fleet: Programs): reado
     const lacks = (path: string | undefined): path is string =>
       path !== undefined && whyDoubled(at(path)) !== undefined;
     const list = program.extras.find((extra) => extra.name === requirementsName)?.source;
-    const wheels = 'driver' in program && program.driver === 'mlx' ? program.wheels : undefined;
+    const wheels = 'driver' in program ? program.wheels : undefined;
     return [
       {
         name,
@@ -84,7 +84,7 @@ const linesOf = (path: string): readonly string[] => (existsSync(path) ? readFil
 
 /** The fleet whose programs come from the archives of their doubles, where they have some. */
 export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doubled[]): F {
-  const doubled = <P extends DoubledProgram>(program: P): P => {
+  const doubled = <P extends RuntimeSource>(program: P): P => {
     const found = doubles.find((one) => one.program.name === program.name);
     if (found === undefined) return program;
     const { archive, requirements, wheels } = found;

@@ -1,11 +1,11 @@
 import type { LoadedCluster } from '../../config/load-cluster-with.ts';
-import { emptyLock, parseLock } from '../../config/lock.ts';
+import { emptyLock } from '../../config/lock.ts';
 import { judgeHolds } from '../../desired/resolve.ts';
 import { selectNodes } from '../../desired/select.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { countText, type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
-import { loadCluster } from '../../engine/load-cluster.ts';
+import { loadCluster, parseLock } from '../../engine/load-cluster.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import { meshwright } from '../../model/text/command.ts';

@@ -7,6 +7,7 @@ import { keptKeys, keysOf } from '../../desired/settle/settle-runtime.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { keysByDriver } from '../../drivers/registry.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -63,13 +64,13 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const wanted = withDoubles(base.opened.fleet, doubles);
   const sources = await readSources(run, sourcesToRead(wanted, base.lock, folder));
   const keys = await readKeys(run, wanted, folder);
-  const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder);
+  const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder, keysByDriver);
   // What an earlier run has settled with these keys was compared then.
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);
     const file = base.opened.fleet.runtimes.find((one) => one.name === name);
     const kept = keptKeys(base.lock, name, runtime?.takenBackFrom ?? runtime?.digest);
-    return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file));
+    return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
   const named = { fleet: base.opened.fleet, baseFolder: folder, whereIs: base.opened.whereIs };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(named, run.signal, isNew))]);
@@ -88,7 +89,7 @@ const nothingRead: SourceFacts = { archives: {}, folders: {} };
  */
 export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
   const { doubles: _, ...base } = baseOf(run, opened);
-  const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path));
+  const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path), keysByDriver);
   const runtimes = fleet.runtimes.filter(({ digest }) => digest !== undefined);
   const models = fleet.models.filter(({ digest }) => digest !== undefined);
   const hasDoorman = fleet.doorman?.digest !== undefined;
@@ -109,7 +110,7 @@ export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet => lo
 
 const lockedWhole = (run: Run, opened: OpenedCluster) => {
   const { lock } = baseOf(run, opened);
-  return { lock, fleet: settleFleet(opened.fleet, lock, nothingRead, dirname(opened.path)).fleet };
+  return { lock, fleet: settleFleet(opened.fleet, lock, nothingRead, dirname(opened.path), keysByDriver).fleet };
 };
 
 /**

@@ -2,23 +2,15 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { contextTokens, memoryLabelBytes } from '../../desired/amounts.ts';
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
-import { requirementsName } from '../../desired/resolve.ts';
-import { settlePackages } from '../../desired/settle/python-packages.ts';
+import { requirementsName, settlePackages } from '../../desired/settle/python-packages.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/settle-trees.ts';
 import { isTreePath } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { judgeModelFit } from '../../drivers/judge-model-fit.ts';
-import { isDriver } from '../../drivers/registry.ts';
-import type {
-  DesiredFleet,
-  DesiredModel,
-  DesiredNode,
-  DesiredRuntime,
-  DriverName,
-  MlxRuntime,
-} from '../../model/desired.ts';
+import { isDriver, keysByDriver } from '../../drivers/registry.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
 import type { FitFleet, ModelFit } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
 import { macModel } from '../../model/macs.ts';
@@ -208,17 +200,14 @@ async function lockedMlxLm(
   runtime: DesiredRuntime | undefined,
   { baseFolder }: FitFile,
 ): Promise<string | undefined> {
-  if (runtime?.driver !== 'mlx') return undefined;
+  if (runtime?.python === undefined) return undefined;
   const lists = runtime.extras.filter(({ name }) => name === requirementsName);
   const read = lists.map(async ({ name, source }): Promise<readonly [string, ArchiveFact]> => {
     return [extraName(runtime.name, name), await readArchive(absolutePath(baseFolder, source), run.signal)];
   });
   const archives = Object.fromEntries(await Promise.all(read));
-  return packagesOf(settlePackages(runtime, { archives, folders: {} }).runtime)?.['mlx-lm'];
+  return settlePackages(runtime, { archives, folders: {} }, keysByDriver).runtime.packages?.['mlx-lm'];
 }
-
-const packagesOf = (runtime: DesiredRuntime): MlxRuntime['packages'] =>
-  runtime.driver === 'mlx' ? runtime.packages : undefined;
 
 /** A Mac that a model is put on: of the file, or thought up. */
 type FitNode = Pick<DesiredNode, 'name' | 'hardware'>;
@@ -330,7 +319,7 @@ function linksOf(macs: readonly FitNode[], file: FitFile | undefined): { readonl
 function fileOf(run: Run): FitFile {
   const { path, fleet, lock } = openCluster(run);
   const baseFolder = dirname(path);
-  return { fleet: settleFleet(fleet, lock, { archives: {}, folders: {} }, baseFolder).fleet, baseFolder };
+  return { fleet: settleFleet(fleet, lock, { archives: {}, folders: {} }, baseFolder, keysByDriver).fleet, baseFolder };
 }
 
 interface Wish extends FitRuntime {

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { askedPort, clearTextWords, takesPrompt } from '../../desired/endpoints.ts';
+import { askedPort, clearTextWords } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
+import { takesPrompt } from '../../drivers/contract/chat-request.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';

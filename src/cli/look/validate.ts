@@ -4,6 +4,7 @@ import { settleFleet } from '../../desired/settle/settle.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { PlacementFinding } from '../../drivers/contract/driver.ts';
+import { keysByDriver } from '../../drivers/registry.ts';
 import { given } from '../../model/given.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
 import { counted } from '../../report/page.ts';
@@ -60,7 +61,7 @@ function placementProblems(
   sources: SourceFacts,
 ): readonly Diagnostic[] {
   if (fleet === undefined || hasErrors(diagnostics)) return [];
-  const { fleet: settled } = settleFleet(fleet, lock, sources, dirname(path));
+  const { fleet: settled } = settleFleet(fleet, lock, sources, dirname(path), keysByDriver);
   return settled.placements
     .filter(({ state }) => state === 'serving')
     .flatMap((placement) => {

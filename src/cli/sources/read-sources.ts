@@ -4,7 +4,7 @@ import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCluster } from '../../config/load-cluster-with.ts';
 import { pointerTo } from '../../desired/draft.ts';
-import { requirementsName } from '../../desired/resolve.ts';
+import { requirementsName } from '../../desired/settle/python-packages.ts';
 import {
   type ArchiveFact,
   absolutePath,

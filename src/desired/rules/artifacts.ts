@@ -65,9 +65,9 @@ function keyOfDriver({ runtimes, placements }: Draft, _place: PlaceText, drivers
 
 /** Keys that other drivers take; one that no driver names is for all. */
 function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver, keysOf: KeysOf): readonly Finding[] {
-  if (word === undefined || !Object.hasOwn(drivers, word)) return [];
+  if (word === undefined || !drivers.has(word)) return [];
   return keys.flatMap((key) => {
-    const of = Object.entries(drivers).flatMap(([driver, own]) => (keysOf(own).includes(key) ? [driver] : []));
+    const of = [...drivers].flatMap(([driver, own]) => (keysOf(own).includes(key) ? [driver] : []));
     if (of.length === 0 || of.includes(word)) return [];
     return {
       code: 'runtime/not-for-driver',
@@ -80,8 +80,7 @@ function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver
 }
 
 function missing({ pointer, keys, word = '', subject }: Driven, drivers: KeysByDriver): readonly Finding[] {
-  const needed = Object.hasOwn(drivers, word) ? (drivers[word]?.needs ?? []) : [];
-  const lacking = needed.filter((key) => !keys.includes(key));
+  const lacking = (drivers.get(word)?.needs ?? []).filter((key) => !keys.includes(key));
   if (lacking.length === 0) return [];
   const needs = listText(lacking.map((key) => `\`${key}\``));
   const detail = `A runtime with the driver ${word} needs ${needs}.`;

@@ -174,7 +174,7 @@ type Pair = readonly [string, string];
 function meshNotComplete(draft: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
   if (!areLinksSane(draft)) return [];
   const linked = new Set(draft.links.flatMap(({ ends: [a, b] }) => [keyOf([a.node, b.node]), keyOf([b.node, a.node])]));
-  const inRings = Object.keys(drivers).filter((driver) => drivers[driver]?.talksInRings);
+  const inRings = [...drivers].flatMap(([driver, { talksInRings }]) => (talksInRings ? driver : []));
   const ringing = new Set(
     draft.runtimes.filter(({ driver }) => inRings.includes(driver?.text ?? '')).map(({ name }) => name),
   );

@@ -1,5 +1,7 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import type { Runtime as RuntimeSpec } from '../../model/cluster-spec.generated.ts';
+import type { DesiredRuntime, RuntimeSource } from '../../model/desired.ts';
 import type { Subject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Draft } from '../draft.ts';
@@ -32,7 +34,7 @@ export interface Finding extends FindingPlace {
 export type PlaceText = (place: FindingPlace) => string;
 
 /** What a driver says of the file: the keys of `runtimes` and `placements` that it needs, and those that it takes besides the ones that all have. */
-export interface DriverKeys {
+export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
   readonly needs: readonly string[];
   readonly takes: readonly string[];
   readonly ofPlacements: readonly string[];
@@ -40,7 +42,13 @@ export interface DriverKeys {
   readonly talksInRings?: true;
   /** What else can be wrong with these keys, whatever driver the runtime names. */
   readonly rules?: readonly Rule[];
+  /** What a runtime has beside the keys of all, defaults filled in. */
+  resolve(spec: RuntimeSpec): Omit<R, keyof RuntimeSource> & Partial<Pick<RuntimeSource, 'extras'>>;
+  /** Those that belong to one version, of a runtime or of a line of the lock; undefined where one is missing or wrong. */
+  ofVersion(keys: Readonly<Record<string, unknown>>): Omit<R, keyof RuntimeSource> | undefined;
+  /** Packages of Python without which no rank starts. */
+  readonly packages?: readonly string[];
 }
 
-/** The keys of each driver, by its name. The list of drivers hands them to what reads the file. */
-export type KeysByDriver = Readonly<Record<string, DriverKeys>>;
+/** The keys of each driver, by its name. The list of drivers hands them to what reads the file and the lock. */
+export type KeysByDriver = ReadonlyMap<string, DriverKeys>;

@@ -1,15 +1,15 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { DesiredRuntime, MlxRuntime, RuntimeExtra } from '../../model/desired.ts';
+import type { DesiredRuntime, RuntimeExtra } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { runtimeSubject } from '../../model/subject.ts';
-import { requirementsName } from '../resolve.ts';
+import type { KeysByDriver } from '../rules/rule.ts';
 import { type ArchiveFact, extraName, own, type SourceFacts, type TreeSources, wheelFolder } from './settle-trees.ts';
 
-/** What of a locked list has to be there for ranks to be started at all. */
-const needed = ['mlx', 'mlx-lm'] as const;
+/** What the locked requirements are called in the tree of their runtime. */
+export const requirementsName = 'requirements.lock';
 
 /** A runtime with the versions of its packages, and everything that is wrong with their list. */
 interface SettledPackages {
@@ -17,21 +17,26 @@ interface SettledPackages {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads the locked requirements of a runtime of mlx, where they lie on this machine; any other one stays as it is. */
-export function settlePackages(runtime: DesiredRuntime, { archives }: SourceFacts): SettledPackages {
-  if (runtime.driver !== 'mlx') return { runtime, diagnostics: [] };
+/** Reads the locked requirements of a runtime that nodes build, where they lie on this machine; any other one stays as it is. */
+export function settlePackages(
+  runtime: DesiredRuntime,
+  { archives }: SourceFacts,
+  drivers: KeysByDriver,
+): SettledPackages {
+  const needed = drivers.get(runtime.driver)?.packages;
+  if (needed === undefined) return { runtime, diagnostics: [] };
   const list = runtime.extras.find((extra) => extra.name === requirementsName);
   const text = list && textOf(runtime, list, archives);
-  return text === undefined ? { runtime, diagnostics: [] } : packagesOf(runtime, list?.source ?? '', text);
+  return text === undefined ? { runtime, diagnostics: [] } : packagesOf(runtime, list?.source ?? '', text, needed);
 }
 
 /** Of a small file beside the archive, where it was read. */
-function textOf({ name }: MlxRuntime, extra: RuntimeExtra, archives: SourceFacts['archives']): string | undefined {
+function textOf({ name }: DesiredRuntime, extra: RuntimeExtra, archives: SourceFacts['archives']): string | undefined {
   const seen = own(archives, extraName(name, extra.name));
   return seen?.kind === 'known' ? seen.text : undefined;
 }
 
-function packagesOf(runtime: MlxRuntime, path: string, text: string): SettledPackages {
+function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed: readonly string[]): SettledPackages {
   const { packages, problems } = readRequirements(text);
   const subject = runtimeSubject(runtime.name);
   const lines = problems.map((one) =>
@@ -62,7 +67,7 @@ interface SettledWheels {
  */
 export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolder }: TreeSources): SettledWheels {
   const place = wheelFolder(runtime, baseFolder);
-  if (runtime.driver !== 'mlx' || place === undefined) return { runtime, sources, diagnostics: [] };
+  if (place === undefined) return { runtime, sources, diagnostics: [] };
   const folder = own(sources.folders, place.name);
   if (folder?.kind !== 'known') {
     const kept = lockedNames(runtime, Object.keys(lock.runtimeFiles ?? {}));
@@ -87,27 +92,27 @@ export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolde
   };
 }
 
-function lockedNames(runtime: MlxRuntime, locked: readonly string[]): readonly string[] {
+function lockedNames(runtime: DesiredRuntime, locked: readonly string[]): readonly string[] {
   const start = extraName(runtime.name, '');
   const own = runtime.extras.map(({ name }) => extraName(runtime.name, name));
   return locked.filter((name) => name.startsWith(start) && !own.includes(name)).map((name) => name.slice(start.length));
 }
 
-const withFiles = (runtime: MlxRuntime, folder: string, names: readonly string[]): MlxRuntime => ({
+const withFiles = (runtime: DesiredRuntime, folder: string, names: readonly string[]): DesiredRuntime => ({
   ...runtime,
   wheels: folder,
   extras: [...runtime.extras, ...names.toSorted().map((name) => ({ name, source: `${folder}/${name}` }))],
 });
 
 /** Nothing where the list could not be read: that is told of the list. */
-function listOf(runtime: MlxRuntime, { archives }: SourceFacts): readonly Requirement[] {
+function listOf(runtime: DesiredRuntime, { archives }: SourceFacts): readonly Requirement[] {
   return runtime.extras.flatMap((extra) => {
     const text = textOf(runtime, extra, archives);
     return text === undefined ? [] : readRequirements(text).packages;
   });
 }
 
-function isTaken({ path, sha256 }: TreeFile, { python }: MlxRuntime, wanted: readonly Requirement[]): boolean {
+function isTaken({ path, sha256 }: TreeFile, { python = '' }: DesiredRuntime, wanted: readonly Requirement[]): boolean {
   if (isPythonArchive(path, python)) return true;
   const wheel = readWheelName(path);
   if (wheel === undefined || !fitsMac(wheel, python)) return false;
@@ -115,25 +120,24 @@ function isTaken({ path, sha256 }: TreeFile, { python }: MlxRuntime, wanted: rea
 }
 
 function problemsIn(
-  runtime: MlxRuntime,
+  runtime: DesiredRuntime,
   folder: string,
   files: readonly TreeFile[],
   wanted: readonly Requirement[],
 ): readonly Diagnostic[] {
-  const subject = runtimeSubject(runtime.name);
+  const { name, python = '' } = runtime;
+  const subject = runtimeSubject(name);
   const lacks = wanted
     .filter(({ isConditional }) => !isConditional)
     .flatMap((one) => lackOf(one, runtime, files) ?? [])
     .map((text) => diagnose('mlx/wheel-missing', { subject, detail: escapeText(`${folder}: ${text}`) }));
-  const hasPython = files.some(({ path }) => isPythonArchive(path, runtime.python));
-  const detail = escapeText(
-    `${folder} has no cpython-${runtime.python}…-aarch64-apple-darwin-install_only_stripped.tar.gz.`,
-  );
+  const hasPython = files.some(({ path }) => isPythonArchive(path, python));
+  const detail = escapeText(`${folder} has no cpython-${python}…-aarch64-apple-darwin-install_only_stripped.tar.gz.`);
   return [...lacks, ...(hasPython ? [] : [diagnose('mlx/python-missing', { subject, detail })])];
 }
 
 /** Why a package cannot be installed from these files; `undefined` when it can. */
-function lackOf(wanted: Requirement, { python }: MlxRuntime, files: readonly TreeFile[]): string | undefined {
+function lackOf(wanted: Requirement, { python = '' }: DesiredRuntime, files: readonly TreeFile[]): string | undefined {
   const { name, version, isAtUrl, hashes } = wanted;
   if (isAtUrl) return `${name} is wanted from a URL, which a node without internet does not reach.`;
   const named = files.filter(({ path }) => readWheelName(path)?.name === name);

@@ -6,8 +6,7 @@ import { type Digest, digestOf, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { bytesText } from '../../model/text/units.ts';
-import { dialectOf } from '../resolve.ts';
-import { isTreePath } from '../tree-paths.ts';
+import type { KeysByDriver } from '../rules/rule.ts';
 import {
   type ArchiveFact,
   absolutePath,
@@ -154,27 +153,8 @@ export const keptKeys = (
 ): RuntimeKeys | undefined => own(runtimeKeys, name)?.find((one) => one.of === version)?.keys;
 
 /** The keys of the file that belong to one version: without them its programs are started in another version's way. */
-export function keysOf(runtime: DesiredRuntime): RuntimeKeys {
-  switch (runtime.driver) {
-    case 'command': {
-      const { driver, command, order, restart, joinedListening, token } = runtime;
-      return { driver, command, order, restart, joinedListening, token };
-    }
-    case 'llamacpp-rpc': {
-      const { driver, server, worker, cache } = runtime;
-      return { driver, server, worker, cache };
-    }
-    case 'mlx': {
-      const { driver, python, packages } = runtime;
-      const mlxLm = packages?.['mlx-lm'];
-      return { driver, python, ...(mlxLm === undefined ? {} : { packages: { 'mlx-lm': mlxLm } }) };
-    }
-    case 'exo': {
-      const { driver, version, dialect, program } = runtime;
-      return { driver, version, dialect, program };
-    }
-  }
-}
+export const keysOf = (runtime: DesiredRuntime, drivers: KeysByDriver): RuntimeKeys | undefined =>
+  drivers.get(runtime.driver)?.ofVersion({ ...runtime });
 
 /** A runtime with the keys of another version in place of those of the file. */
 export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRuntime {
@@ -200,74 +180,34 @@ export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'r
  *
  * @param runtime as the file has it, whatever version it was taken back to
  */
-export function lockedKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'runtimeKeys'>): readonly KeptKeys[] {
+export function lockedKeys(
+  runtime: DesiredRuntime,
+  lock: Pick<ClusterLock, 'runtimeKeys'>,
+  drivers: KeysByDriver,
+): readonly KeptKeys[] {
   const before = own(lock.runtimeKeys, runtime.name) ?? [];
   const of = runtime.takenBackFrom ?? runtime.digest;
-  if (of === undefined) return before;
-  const keys = keysOf(runtime);
+  const keys = keysOf(runtime, drivers);
+  if (of === undefined || keys === undefined) return before;
   const known = before.find((one) => one.of === of)?.keys;
   // Only a run that reads the requirements knows the packages.
-  const isUnread = keys.driver === 'mlx' && keys.packages === undefined && known?.driver === 'mlx';
-  const kept = { of, keys: isUnread ? { ...keys, ...(known.packages && { packages: known.packages }) } : keys };
+  const kept = { of, keys: known?.driver === keys.driver ? { ...known, ...keys } : keys };
   return [...before.filter((one) => one.of !== of), kept].slice(-keptVersions);
 }
 
 /** One version as a line of the lock. */
 export const keysText = ({ of, keys }: KeptKeys): string => `${of} ${JSON.stringify(keys)}`;
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isProgram = (value: unknown): value is string => isText(value) && isTreePath(value);
-const isOneOf = <T extends string>(value: unknown, ...words: readonly T[]): value is T =>
-  words.some((word) => word === value);
-
 /** The keys of such a line; undefined for anything else, as if the lock did not have them. */
-export function parseKeys(text: string): RuntimeKeys | undefined {
+export function parseKeys(text: string, drivers: KeysByDriver): RuntimeKeys | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) ? readKeys(value) : undefined;
+    return isFields(value) ? drivers.get(String(value['driver']))?.ofVersion(value) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function readKeys(fields: Fields): RuntimeKeys | undefined {
-  const { driver, server, worker, cache, python, packages, version, program } = fields;
-  switch (driver) {
-    case 'command':
-      return readCommand(fields);
-    case 'llamacpp-rpc':
-      return isProgram(server) && isProgram(worker) && isOneOf(cache, 'none', 'verified')
-        ? { driver, server, worker, cache }
-        : undefined;
-    case 'mlx': {
-      const mlxLm = isFields(packages) ? packages['mlx-lm'] : undefined;
-      if (!isText(python)) return undefined;
-      return { driver, python, ...(isText(mlxLm) ? { packages: { 'mlx-lm': mlxLm } } : {}) };
-    }
-    case 'exo':
-      return isText(version) && isProgram(program)
-        ? { driver, version, dialect: dialectOf(version), program }
-        : undefined;
-    default:
-      return undefined;
-  }
-}
-
-function readCommand({ command, order, restart, joinedListening, token }: Fields): RuntimeKeys | undefined {
-  if (!Array.isArray(command) || command.length === 0 || !command.every((word) => typeof word === 'string')) {
-    return undefined;
-  }
-  if (!isOneOf(order, 'leader-first', 'followers-first', 'together') || !isOneOf(restart, 'group', 'node')) {
-    return undefined;
-  }
-  if (!isText(joinedListening) || !isFields(token)) return undefined;
-  const { path, json, golden } = token;
-  if (!isText(path) || typeof json !== 'string') return undefined;
-  const asked = golden === 'equal' ? ({ path, json, golden } as const) : { path, json };
-  return { driver: 'command', command, order, restart, joinedListening, token: asked };
-}
+/** Whether a value of JSON is a map of keys. */
+export const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

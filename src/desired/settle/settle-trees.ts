@@ -206,6 +206,6 @@ export function sourcesToRead(
 
 /** The folder of wheels of a runtime, under a name that no model can have; undefined where it has none. */
 export function wheelFolder(runtime: DesiredRuntime, baseFolder: string): SourcePlace | undefined {
-  if (runtime.driver !== 'mlx' || runtime.wheels === undefined) return undefined;
+  if (runtime.wheels === undefined) return undefined;
   return { name: extraName(runtime.name, 'wheels'), path: absolutePath(baseFolder, runtime.wheels) };
 }

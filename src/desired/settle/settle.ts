@@ -1,13 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, LockedShape } from '../../model/cluster-lock.ts';
-import type {
-  DesiredDoorman,
-  DesiredFleet,
-  DesiredModel,
-  DesiredPlacement,
-  DesiredRuntime,
-} from '../../model/desired.ts';
+import type { DesiredDoorman, DesiredFleet, DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
@@ -15,6 +9,7 @@ import type { ShapeFact } from '../../model/model-shape.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import type { KeysByDriver } from '../rules/rule.ts';
 import { settlePackages, settleWheels } from './python-packages.ts';
 import { settleLinks } from './settle-links.ts';
 import { lockedKeys, type SettledRuntime, settleRuntime, withKeptKeys } from './settle-runtime.ts';
@@ -89,17 +84,19 @@ export interface SettledFleet {
  * caller as `sourcesToRead` says.
  *
  * @param baseFolder the folder of the cluster file, absolute
+ * @param drivers the keys of every driver, from the list of drivers
  */
 export function settleFleet(
   fleet: DesiredFleet,
   lock: ClusterLock,
   sources: SourceFacts,
   baseFolder: string,
+  drivers: KeysByDriver,
 ): SettledFleet {
   const links = settleLinks(fleet.thunderbolt, lock);
   const wheeled = fleet.runtimes.map((one) => settleWheels(one, { lock, sources, baseFolder }));
   const runtimes = wheeled.map((one) => settleRuntime(one.runtime, { lock, sources: one.sources, baseFolder }));
-  const listed = runtimes.map((one) => settlePackages(one.wanted, sources));
+  const listed = runtimes.map((one) => settlePackages(one.wanted, sources, drivers));
   const doorman = fleet.doorman === undefined ? undefined : settleRuntime(fleet.doorman, { lock, sources, baseFolder });
   const programs = [...runtimes, ...(doorman === undefined ? [] : [needed(doorman)])];
   const models = fleet.models.map((one) => settleModel(one, { lock, sources, baseFolder }));
@@ -119,7 +116,13 @@ export function settleFleet(
       takenBack: unlessEmpty(
         lockedByName(programs.map(({ wanted, takenBack: locked }) => ({ wanted, ...given({ locked }) }))),
       ),
-      runtimeKeys: unlessEmpty(lockedRuntimeKeys(listed, lock)),
+      runtimeKeys: unlessEmpty(
+        Object.fromEntries(
+          listed
+            .map(({ runtime }) => [runtime.name, lockedKeys(runtime, lock, drivers)] as const)
+            .filter(([, versions]) => versions.length > 0),
+        ),
+      ),
       shapes: shaped.shapes,
     }),
   };
@@ -154,16 +157,6 @@ function withKeyHashes(placement: DesiredPlacement, { keys }: SourceFacts): Desi
 /** No section where there is nothing in it: a lock of an older meshwright stays as it is. */
 const unlessEmpty = <T>(section: Readonly<Record<string, T>>): Readonly<Record<string, T>> | undefined =>
   Object.keys(section).length === 0 ? undefined : section;
-
-const lockedRuntimeKeys = (
-  listed: readonly { readonly runtime: DesiredRuntime }[],
-  lock: ClusterLock,
-): NonNullable<ClusterLock['runtimeKeys']> =>
-  Object.fromEntries(
-    listed
-      .map(({ runtime }) => [runtime.name, lockedKeys(runtime, lock)] as const)
-      .filter(([, versions]) => versions.length > 0),
-  );
 
 function lockedByName<Locked>(
   all: readonly { readonly wanted: { readonly name: string }; readonly locked?: Locked }[],

@@ -1,4 +1,4 @@
-import type { CommandRuntime, DesiredPlacement } from '../../model/desired.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
 import type { NodePath } from '../../model/probe.ts';
 import { joinText, type Text } from '../../model/step.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
@@ -13,7 +13,8 @@ import type {
   StartPhase,
   TokenRequest,
 } from '../contract/driver.ts';
-import { type CommandField, fillFields, rules } from './fields.ts';
+import { type CommandField, fillFields } from './fields.ts';
+import { type CommandRuntime, keys } from './runtime.ts';
 
 /** The smallest request for one token at the path that the file names, with the place of the text that it names. */
 const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): TokenRequest => ({
@@ -121,7 +122,7 @@ function programWord(word: Text): Text {
 /** Any program that the file gives the command line of: one process per node. */
 export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
-  keys: { needs: ['command'], takes: ['order', 'restart', 'joined', 'token'], ofPlacements: [], rules },
+  keys,
   check,
   tensorShape: (_runtime, { shape }) => shape,
   configure,

@@ -194,7 +194,7 @@ export interface HeldBytes {
 export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly id: R['driver'];
   /** The keys of `runtimes` and `placements` that it needs or takes; a key that no driver names is for all. */
-  readonly keys: DriverKeys;
+  readonly keys: DriverKeys<R>;
   configure(place: RankPlace<R>): RankCommand;
   /** Absent: it holds equal parts, and nothing of earlier prompts. */
   readonly memory?: DriverMemory;

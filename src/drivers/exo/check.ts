@@ -1,12 +1,13 @@
 import { innerPort } from '../../desired/endpoints.ts';
 import { tensorProblems } from '../../desired/tensor-limits.ts';
-import type { DesiredModel, DesiredPlacement, ExoRuntime } from '../../model/desired.ts';
+import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { endTowards } from '../contract/addresses.ts';
 import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import type { PlacementCheck, PlacementFinding } from '../contract/driver.ts';
 import { fastSynch } from './configure.ts';
+import type { ExoRuntime } from './runtime.ts';
 
 type Check = PlacementCheck<ExoRuntime>;
 

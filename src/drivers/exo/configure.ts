@@ -1,9 +1,10 @@
-import type { DesiredModel, ExoRuntime } from '../../model/desired.ts';
+import type { DesiredModel } from '../../model/desired.ts';
 import { digestOf, shortDigest } from '../../model/digest.ts';
 import type { Text } from '../../model/step.ts';
 import { below, programFolders, tool } from '../../node/paths/node-paths.ts';
 import type { EnvValue, RankCommand, RankPlace } from '../contract/driver.ts';
 import { signatures } from './classify.ts';
+import type { ExoRuntime } from './runtime.ts';
 
 /**
  * What exo says of itself at its usual verbosity and what holds nothing of a request: regular expressions of whole

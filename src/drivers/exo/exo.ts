@@ -1,6 +1,6 @@
 import { endAddresses } from '../../desired/addresses.ts';
 import { askedPort } from '../../desired/endpoints.ts';
-import type { DesiredModel, DesiredPlacement, ExoRuntime } from '../../model/desired.ts';
+import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoFarewell, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type CabledFleet, linksBetween } from '../contract/addresses.ts';
@@ -11,6 +11,7 @@ import { type ExoInstance, type ExoState, parseState } from './answers.ts';
 import { check, exoShape, openApi } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
 import { configure } from './configure.ts';
+import { type ExoRuntime, keys } from './runtime.ts';
 
 /** An API that takes longer to tell its state will not end anything in order either. */
 const answerMs = 5_000;
@@ -153,7 +154,7 @@ const phases: readonly StartPhase[] = [
 /** exo: one on every node, a mesh of its own for each placement, which is talked over with it after every start. */
 export const exo: RuntimeDriver<ExoRuntime> = {
   id: 'exo',
-  keys: { needs: ['version'], takes: ['program'], ofPlacements: ['args', 'parallel'] },
+  keys,
   configure,
   memory: { held: (wish, rooms) => heldInParts(wish, rooms, 'memory') },
   programs: ({ program }) => [program],

@@ -1,10 +1,10 @@
-import type { LlamaRuntime } from '../../model/desired.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { endTowards } from '../contract/addresses.ts';
 import { type ReservedWord, type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import type { PlacementCheck, PlacementFinding } from '../contract/driver.ts';
 import { modelFile } from './configure.ts';
+import type { LlamaRuntime } from './runtime.ts';
 
 type Check = PlacementCheck<LlamaRuntime>;
 

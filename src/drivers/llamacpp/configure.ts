@@ -1,9 +1,9 @@
-import type { LlamaRuntime } from '../../model/desired.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import type { Text } from '../../model/step.ts';
 import { below, tool } from '../../node/paths/node-paths.ts';
 import type { RankCommand, RankPlace } from '../contract/driver.ts';
 import { llamaPromptCacheMegabytes } from './memory.ts';
+import type { LlamaRuntime } from './runtime.ts';
 
 const loopback = '127.0.0.1';
 

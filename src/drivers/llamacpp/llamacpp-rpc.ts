@@ -1,4 +1,4 @@
-import type { DesiredPlacement, LlamaRuntime } from '../../model/desired.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
@@ -7,6 +7,7 @@ import type { FailureSignature, HeldBytes, RuntimeDriver, RuntimeSight, StartPha
 import { check } from './check.ts';
 import { configure } from './configure.ts';
 import { memory } from './memory.ts';
+import { keys, type LlamaRuntime } from './runtime.ts';
 
 /** What a server and its workers say when they lose each other. */
 const ofTheMesh: readonly FailureSignature[] = [
@@ -239,7 +240,7 @@ function heldBytes(said: readonly string[]): readonly HeldBytes[] {
 /** llama.cpp over its RPC backend: llama-server on the leader, an RPC worker on every other node. */
 export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   id: 'llamacpp-rpc',
-  keys: { needs: [], takes: ['server', 'worker', 'cache'], ofPlacements: ['args', 'parallel', 'shares'] },
+  keys,
   configure,
   memory,
   check,

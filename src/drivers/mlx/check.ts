@@ -1,10 +1,10 @@
 import { linkText } from '../../desired/addresses.ts';
-import type { MlxRuntime } from '../../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { endTowards, linksBetween } from '../contract/addresses.ts';
 import { type ReservedWords, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
 import type { PlacementCheck, PlacementFinding, RankMatrix } from '../contract/driver.ts';
 import { type Backend, backendOf, isFullMesh, isRing, usedPerHop } from './configure.ts';
+import type { MlxRuntime } from './runtime.ts';
 import { oldestVersion, type SplitProblem, splitProblems, tooOld } from './shards.ts';
 
 type Check = PlacementCheck<MlxRuntime>;

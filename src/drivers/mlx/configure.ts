@@ -1,7 +1,8 @@
-import type { DesiredPlacement, MlxRuntime } from '../../model/desired.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import type { RankCommand, RankFile, RankMatrix, RankPlace } from '../contract/driver.ts';
 import type { DriverMemory } from '../contract/memory.ts';
+import type { MlxRuntime } from './runtime.ts';
 
 /** What mlx keeps of earlier prompts, at most; it is started with this bound, since by itself it has none in bytes. */
 const promptCacheBytes = 2 * 2 ** 30;

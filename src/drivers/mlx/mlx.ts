@@ -1,4 +1,4 @@
-import type { DesiredPlacement, MlxRuntime } from '../../model/desired.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
@@ -7,6 +7,7 @@ import type { FailureSignature, RuntimeDriver, RuntimeSight, StartPhase } from '
 import { gpuSignatures, jacclSignatures } from '../contract/signatures.ts';
 import { check } from './check.ts';
 import { configure, memory, mlxPython } from './configure.ts';
+import { keys, type MlxRuntime } from './runtime.ts';
 import { oldestVersion } from './shards.ts';
 
 /** What else keeps a group from coming together. */
@@ -138,12 +139,7 @@ export function observe(said: readonly string[]): RuntimeSight {
 /** mlx-lm, one rank per node: over RDMA by JACCL, in a full mesh or a ring, or over sockets. */
 export const mlx: RuntimeDriver<MlxRuntime> = {
   id: 'mlx',
-  keys: {
-    needs: ['python', 'requirements'],
-    takes: ['wheels'],
-    ofPlacements: ['args', 'parallel', 'backend'],
-    talksInRings: true,
-  },
+  keys,
   configure,
   memory,
   check,

@@ -141,7 +141,7 @@ function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: 
     case 'doorman':
       return gateway;
     case 'runtime':
-      return runtimes.find((one) => one.name === name)?.driver === 'mlx' ? ranks : undefined;
+      return runtimes.find((one) => one.name === name)?.python === undefined ? undefined : ranks;
     case 'model':
       return models.find((one) => one.name === name)?.source.kind === 'url' ? ranks : undefined;
     default:

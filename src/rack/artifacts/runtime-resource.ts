@@ -153,7 +153,7 @@ function madeBy(
 ): JobCall {
   const extras = runtime.extras.map((extra) => ({ name: extra.name, sha256: digestIn(extra) }));
   const args = { tree, archive, sha256: digestIn(runtime), extras };
-  if ('driver' in runtime && runtime.driver === 'mlx') {
+  if ('driver' in runtime && runtime.python !== undefined) {
     const account = fleet.system.accounts.ranks ?? '';
     const isOffline = runtime.wheels !== undefined;
     return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account } };

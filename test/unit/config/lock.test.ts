@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { emptyLock, parseLock } from '../../../src/config/lock.ts';
+import { emptyLock } from '../../../src/config/lock.ts';
 import { renderLock, withPin } from '../../../src/config/lock-text.ts';
+import { parseLock } from '../../../src/engine/load-cluster.ts';
 import type { ClusterLock, HostKey } from '../../../src/model/cluster-lock.ts';
 import { digest } from '../../../src/model/digest.ts';
 

@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseLock } from '../../../src/config/lock.ts';
 import { fileCodes } from '../../../src/diagnostics/codes/codes-file.ts';
 import { settleCodes } from '../../../src/diagnostics/codes/codes-placement.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
-import { loadCluster } from '../../../src/engine/load-cluster.ts';
+import { loadCluster, parseLock } from '../../../src/engine/load-cluster.ts';
 import { subjectText } from '../../../src/model/subject.ts';
 import { type MarkedPlace, markedPlaces } from './marked-places.ts';
 import { writtenCases } from './written-cases.ts';

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { contextTokens, durationMs } from '../../../src/desired/amounts.ts';
 import { modelSource, resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../../../src/desired/tree-paths.ts';
+import { keysByDriver } from '../../../src/drivers/registry.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
 import { bytesText } from '../../../src/model/text/units.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
-const resolveFleet = onPage(resolveFleetItself);
+const resolveFleet = onPage((spec: ClusterSpec) => resolveFleetItself(spec, keysByDriver));
 
 const spec: ClusterSpec = {
   schema: 1,

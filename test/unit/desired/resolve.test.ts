@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
+import { keysByDriver } from '../../../src/drivers/registry.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
-const resolveFleet = onPage(resolveFleetItself);
+const resolveFleet = onPage((spec: ClusterSpec) => resolveFleetItself(spec, keysByDriver));
 
 const smallest: ClusterSpec = { schema: 1, name: 'rack', nodes: { a: { host: 'a.lan' } } };
 

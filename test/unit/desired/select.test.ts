@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { resolveFleet } from '../../../src/desired/resolve.ts';
 import { type NodeSelector, selectNodes } from '../../../src/desired/select.ts';
+import { keysByDriver } from '../../../src/drivers/registry.ts';
+import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
 
-const fleet = resolveFleet({
+const spec: ClusterSpec = {
   schema: 1,
   name: 'rack',
   nodes: {
@@ -11,7 +13,8 @@ const fleet = resolveFleet({
     'studio-3': { host: 'c.lan', labels: { role: 'worker', shelf: 'lower' } },
     mini: { host: 'd.lan' },
   },
-});
+};
+const fleet = resolveFleet(spec, keysByDriver);
 
 const select = (selector: Partial<NodeSelector>) => selectNodes(fleet, { names: [], labels: [], ...selector });
 const chosen = (selector: Partial<NodeSelector>) => select(selector).nodes.map((node) => node.name);

@@ -3,6 +3,7 @@ import type { SettledCluster } from '../../../../src/cli/cluster/settle-cluster.
 import { settleAround } from '../../../../src/cli/look/look-and-plan.ts';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { settleFleet } from '../../../../src/desired/settle/settle.ts';
+import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import type { NetworkInterface } from '../../../../src/model/facts/fact-values.ts';
 import { makePlan } from '../../../rack/plans.ts';
@@ -22,7 +23,7 @@ const office = (address: string, prefixLength: number): RackChanges => {
 };
 
 function cluster(before: ClusterLock = emptyLock('cluster.lock')): SettledCluster {
-  const settled = settleFleet(desiredFleet(), before, { archives: {}, folders: {} }, '/rack');
+  const settled = settleFleet(desiredFleet(), before, { archives: {}, folders: {} }, '/rack', keysByDriver);
   return { ...settled, before } as unknown as SettledCluster;
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readersOf, readNodeShape } from '../../../../src/cli/sources/read-shapes.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
-import type { DesiredRuntime } from '../../../../src/model/desired.ts';
+import type { LlamaRuntime } from '../../../../src/drivers/llamacpp/runtime.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 
-const llama: DesiredRuntime = {
+const llama: LlamaRuntime = {
   name: 'reference',
   archive: '/dist/llama.tar.gz',
   sha256: digestOf('x'),

@@ -4,7 +4,9 @@ import {
   settlePackages,
 } from '../../../../src/desired/settle/python-packages.ts';
 import { extraName } from '../../../../src/desired/settle/settle-trees.ts';
-import type { MlxRuntime } from '../../../../src/model/desired.ts';
+import type { MlxRuntime } from '../../../../src/drivers/mlx/runtime.ts';
+import { keysByDriver } from '../../../../src/drivers/registry.ts';
+
 import { digest } from '../../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
@@ -87,7 +89,7 @@ const runtime: MlxRuntime = {
 const settled = (text: string | undefined) => {
   const sha256 = digest('a'.repeat(64));
   const fact = { kind: 'known', sha256, sizeBytes: 1, ...(text === undefined ? {} : { text }) } as const;
-  return settlePackages(runtime, { archives: { 'mlx/requirements.lock': fact }, folders: {} });
+  return settlePackages(runtime, { archives: { 'mlx/requirements.lock': fact }, folders: {} }, keysByDriver);
 };
 
 describe('the packages of a runtime of mlx', () => {
@@ -121,12 +123,12 @@ describe('the packages of a runtime of mlx', () => {
     const fact = { kind: 'known', sha256: digest('a'.repeat(64)), sizeBytes: 1, text: 'PK' } as const;
     const more = { ...runtime, extras: [wheel] };
     const archives = { [extraName('mlx', wheel.name)]: fact };
-    expect(settlePackages(more, { archives, folders: {} })).toEqual({ runtime: more, diagnostics: [] });
+    expect(settlePackages(more, { archives, folders: {} }, keysByDriver)).toEqual({ runtime: more, diagnostics: [] });
   });
 
   it('are not known while the list does not lie on this computer', () => {
     expect(settled(undefined)).toEqual({ runtime, diagnostics: [] });
-    expect(settlePackages(runtime, { archives: {}, folders: {} })).toEqual({ runtime, diagnostics: [] });
+    expect(settlePackages(runtime, { archives: {}, folders: {} }, keysByDriver)).toEqual({ runtime, diagnostics: [] });
   });
 });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { emptyLock, parseLock } from '../../../../src/config/lock.ts';
+import { emptyLock } from '../../../../src/config/lock.ts';
 import { renderLock } from '../../../../src/config/lock-text.ts';
 import { resolveRuntimes } from '../../../../src/desired/resolve.ts';
 import { keysOf, lockedKeys, parseKeys, withKeptKeys } from '../../../../src/desired/settle/settle-runtime.ts';
+import { keysByDriver } from '../../../../src/drivers/registry.ts';
+import { parseLock } from '../../../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import type { ClusterSpec } from '../../../../src/model/cluster-spec.generated.ts';
 import type { DesiredRuntime } from '../../../../src/model/desired.ts';
@@ -15,27 +17,27 @@ const specs: ClusterSpec['runtimes'] = {
   llama: { driver: 'llamacpp-rpc', archive, server: 'llama-b1/llama-server', cache: 'verified' },
   mlx: { driver: 'mlx', archive, python: '3.12', requirements: './requirements.lock' },
 };
-const runtimes = resolveRuntimes({ runtimes: specs } as ClusterSpec).map(
+const runtimes = resolveRuntimes({ runtimes: specs } as ClusterSpec, keysByDriver).map(
   (one): DesiredRuntime => (one.driver === 'mlx' ? { ...one, packages: { mlx: '0.32.0', 'mlx-lm': '0.31.3' } } : one),
 );
 const exo = runtimes.find((one) => one.driver === 'exo');
 if (exo === undefined) throw new Error('no exo');
 const [older, newer] = [digestOf('older'), digestOf('newer')];
 const oldExo: DesiredRuntime = { ...exo, digest: older };
-const newExo: DesiredRuntime = { ...exo, digest: newer, version: '1.0.72', dialect: 'main', program: 'exo-2/exo' };
+const newExo = { ...exo, digest: newer, version: '1.0.72', dialect: 'main', program: 'exo-2/exo' };
 const lockAfter = (...applied: readonly DesiredRuntime[]): Pick<ClusterLock, 'runtimeKeys'> =>
   applied.reduce<Pick<ClusterLock, 'runtimeKeys'>>(
-    (lock, one) => ({ runtimeKeys: { exo: lockedKeys(one, lock) } }),
+    (lock, one) => ({ runtimeKeys: { exo: lockedKeys(one, lock, keysByDriver) } }),
     {},
   );
 
 describe('the keys of a version in the lock', () => {
   it.each(runtimes.map((one) => [one.driver, one] as const))('of %s are read as they were written', (_, one) => {
-    const runtimeKeys = { [one.name]: lockedKeys({ ...one, digest: older }, {}) };
+    const runtimeKeys = { [one.name]: lockedKeys({ ...one, digest: older }, {}, keysByDriver) };
     const text = renderLock({ ...emptyLock('cluster.lock'), runtimeKeys });
     const { lock, diagnostics } = parseLock(text, 'cluster.lock');
     expect(diagnostics).toEqual([]);
-    const { packages: _packages, ...plain } = { packages: undefined, ...keysOf(one) };
+    const { packages: _packages, ...plain } = { packages: undefined, ...keysOf(one, keysByDriver) };
     expect(lock?.runtimeKeys?.[one.name]).toMatchObject([{ of: older, keys: plain }]);
     expect(renderLock(lock ?? emptyLock('x'))).toBe(text);
   });
@@ -43,13 +45,14 @@ describe('the keys of a version in the lock', () => {
   it.each(['', '[]', '{"driver":"exo"}', '{"driver":"exo","version":"1","program":"../exo"}', '{"driver":"x"}'])(
     'are none where the text is %s',
     (text) => {
-      expect(parseKeys(text)).toBeUndefined();
+      expect(parseKeys(text, keysByDriver)).toBeUndefined();
     },
   );
 
   it('are of the last three versions, each with its newest keys', () => {
     const more = ['c', 'd'].map((letter): DesiredRuntime => ({ ...exo, digest: digest(letter.repeat(64)) }));
-    const kept = lockAfter(oldExo, newExo, ...more, { ...oldExo, version: '1.0.70' }).runtimeKeys?.['exo'] ?? [];
+    const olderExo = { ...oldExo, version: '1.0.70' };
+    const kept = lockAfter(oldExo, newExo, ...more, olderExo).runtimeKeys?.['exo'] ?? [];
     expect(kept.map(({ of }) => of.slice(0, 2))).toEqual(['cc', 'dd', older.slice(0, 2)]);
     expect(kept.at(-1)?.keys).toMatchObject({ version: '1.0.70' });
   });
@@ -58,8 +61,8 @@ describe('the keys of a version in the lock', () => {
     const mlx = runtimes.find((one) => one.driver === 'mlx');
     if (mlx === undefined) throw new Error('no mlx');
     const { packages: _, ...unread } = { ...mlx, digest: older };
-    const lock = { runtimeKeys: { mlx: lockedKeys({ ...mlx, digest: older }, {}) } };
-    expect(lockedKeys(unread, lock)).toEqual(lock.runtimeKeys.mlx);
+    const lock = { runtimeKeys: { mlx: lockedKeys({ ...mlx, digest: older }, {}, keysByDriver) } };
+    expect(lockedKeys(unread, lock, keysByDriver)).toEqual(lock.runtimeKeys.mlx);
     expect(lock.runtimeKeys.mlx[0]?.keys).toMatchObject({ packages: { 'mlx-lm': '0.31.3' } });
   });
 });

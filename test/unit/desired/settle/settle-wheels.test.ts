@@ -8,8 +8,8 @@ import {
 } from '../../../../src/desired/settle/python-packages.ts';
 import { settleRuntime } from '../../../../src/desired/settle/settle-runtime.ts';
 import type { FolderFact, SourceFacts } from '../../../../src/desired/settle/settle-trees.ts';
+import type { MlxRuntime } from '../../../../src/drivers/mlx/runtime.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
-import type { MlxRuntime } from '../../../../src/model/desired.ts';
 import { type Digest, digestOf } from '../../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 

@@ -10,6 +10,7 @@ import {
   withoutNode,
 } from '../../../../src/desired/settle/settle.ts';
 import { type SourceFacts, sourcesToRead } from '../../../../src/desired/settle/settle-trees.ts';
+import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import { loadCluster } from '../../../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
@@ -49,7 +50,7 @@ function said(settled: SettledFleet): SettledFleet {
   return settled;
 }
 const settle = (wish: Wish, from: ClusterLock = lock, sources = nothing): SettledFleet =>
-  said(settleFleet(fleetWith(wish), from, sources, '/rack'));
+  said(settleFleet(fleetWith(wish), from, sources, '/rack', keysByDriver));
 const linksOf = ({ lock: { links } }: SettledFleet) =>
   Object.fromEntries(Object.entries(links).map(([name, { address }]) => [name, address]));
 const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) => code);

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emptyLock, parseLock } from '../../../../src/config/lock.ts';
+import { emptyLock } from '../../../../src/config/lock.ts';
 import { renderLock } from '../../../../src/config/lock-text.ts';
 import { settleShapes } from '../../../../src/desired/settle/settle.ts';
 import { parseShape, shapeText } from '../../../../src/desired/settle/shape-text.ts';
+import { parseLock } from '../../../../src/engine/load-cluster.ts';
 import type { DesiredModel } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';

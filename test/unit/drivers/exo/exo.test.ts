@@ -5,6 +5,7 @@ import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
 import { reserved } from '../../../../src/drivers/exo/check.ts';
 import { quietProgram } from '../../../../src/drivers/exo/configure.ts';
 import { dialogue, exo } from '../../../../src/drivers/exo/exo.ts';
+import type { ExoRuntime } from '../../../../src/drivers/exo/runtime.ts';
 import { driverOf } from '../../../../src/drivers/registry.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
@@ -132,7 +133,7 @@ function placed(fleet: DesiredFleet) {
   const [placement] = fleet.placements;
   const [runtime] = fleet.runtimes;
   if (placement === undefined || runtime?.driver !== 'exo') throw new Error('it has no exo');
-  return [placement, runtime] as const;
+  return [placement, runtime as ExoRuntime] as const;
 }
 
 const talkOf = (changes: ExoChanges) => {

@@ -5,7 +5,8 @@ import {
 } from '../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
 import { modelFile } from '../../../../src/drivers/llamacpp/configure.ts';
-import type { DesiredPlacement, LlamaRuntime } from '../../../../src/model/desired.ts';
+import type { LlamaRuntime } from '../../../../src/drivers/llamacpp/runtime.ts';
+import type { DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { check as checkItself } from '../../../../src/drivers/mlx/check.ts';
-import type { DesiredFleet, DesiredModel, DesiredPlacement, MlxRuntime } from '../../../../src/model/desired.ts';
+import type { MlxRuntime } from '../../../../src/drivers/mlx/runtime.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
 

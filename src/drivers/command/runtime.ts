@@ -1,0 +1,54 @@
+import type { DriverKeys } from '../../desired/rules/rule.ts';
+import { isFields } from '../../desired/settle/settle-runtime.ts';
+import type { Runtime as RuntimeSpec } from '../../model/cluster-spec.generated.ts';
+import type { DesiredRuntime } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
+import { usualPointer } from '../contract/chat-request.ts';
+import { isOneOf, isText } from '../contract/version-keys.ts';
+import { rules } from './fields.ts';
+
+/** Any program that the file gives the command line of. */
+export interface CommandRuntime extends DesiredRuntime {
+  readonly driver: 'command';
+  /** Words with `{field}`s: the command line of one rank. */
+  readonly command: readonly string[];
+  readonly order: 'leader-first' | 'followers-first' | 'together';
+  /** Whether one dead member restarts all of them, or only itself. */
+  readonly restart: 'group' | 'node';
+  /** TCP port, as text with `{field}`s, on which a started member listens when it counts as joined. */
+  readonly joinedListening: string;
+  /** `golden: equal` says that its answer to the golden question is the same after every start. */
+  readonly token: { readonly path: string; readonly json: string; readonly golden?: 'equal' };
+}
+
+export const keys: DriverKeys<CommandRuntime> = {
+  needs: ['command'],
+  takes: ['order', 'restart', 'joined', 'token'],
+  ofPlacements: [],
+  rules,
+  resolve: ({ command = [], order = 'leader-first', restart = 'group', joined, token }) => ({
+    driver: 'command',
+    command: [...command],
+    order,
+    restart,
+    joinedListening: joined?.listening ?? '{port}',
+    token: tokenOf(token),
+  }),
+  ofVersion: ({ command, order, restart, joinedListening, token }) => {
+    if (!Array.isArray(command) || command.length === 0 || !command.every((word) => typeof word === 'string')) {
+      return undefined;
+    }
+    if (!isOneOf(order, 'leader-first', 'followers-first', 'together') || !isOneOf(restart, 'group', 'node')) {
+      return undefined;
+    }
+    if (!isText(joinedListening) || !isFields(token)) return undefined;
+    const { path, json, golden } = token;
+    if (!isText(path) || typeof json !== 'string') return undefined;
+    const asked = golden === 'equal' ? ({ path, json, golden } as const) : { path, json };
+    return { driver: 'command', command, order, restart, joinedListening, token: asked };
+  },
+};
+
+function tokenOf({ path = '/v1/chat/completions', json, golden }: NonNullable<RuntimeSpec['token']> = {}) {
+  return { path, json: json ?? usualPointer(path), ...given({ golden }) };
+}

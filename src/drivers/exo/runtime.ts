@@ -1,0 +1,37 @@
+import type { DriverKeys } from '../../desired/rules/rule.ts';
+import type { DesiredRuntime } from '../../model/desired.ts';
+import { isProgram, isText } from '../contract/version-keys.ts';
+
+/** exo, from the disk image of its app. */
+export interface ExoRuntime extends DesiredRuntime {
+  readonly driver: 'exo';
+  readonly version: string;
+  /** The flags and answers that it has: those of the release 1.0.71, or those of the main branch since June 2026. */
+  readonly dialect: '1.0.71' | 'main';
+  /** The program, by its path in the image. */
+  readonly program: string;
+}
+
+export const keys: DriverKeys<ExoRuntime> = {
+  needs: ['version'],
+  takes: ['program'],
+  ofPlacements: ['args', 'parallel'],
+  resolve: ({ version = '', program = 'EXO.app/Contents/Resources/exo/exo' }) => keysAt(version, program),
+  ofVersion: ({ version, program }) => (isText(version) && isProgram(program) ? keysAt(version, program) : undefined),
+};
+
+const keysAt = (version: string, program: string) =>
+  ({ driver: 'exo', version, dialect: dialectOf(version), program }) as const;
+
+/** The newest release that still speaks over libp2p; nodes of the two dialects never meet. @see exo: dialects */
+const lastOfOldDialect = [1, 0, 71] as const;
+
+/** The dialect that a version of exo speaks; what is no version counts as the newest of the old one. */
+function dialectOf(version: string): ExoRuntime['dialect'] {
+  const numbers = version.split(/[-+.]/).map(Number);
+  for (const [index, last] of lastOfOldDialect.entries()) {
+    const number = numbers[index] ?? 0;
+    if (number !== last) return number < last ? '1.0.71' : 'main';
+  }
+  return '1.0.71';
+}

@@ -1,0 +1,31 @@
+import type { DriverKeys } from '../../desired/rules/rule.ts';
+import { requirementsName } from '../../desired/settle/python-packages.ts';
+import { isFields } from '../../desired/settle/settle-runtime.ts';
+import type { DesiredRuntime } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
+import { isText } from '../contract/version-keys.ts';
+
+/** mlx-lm over JACCL or over sockets. The archive is that of uv; `requirements.lock` is an extra. */
+export interface MlxRuntime extends DesiredRuntime {
+  readonly driver: 'mlx';
+  readonly python: string;
+}
+
+export const keys: DriverKeys<MlxRuntime> = {
+  needs: ['python', 'requirements'],
+  takes: ['wheels'],
+  ofPlacements: ['args', 'parallel', 'backend'],
+  talksInRings: true,
+  resolve: ({ requirements = '', python = '', wheels }) => ({
+    driver: 'mlx',
+    extras: [{ name: requirementsName, source: requirements }],
+    python,
+    ...given({ wheels }),
+  }),
+  ofVersion: ({ python, packages }) => {
+    const mlxLm = isFields(packages) ? packages['mlx-lm'] : undefined;
+    if (!isText(python)) return undefined;
+    return { driver: 'mlx', python, ...(isText(mlxLm) ? { packages: { 'mlx-lm': mlxLm } } : {}) };
+  },
+  packages: ['mlx', 'mlx-lm'],
+};
