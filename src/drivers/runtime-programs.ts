@@ -1,9 +1,7 @@
 import { didYouMean } from '../desired/did-you-mean.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
+import { isReleaseLayout, llamaFolder } from './llamacpp/runtime.ts';
 import { driverOf } from './registry.ts';
-
-/** The folder in which llama.cpp is looked for unless the file says where it is. */
-const llamaFolder = 'bin';
 
 /**
  * Of a program that is not among the paths of an archive: the path that may be meant, with the same name in another folder,
@@ -25,10 +23,6 @@ export function nearestProgram(
   const path = named.toSorted((a, b) => a.length - b.length)[0] ?? didYouMean(program, members);
   return path === undefined ? {} : { path };
 }
-
-/** Whether llama.cpp may be in the one folder that its own releases have, whatever that is called. */
-export const isReleaseLayout = (programs: readonly string[]): boolean =>
-  programs[0] === `${llamaFolder}/llama-server` && programs.every((path) => path.startsWith(`${llamaFolder}/`));
 
 /**
  * The programs that a start calls by their paths in the archive: without any of them nothing of the runtime may be put in

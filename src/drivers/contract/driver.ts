@@ -15,6 +15,7 @@ import type { Text } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { CabledFleet } from './addresses.ts';
 import type { DriverMemory } from './memory.ts';
+import type { RankSplit, SplitJudgement } from './split.ts';
 
 /** One request of a dialogue, made on a node to its own loopback address. */
 export interface TalkRequest {
@@ -203,6 +204,12 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
    * runtime splits no tensors: llama.cpp divides whole layers.
    */
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
+  /** Whether it divides whole layers and no tensors. */
+  readonly splitsLayers?: true;
+  /** What speaks against a split, as `check` would find it; absent: tensors that do not divide. */
+  judgeSplit?(split: RankSplit): SplitJudgement;
+  /** What to do about a model that cannot be split so, as a sentence; absent: the numbers of nodes that divide its tensors. */
+  splitAdvice?(split: RankSplit): string;
   /** What must have been seen before a rank can be configured. */
   needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;
@@ -212,6 +219,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
   /** The programs that a start calls by their paths in the archive, for these placements; absent: none. */
   programs?(runtime: R, users: readonly DesiredPlacement[]): readonly string[];
+  /** Of these programs the one by which the folder of the archive is found that stands for `bin`; absent: no folder does. */
+  binHas?(programs: readonly string[]): string | undefined;
   /** The key of the file that names one of them; absent: `program`. */
   programKey?(runtime: R, program: string): string;
   /** Its program, where the file names one that no archive brings. */

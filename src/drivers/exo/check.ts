@@ -6,6 +6,7 @@ import type { ModelShape } from '../../model/model-shape.ts';
 import { endTowards } from '../contract/addresses.ts';
 import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import type { PlacementCheck, PlacementFinding } from '../contract/driver.ts';
+import { judgeTensors, type RankSplit, type SplitJudgement } from '../contract/split.ts';
 import { fastSynch } from './configure.ts';
 import type { ExoRuntime } from './runtime.ts';
 
@@ -160,7 +161,7 @@ export function exoShape({ dialect }: ExoRuntime, { repository = '', shape }: De
  *
  * @see exo: placement_utils.py
  */
-export function undividedByExo(shape: ModelShape, ranks: number): readonly string[] {
+function undividedByExo(shape: ModelShape, ranks: number): readonly string[] {
   if (tensorProblems(shape, ranks).length > 0) return [];
   const widths = [
     ['width', shape.hidden],
@@ -168,6 +169,12 @@ export function undividedByExo(shape: ModelShape, ranks: number): readonly strin
   ] as const;
   return widths.filter(([, count]) => count % ranks !== 0).map(([what, count]) => `its ${what} (${count}) by ${ranks}`);
 }
+
+export const judgeSplit = (split: RankSplit): SplitJudgement =>
+  judgeTensors(
+    split,
+    undividedByExo(split.shape, split.size).map((what) => `exo does not split it: ${what}.`),
+  );
 
 /**
  * The models of `mlx-community` that exo has a card for in both dialects.

@@ -7,8 +7,9 @@ import { type CabledFleet, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
 import type { RuntimeDriver, StartPhase, Talk, TalkRequest } from '../contract/driver.ts';
 import { heldInParts } from '../contract/memory.ts';
+import { otherSplits } from '../contract/split.ts';
 import { type ExoInstance, type ExoState, parseState } from './answers.ts';
-import { check, exoShape, openApi } from './check.ts';
+import { check, exoShape, judgeSplit, openApi } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
 import { configure } from './configure.ts';
 import { type ExoRuntime, keys } from './runtime.ts';
@@ -166,6 +167,8 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   phases: () => phases,
   check,
   tensorShape: exoShape,
+  judgeSplit,
+  splitAdvice: (split) => otherSplits(split, judgeSplit) ?? 'Use one node, or another runtime.',
   exposed: openApi,
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
   farewell: 'exo-farewell',

@@ -7,7 +7,7 @@ import type { FailureSignature, HeldBytes, RuntimeDriver, RuntimeSight, StartPha
 import { check } from './check.ts';
 import { configure } from './configure.ts';
 import { memory } from './memory.ts';
-import { keys, type LlamaRuntime } from './runtime.ts';
+import { isReleaseLayout, keys, type LlamaRuntime } from './runtime.ts';
 
 /** What a server and its workers say when they lose each other. */
 const ofTheMesh: readonly FailureSignature[] = [
@@ -244,10 +244,17 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   configure,
   memory,
   check,
+  splitsLayers: true,
+  judgeSplit: ({ sharding, size }) => ({
+    problems: size > 1 && sharding === 'tensor' ? ['llama.cpp gives every node whole layers.'] : [],
+    doubts: [],
+  }),
+  splitAdvice: () => 'Use sharding: pipeline.',
   programs: ({ server, worker: workerProgram }, users) => {
     const hasFollowers = users.some(({ nodes, fallback }) => Math.max(nodes.length, fallback?.nodes.length ?? 0) > 1);
     return [server, ...(hasFollowers ? [workerProgram] : [])];
   },
+  binHas: (programs) => (isReleaseLayout(programs) ? 'llama-server' : undefined),
   programKey: ({ server }, program) => (program === server ? 'server' : 'worker'),
   needs: () => [],
   // `usage` is `n_decoded`, which grows by one behind each sampled token.

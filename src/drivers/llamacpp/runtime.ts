@@ -16,7 +16,7 @@ export const keys: DriverKeys<LlamaRuntime> = {
   needs: [],
   takes: ['server', 'worker', 'cache'],
   ofPlacements: ['args', 'parallel', 'shares'],
-  resolve: ({ server = 'bin/llama-server', worker = 'bin/ggml-rpc-server', cache = 'none' }) => ({
+  resolve: ({ server = `${llamaFolder}/llama-server`, worker = `${llamaFolder}/ggml-rpc-server`, cache = 'none' }) => ({
     driver: 'llamacpp-rpc',
     server,
     worker,
@@ -27,3 +27,10 @@ export const keys: DriverKeys<LlamaRuntime> = {
       ? { driver: 'llamacpp-rpc', server, worker, cache }
       : undefined,
 };
+
+/** The folder in which llama.cpp is looked for unless the file says where it is. */
+export const llamaFolder = 'bin';
+
+/** Whether llama.cpp may be in the one folder that its own releases have, whatever that is called. */
+export const isReleaseLayout = (programs: readonly string[]): boolean =>
+  programs[0] === `${llamaFolder}/llama-server` && programs.every((path) => path.startsWith(`${llamaFolder}/`));

@@ -8,7 +8,7 @@ import { gpuSignatures, jacclSignatures } from '../contract/signatures.ts';
 import { check } from './check.ts';
 import { configure, memory, mlxPython } from './configure.ts';
 import { keys, type MlxRuntime } from './runtime.ts';
-import { oldestVersion } from './shards.ts';
+import { judgeSplit, oldestVersion, splitAdvice } from './shards.ts';
 
 /** What else keeps a group from coming together. */
 const ofTheGroup: readonly FailureSignature[] = [
@@ -143,6 +143,8 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   configure,
   memory,
   check,
+  judgeSplit,
+  splitAdvice,
   needs: ({ nodes, transport }) => {
     if (transport === 'tcp' || nodes.length === 1) return [];
     return nodes.length === 2 ? ['devices'] : ['devices', 'lan'];

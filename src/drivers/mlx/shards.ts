@@ -1,5 +1,6 @@
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
+import { otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
 
 /** A model to be split over so many ranks by a version of mlx-lm. */
 export interface Split {
@@ -37,6 +38,24 @@ export function splitProblems(split: Split): readonly SplitProblem[] {
   const way = wayProblem(split);
   if (way !== undefined) return [way];
   return split.sharding === 'tensor' ? undivided(split) : lost(split);
+}
+
+/** Everything that speaks against a split; a newer mlx-lm than is known leaves doubts. */
+export function judgeSplit({ mlxLm: version, ...split }: RankSplit): SplitJudgement {
+  const found = splitProblems({ ...split, version });
+  const isDoubt = ({ kind }: SplitProblem): boolean => kind === 'not-known';
+  const texts = (of: readonly SplitProblem[]): readonly string[] => of.map(({ detail }) => detail);
+  return { problems: texts(found.filter((one) => !isDoubt(one))), doubts: texts(found.filter(isDoubt)) };
+}
+
+/** Newer than every version of mlx-lm. */
+const aboveAll = '9999';
+
+export function splitAdvice(split: RankSplit): string {
+  if (tooOld(split.mlxLm) !== undefined) return `Use mlx-lm ${oldestVersion} or a newer one.`;
+  const { problems, doubts } = judgeSplit({ ...split, mlxLm: aboveAll });
+  const newer = problems.length + doubts.length === 0 ? 'a newer mlx-lm, one node' : 'one node';
+  return otherSplits(split, judgeSplit) ?? `Use ${newer}, or another runtime.`;
 }
 
 function classOf(modelType: string): ModelClass | undefined {

@@ -1,7 +1,8 @@
 import { doormanTree } from '../../desired/resolve.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { isReleaseLayout, programsOf } from '../../drivers/runtime-programs.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import { programsOf } from '../../drivers/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
@@ -159,8 +160,7 @@ function madeBy(
     return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account } };
   }
   const programs = programsOf(runtime, fleet);
-  const isRelease = 'driver' in runtime && runtime.driver === 'llamacpp-rpc' && isReleaseLayout(programs);
-  const binHas = isRelease ? 'llama-server' : undefined;
+  const binHas = 'driver' in runtime ? driverOf(runtime).binHas?.(programs) : undefined;
   return { name: 'unpack-runtime', args: { ...args, ...listed(programs), ...given({ binHas }) } };
 }
 
