@@ -1,9 +1,11 @@
 import { gatewayAccount, ranksAccount } from '../model/account.ts';
 import type {
   ClusterSpec,
+  KeySource as KeySpec,
   Model as ModelSpec,
   Node as NodeSpec,
   Placement as PlacementSpec,
+  SecretSource as SecretSpec,
 } from '../model/cluster-spec.generated.ts';
 import type {
   DesiredDoorman,
@@ -23,12 +25,12 @@ import { given } from '../model/given.ts';
 import { macModel } from '../model/macs.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 import type { TreeFile } from '../model/node-script.ts';
+import type { ApiKeySource, SecretSource } from '../model/secret.ts';
 import { isDayOver } from '../model/text/units.ts';
 import { parseIpv4Network, parseLink, parseLinkEnd } from './addresses.ts';
 import { contextTokens, durationMs, memoryLabelBytes, sizeBytes } from './amounts.ts';
 import { defaultEndpointPort } from './draft.ts';
 import type { KeysByDriver } from './rules/rule.ts';
-import { keySources, resolveSecretSource, withHiddenVariables } from './secret-sources.ts';
 
 /** The fleet in which every hold of the file is marked of which the last day was over by this time. */
 export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFleet {
@@ -274,3 +276,44 @@ const resolveFallback = (
   nodes: nodes.map((node) => nodeName(node)),
   contextTokens: contextTokens(String(context ?? own)) ?? 0,
 });
+
+/** The source that a file names; undefined when it names none. */
+function resolveSecretSource(spec: SecretSpec | KeySpec | undefined): SecretSource | undefined {
+  if (spec?.env !== undefined) return { kind: 'env', name: spec.env };
+  if (spec?.file !== undefined) return { kind: 'file', path: spec.file };
+  if (spec?.command !== undefined) return { kind: 'command', argv: spec.command };
+  return spec !== undefined && 'prompt' in spec && spec.prompt === true ? { kind: 'prompt' } : undefined;
+}
+
+/** The sources of the keys of an endpoint, whether the file has one or a list. */
+const keySources = (spec: KeySpec | readonly KeySpec[] | undefined): readonly ApiKeySource[] =>
+  (spec === undefined ? [] : [spec].flat()).flatMap((one) => {
+    const source = resolveSecretSource(one);
+    return source === undefined || source.kind === 'prompt' ? [] : source;
+  });
+
+/** The fleet, with programs for secrets that do not see the environment variables which hold other secrets of the file. */
+function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
+  const all = [
+    ...fleet.nodes.flatMap(({ password }) => password ?? []),
+    ...fleet.placements.flatMap(({ publication }) => publication?.apiKeys ?? []),
+  ];
+  const hidden = [...new Set(all.flatMap((one) => (one.kind === 'env' ? one.name : [])))];
+  if (hidden.length === 0) return fleet;
+  const hiding = <Source extends SecretSource>(one: Source): Source =>
+    one.kind === 'command' ? { ...one, hidden } : one;
+  return {
+    ...fleet,
+    nodes: fleet.nodes.map((node) =>
+      node.password === undefined ? node : { ...node, password: hiding(node.password) },
+    ),
+    placements: fleet.placements.map((placement) =>
+      placement.publication?.apiKeys === undefined
+        ? placement
+        : {
+            ...placement,
+            publication: { ...placement.publication, apiKeys: placement.publication.apiKeys.map(hiding) },
+          },
+    ),
+  };
+}

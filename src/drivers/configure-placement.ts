@@ -20,7 +20,6 @@ import {
   type RankMatrix,
   type RuntimeDriver,
   type SeenNames,
-  type TokenRequest,
 } from './contract/driver.ts';
 import { driverOf } from './registry.ts';
 
@@ -164,7 +163,17 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
     return {
       node,
       record: {
-        ...recordOf(placement, { rank, generation, command, token }),
+        placement: placement.name,
+        generation,
+        rank,
+        size: nodes.length,
+        port: command.joinedPort,
+        meetPort: command.meetPort,
+        endpointPort: common.endpointPort,
+        tokenPath: token.path,
+        tokenPointer: token.pointer,
+        ...given({ tokenCountPointer: token.countPointer }),
+        tokenDeadlineMs: Math.min(placement.firstTokenMs, observedTokenMs),
         logPattern: driver.logPattern,
         driver: driver.id,
         ...(driver.takesOneRequest?.(placement) === true ? { requests: 'one' as const } : {}),
@@ -198,35 +207,11 @@ const devicesOf = (links: readonly Link[], node: NodeName, names: SeenNames): re
     .filter(({ ends }) => ends.every((end) => names.device(end) !== undefined))
     .flatMap(({ ends }) => ends.filter((end) => end.node === node).flatMap((end) => names.device(end) ?? []));
 
-interface RankStart {
-  readonly rank: number;
-  readonly generation: number;
-  readonly command: RankCommand;
-  readonly token: TokenRequest;
-}
-
 /**
  * The longest that an observation waits for a token of a mesh that has served already: no longer than an observation
  * itself may take by default, since a placement whose probe was cut off is unknown, not hung.
  */
 const observedTokenMs = 20_000;
-
-const recordOf = (
-  placement: DesiredPlacement,
-  start: RankStart,
-): Omit<UnsealedRank['record'], 'logPattern' | 'driver' | 'requests' | 'declared'> => ({
-  placement: placement.name,
-  generation: start.generation,
-  rank: start.rank,
-  size: placement.nodes.length,
-  port: start.command.joinedPort,
-  meetPort: start.command.meetPort,
-  endpointPort: askedPort(placement),
-  tokenPath: start.token.path,
-  tokenPointer: start.token.pointer,
-  ...given({ tokenCountPointer: start.token.countPointer }),
-  tokenDeadlineMs: Math.min(placement.firstTokenMs, observedTokenMs),
-});
 
 const asJson = ({
   node,

@@ -12,20 +12,18 @@ export interface Split {
 }
 
 /** Why a model cannot be split so. */
-export type SplitProblem =
-  /** This version of mlx-lm does not know the options of a rank, split or not. */
-  | { readonly kind: 'too-old'; readonly detail: string }
-  /** This version of mlx-lm has no such way for this kind of model. */
-  | { readonly kind: 'no-way'; readonly detail: string }
-  /** It is newer than what this program knows of, and older ones had none. */
-  | { readonly kind: 'not-known'; readonly detail: string }
-  /** Something of the model cannot be divided by the number of ranks. */
-  | { readonly kind: 'not-divisible'; readonly detail: string }
-  /** A pipeline would leave layers out. */
-  | { readonly kind: 'lost-layers'; readonly detail: string };
+export interface SplitProblem {
+  /**
+   * too-old: this version of mlx-lm does not know the options of a rank, split or not; no-way: it has no such way for this kind of model;
+   * not-known: it is newer than what this program knows of, and older ones had none; not-divisible: something of the
+   * model cannot be divided by the number of ranks; lost-layers: a pipeline would leave layers out.
+   */
+  readonly kind: 'too-old' | 'no-way' | 'not-known' | 'not-divisible' | 'lost-layers';
+  readonly detail: string;
+}
 
 /** Whether a version of mlx-lm ends at once, whatever the model: its server does not know the options of a rank. */
-export const tooOld = (version: string): Extract<SplitProblem, { kind: 'too-old' }> | undefined =>
+export const tooOld = (version: string): SplitProblem | undefined =>
   isBelow(version, oldestVersion)
     ? { kind: 'too-old', detail: `mlx-lm ${version} is older than ${oldestVersion}, the oldest that can be started.` }
     : undefined;
