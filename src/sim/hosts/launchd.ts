@@ -4,17 +4,7 @@ import type { Exit } from '../../model/probe.ts';
 import { type JobDefinition, type JobReading, readJob } from '../launchd/job-definition.ts';
 import {
   agentOverridesPath,
-  answerLaunchctl,
-  type LaunchctlAnswer,
-  type LaunchctlRequest,
-  type LaunchdCore,
-  overridesPath,
-  overridesText,
-  printText,
-  readOverrides,
-  refusals,
-} from '../launchd/launchctl.ts';
-import {
+  agentUser,
   freshLaunchd,
   isDisabled,
   type JobSignal,
@@ -22,7 +12,12 @@ import {
   type LaunchdEvent,
   type LaunchdState,
   launchdTransition,
+  overridesPath,
+  pidOf,
+  printText,
+  signals,
 } from '../launchd/launchd-state.ts';
+import { plistText, readPlist } from '../model/plist.ts';
 import type { JobProcess, StartJob } from './launchd-process.ts';
 import { replaceFile } from './replace-file.ts';
 import { createTurns } from './turns.ts';
@@ -65,21 +60,6 @@ function createShown(options: LaunchdOptions, files: ReturnType<typeof launchdFi
   return { state: () => state, become, until, settled: () => written };
 }
 
-/** Everything in a job that can hold an address or a port. */
-const textsOf = (job: JobDefinition): readonly string[] => [...job.words, ...Object.values(job.environment)];
-
-/** Loads every definition of these folders for daemons that launchd takes. */
-async function loadDaemons(core: LaunchdCore, paths: readonly string[]): Promise<void> {
-  for (const path of paths) {
-    const reading = await core.files.readDefinition(path);
-    if (reading.kind === 'not-simulated') core.objectTo(`launchd: ${path}: ${reading.key}`);
-    if (reading.kind !== 'job' || isDisabled(core.state(), reading.job)) continue;
-    if (core.state().services.has(reading.job.label)) continue;
-    await core.announce(reading.job);
-    core.tell({ kind: 'load', job: reading.job, path });
-  }
-}
-
 /** Makes the launchd of one node, with real processes. It knows nothing before its first boot. */
 export function createLaunchd(options: LaunchdOptions) {
   const files = launchdFiles(options.root);
@@ -93,34 +73,41 @@ export function createLaunchd(options: LaunchdOptions) {
   /** Counts the ends of power: what was asked for before one of them happens to nobody after it. */
   let life = 0;
   let isOver = false;
-  const coreOf = (born: number): LaunchdCore => ({
-    ...shown,
-    tell: (event) => {
-      if (born === life && !isOver) tell(event);
-    },
-    files,
-    objectTo: options.objectTo,
-    announce: (job) => options.beforeLoad(textsOf(job)),
-  });
-  const cut = (): void => {
+  let isUp = false;
+  const core = (): LaunchdCore => {
+    const born = life;
+    return {
+      ...shown,
+      files,
+      options,
+      tell: (event) => {
+        if (born === life && !isOver) tell(event);
+      },
+    };
+  };
+  const end = (): void => {
     life += 1;
     runner.cut();
     shown.become(freshLaunchd(new Map()));
   };
-  let isUp = false;
+  /** The end of power: KILL at once. */
+  const cut = (): void => {
+    isUp = false;
+    end();
+  };
   return {
     /** Answers when what was asked for has happened: `bootout` waits for the process to end. */
     launchctl: async (request: LaunchctlRequest): Promise<LaunchctlAnswer> =>
-      isUp ? answerLaunchctl(coreOf(life), request) : refusals.down,
+      isUp ? answerLaunchctl(core(), request) : refusals.down,
     /** The start of macOS: loads what lies in /Library/LaunchDaemons, and starts what wants it. */
     boot: async (): Promise<void> => {
-      cut();
+      end();
       const born = life;
-      const core = coreOf(born);
+      const booting = core();
       await shown.settled().catch(() => undefined);
       await files.clearPrints();
-      shown.become(freshLaunchd(await files.readOverrides()));
-      await loadDaemons(core, await files.daemons());
+      shown.become(freshLaunchd(await files.readOverrides(overridesPath)));
+      for (const path of await files.daemons()) await load(booting, path, (key) => `launchd: ${path}: ${key}`);
       isUp = born === life && !isOver;
       await shown.settled();
     },
@@ -129,17 +116,12 @@ export function createLaunchd(options: LaunchdOptions) {
       isUp = false;
       for (const label of shown.state().services.keys()) tell({ kind: 'unload', label });
       await shown.until(({ services }) => services.size === 0);
-      cut();
+      end();
     },
-    /** The end of power: KILL at once. */
-    cut: (): void => {
-      isUp = false;
-      cut();
-    },
+    cut,
     /** The end of the fleet: KILL at once, and nothing that is still under way starts anything. */
     close: (): void => {
       isOver = true;
-      isUp = false;
       cut();
     },
     processes: runner.processes,
@@ -150,35 +132,23 @@ export function createLaunchd(options: LaunchdOptions) {
 /** The launchd of one node. */
 export type Launchd = ReturnType<typeof createLaunchd>;
 
-/** Acts that are still to come; none of them keeps the simulator alive. */
-function createTimers() {
-  const timers = new Set<NodeJS.Timeout>();
-  return {
-    later: (ms: number, act: () => void): void => {
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        act();
-      }, ms);
-      timers.add(timer.unref());
-    },
-    clear: (): void => {
-      for (const timer of timers) clearTimeout(timer);
-      timers.clear();
-    },
-  };
-}
-
 /**
  * Carries out what launchd decides, with real processes and a scaled clock, and tells what became of it: `started` and
- * `not-started` while the act is still being carried out.
+ * `not-started` while the act is still being carried out. What waits for its time does not keep the simulator alive.
  */
 function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: (event: LaunchdEvent) => void) {
   const running = new Map<string, JobProcess>();
   const startedAtMs = new Map<string, number>();
-  const timers = createTimers();
-  /** Counts cuts: what ends late belongs to a Mac that is not there any more. */
+  /** Counts cuts: what ends or is due later belongs to a Mac that is not there any more. */
   let life = 0;
 
+  const later = (ms: number, act: () => void): void => {
+    const born = life;
+    const timer = setTimeout(() => {
+      if (born === life) act();
+    }, ms);
+    timer.unref();
+  };
   const start = (job: JobDefinition): void => {
     const { label } = job;
     const born = life;
@@ -191,32 +161,29 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
     if (child !== undefined) running.set(label, child);
     tell(child === undefined ? { kind: 'not-started', label } : { kind: 'started', label, pid: child.pid });
   };
-  const kill = (label: string, pid: number): void => {
-    const child = running.get(label);
-    if (child?.pid === pid) child.signal('SIGKILL');
-  };
   return {
     perform: (act: LaunchdAct): void => {
-      const ms = 'seconds' in act ? scaledMs(act.seconds * 1000) : 0;
+      const { label } = act;
       switch (act.kind) {
         case 'start':
           start(act.job);
           break;
         case 'signal':
-          running.get(act.label)?.signal(act.signal);
+          running.get(label)?.signal(act.signal);
           break;
         case 'kill-later':
-          timers.later(ms, () => kill(act.label, act.pid));
+          later(scaledMs(act.seconds * 1000), () => {
+            const child = running.get(label);
+            if (child?.pid === act.pid) child.signal('SIGKILL');
+          });
           break;
         case 'wake': {
-          const waitMs = (startedAtMs.get(act.label) ?? 0) + ms - Date.now();
-          timers.later(Math.max(0, waitMs), () => tell({ kind: 'due', label: act.label }));
+          const atMs = (startedAtMs.get(label) ?? 0) + scaledMs(act.seconds * 1000);
+          later(Math.max(0, atMs - Date.now()), () => tell({ kind: 'due', label }));
           break;
         }
-        case 'recur': {
-          const { label, job, seconds } = act;
-          timers.later(intervalMs(seconds * 1000), () => tell({ kind: 'interval', label, job }));
-        }
+        case 'recur':
+          later(intervalMs(act.seconds * 1000), () => tell({ kind: 'interval', label, job: act.job }));
       }
     },
     /** Those that launchd has started and that have not ended. */
@@ -230,7 +197,6 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
     /** KILL to everything; what ends from now on is told to nobody. */
     cut: (): void => {
       life += 1;
-      timers.clear();
       for (const child of running.values()) child.signal('SIGKILL');
       running.clear();
     },
@@ -258,6 +224,16 @@ function launchdFiles(root: string) {
   const folder = root + printFolder;
   let written: ReadonlyMap<string, string> = new Map();
   const turn = createTurns();
+  /** Which services launchctl has disabled, or enabled, in a list of macOS; none when the text is no list of flags. */
+  const readOverrides = async (path: string): Promise<ReadonlyMap<string, boolean>> => {
+    const reading = readPlist(await readFile(root + path, 'utf8').catch(() => ''));
+    if (reading.kind === 'refused' || typeof reading.value !== 'object' || Array.isArray(reading.value))
+      return new Map();
+    const entries = Object.entries(reading.value);
+    return new Map(entries.flatMap(([label, flag]) => (typeof flag === 'boolean' ? [[label, flag] as const] : [])));
+  };
+  const writeOverrides = (path: string, overrides: ReadonlyMap<string, boolean>): Promise<void> =>
+    replaceFile(root + path, plistText(Object.fromEntries([...overrides].sort())));
   return {
     /** Makes the answers of `launchctl print` be exactly these, each by a rename. One after the other. */
     writePrints: (texts: ReadonlyMap<string, string>): Promise<void> =>
@@ -274,13 +250,12 @@ function launchdFiles(root: string) {
       await mkdir(folder, { recursive: true });
       written = new Map();
     },
-    readOverrides: async () => readOverrides(await readFile(root + overridesPath, 'utf8').catch(() => '')),
-    writeOverrides: (overrides: ReadonlyMap<string, boolean>) =>
-      replaceFile(root + overridesPath, overridesText(overrides)),
+    readOverrides,
+    writeOverrides,
     overrideAgent: (label: string, isDisabled: boolean): Promise<void> =>
       turn(async () => {
-        const before = readOverrides(await readFile(root + agentOverridesPath, 'utf8').catch(() => ''));
-        await replaceFile(root + agentOverridesPath, overridesText(new Map([...before, [label, isDisabled]])));
+        const before = await readOverrides(agentOverridesPath);
+        await writeOverrides(agentOverridesPath, new Map([...before, [label, isDisabled]]));
       }),
     /** Property lists of the folders for daemons, as a Mac knows them, sorted within each. */
     daemons: async () => {
@@ -292,4 +267,194 @@ function launchdFiles(root: string) {
     },
     readDefinition: (path: string) => readDefinition(root, path),
   };
+}
+
+/** What launchctl prints, and how it ends. */
+interface LaunchctlAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** A request of the tool. */
+interface LaunchctlRequest {
+  /** Behind the name of the tool. */
+  readonly args: readonly string[];
+  readonly isRoot: boolean;
+}
+
+/** What one life of a Mac is changed with: nothing that was begun in an earlier one reaches it. */
+interface LaunchdCore extends ReturnType<typeof createShown> {
+  readonly files: ReturnType<typeof launchdFiles>;
+  readonly options: LaunchdOptions;
+  /** Lets it happen, real processes included. */
+  readonly tell: (event: LaunchdEvent) => void;
+}
+
+const failed = (exitCode: number, ...lines: readonly string[]): LaunchctlAnswer => ({
+  stdout: '',
+  stderr: lines.map((line) => `${line}\n`).join(''),
+  exitCode,
+});
+
+/** Everything went well; `stdout` is nothing unless something was asked for. */
+const succeeded = (stdout = ''): LaunchctlAnswer => ({ stdout, stderr: '', exitCode: 0 });
+
+/** What launchctl answers when launchd refuses; the codes are those of the knowledge about macOS 26. */
+const refusals = {
+  bootstrap: failed(5, 'Bootstrap failed: 5: Input/output error'),
+  disabled: failed(119, 'Bootstrap failed: 119: Service is disabled'),
+  notLoaded: failed(3, 'Boot-out failed: 3: No such process'),
+  inProgress: failed(36, 'Boot-out failed: 36: Operation now in progress'),
+  /** The Mac is going down, or has not come up yet. */
+  down: failed(125, '125: Domain does not support specified action'),
+  noProcess: failed(3, 'No process to signal.'),
+  noService: (label: string) => failed(113, `Could not find service "${label}" in domain for system`),
+  /** Of a user without root. */
+  notPermitted: (what: string) => failed(1, `${what}: 1: Operation not permitted`),
+} as const;
+
+/** The usage of launchctl, for command lines that it does not take. */
+const launchctlUsage = failed(64, 'Usage: launchctl <subcommand> ... | help [subcommand]');
+
+/** Loads a definition that launchd takes. `objection` is what is written down of a key that is not simulated. */
+async function load(core: LaunchdCore, path: string, objection: (key: string) => string): Promise<LaunchctlAnswer> {
+  const { files, options, state, tell } = core;
+  const reading = await files.readDefinition(path);
+  if (reading.kind === 'not-simulated') options.objectTo(objection(reading.key));
+  if (reading.kind !== 'job') return refusals.bootstrap;
+  const { job } = reading;
+  if (isDisabled(state(), job)) return refusals.disabled;
+  await options.beforeLoad([...job.words, ...Object.values(job.environment)]);
+  if (state().services.has(job.label)) return refusals.bootstrap;
+  tell({ kind: 'load', job, path });
+  return succeeded();
+}
+
+/** Waits until the service is gone; another bootout meanwhile is told that this one is under way. */
+async function bootout({ state, tell, until }: LaunchdCore, label: string): Promise<LaunchctlAnswer> {
+  const phase = state().services.get(label)?.phase;
+  if (phase === undefined) return refusals.notLoaded;
+  if (phase.kind === 'stopping' && phase.next === 'unload') return refusals.inProgress;
+  tell({ kind: 'unload', label });
+  await until(({ services }) => !services.has(label));
+  return succeeded();
+}
+
+async function kickstart(
+  { state, tell, until }: LaunchdCore,
+  label: string,
+  isKilling: boolean,
+  isPrinting: boolean,
+): Promise<LaunchctlAnswer> {
+  const phase = state().services.get(label)?.phase;
+  if (phase === undefined) return refusals.noService(label);
+  if (phase.kind === 'stopping' && phase.next === 'unload') return refusals.inProgress;
+  tell({ kind: 'kick', label, isKilling });
+  await until(({ services }) => services.get(label)?.phase.kind !== 'stopping');
+  const pid = pidOf(state().services.get(label));
+  return succeeded(isPrinting && pid !== undefined ? `${pid}\n` : '');
+}
+
+function kill({ state, tell }: LaunchdCore, label: string, signal: JobSignal): LaunchctlAnswer {
+  const service = state().services.get(label);
+  if (service === undefined) return refusals.noService(label);
+  if (pidOf(service) === undefined) return refusals.noProcess;
+  tell({ kind: 'signal', label, signal });
+  return succeeded();
+}
+
+async function override({ files, tell, state }: LaunchdCore, label: string, isDisabledNow: boolean) {
+  tell({ kind: 'override', label, isDisabled: isDisabledNow });
+  await files.writeOverrides(overridesPath, state().overrides);
+  return succeeded();
+}
+
+/** No agent is simulated: what is said of one is kept in its file, and nothing else follows from it. */
+async function overrideAgent({ files }: LaunchdCore, label: string, isDisabledNow: boolean) {
+  await files.overrideAgent(label, isDisabledNow);
+  return succeeded();
+}
+
+/** One command line of launchctl that changes something. */
+interface LaunchctlCommand {
+  readonly withoutRoot: LaunchctlAnswer;
+  readonly run: (core: LaunchdCore) => LaunchctlAnswer | Promise<LaunchctlAnswer>;
+}
+
+/** `SIGTERM`, `TERM` or `15`. */
+function signalOf(word: string): JobSignal | undefined {
+  return Object.entries(signals).find(([number, name]) => [number, name, name.slice(3)].includes(word))?.[1];
+}
+
+/** Of `system/LABEL`, or of `user/501/LABEL`. */
+const labelIn = (domain: string, target = ''): string | undefined => {
+  const label = target.startsWith(`${domain}/`) ? target.slice(domain.length + 1) : '';
+  return /^[A-Za-z0-9._-]{1,255}$/.test(label) ? label : undefined;
+};
+
+/** `[-k] [-p] system/LABEL`, flags in one word or two. */
+function parseKickstart(words: readonly string[]): LaunchctlCommand | undefined {
+  const flags = words.filter((word) => word.startsWith('-'));
+  const [target, ...more] = words.slice(flags.length);
+  const label = labelIn('system', target);
+  if (label === undefined || more.length > 0 || !flags.every((flag) => /^-[kp]+$/.test(flag))) return undefined;
+  const letters = flags.join('');
+  return {
+    withoutRoot: refusals.notPermitted(`Could not kickstart service "${label}"`),
+    run: (core) => kickstart(core, label, letters.includes('k'), letters.includes('p')),
+  };
+}
+
+/** The command that these arguments mean; `undefined` for a form that is not simulated. */
+function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlCommand | undefined {
+  const [verb = '', first = '', second, ...more] = args;
+  if (verb === 'kickstart') return parseKickstart(args.slice(1));
+  if (more.length > 0) return undefined;
+  if (verb === 'bootstrap' && first === 'system' && second !== undefined && second !== '') {
+    const objection = (key: string): string => `/bin/launchctl 3:bootstrap system ${second} (${key})`;
+    return {
+      withoutRoot: failed(
+        5,
+        'Bootstrap failed: 5: Input/output error',
+        'Try re-running the command as root for richer errors.',
+      ),
+      run: (core) => load(core, second, objection),
+    };
+  }
+  if (verb === 'kill') {
+    const signal = signalOf(first);
+    const label = labelIn('system', second);
+    return signal === undefined || label === undefined
+      ? undefined
+      : {
+          withoutRoot: refusals.notPermitted('Could not signal service'),
+          run: (core) => kill(core, label, signal),
+        };
+  }
+  if (second !== undefined) return undefined;
+  const label = labelIn('system', first);
+  if (verb === 'bootout' && label !== undefined)
+    return { withoutRoot: refusals.notPermitted('Boot-out failed'), run: (core) => bootout(core, label) };
+  if (verb !== 'enable' && verb !== 'disable') return undefined;
+  const withoutRoot = refusals.notPermitted(`Could not ${verb} service`);
+  if (label !== undefined) return { withoutRoot, run: (core) => override(core, label, verb === 'disable') };
+  // What a user may say of the agents of his own domain is not simulated.
+  const agent = isRoot ? labelIn(`user/${agentUser}`, first) : undefined;
+  return agent === undefined
+    ? undefined
+    : { withoutRoot, run: (core) => overrideAgent(core, agent, verb === 'disable') };
+}
+
+/** Does what a command line of launchctl asks for and answers when it is done, files included. */
+async function answerLaunchctl(core: LaunchdCore, { args, isRoot }: LaunchctlRequest): Promise<LaunchctlAnswer> {
+  const command = parseLaunchctl(args, isRoot);
+  if (command === undefined) {
+    core.options.objectTo(`/bin/launchctl ${args.length}:${args.join(' ').replaceAll('\n', '?')}`);
+    return launchctlUsage;
+  }
+  if (!isRoot) return command.withoutRoot;
+  const answered = await command.run(core);
+  await core.settled();
+  return answered;
 }

@@ -18,7 +18,7 @@ export const signals = {
 export type JobSignal = (typeof signals)[keyof typeof signals];
 
 /** Where the process of a service stands. */
-export type Phase =
+type Phase =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly pid: number }
   /** Has got its TERM; `next` says what follows when it has ended. */
@@ -27,7 +27,7 @@ export type Phase =
   | { readonly kind: 'scheduled' };
 
 /** One service that launchd has loaded. */
-export interface Service {
+interface Service {
   readonly job: JobDefinition;
   /** The property list that it came from, as a Mac knows it. */
   readonly path: string;
@@ -39,8 +39,8 @@ export interface Service {
 }
 
 /** The number of its process, while there is one. */
-export const pidOf = ({ phase }: Service): number | undefined =>
-  phase.kind === 'running' || phase.kind === 'stopping' ? phase.pid : undefined;
+export const pidOf = (service: Service | undefined): number | undefined =>
+  service !== undefined && 'pid' in service.phase ? service.phase.pid : undefined;
 
 /** What launchd knows of the system domain. */
 export interface LaunchdState {
@@ -238,3 +238,116 @@ export function launchdTransition(state: LaunchdState, event: LaunchdEvent): Tra
   const service = state.services.get(event.label);
   return service === undefined ? unchanged(state) : serviceEvent(state, service, event);
 }
+
+/** Names of `sysexits.h` from 64 on, which launchctl prints behind the number. */
+const exitNames = (
+  'EX_USAGE EX_DATAERR EX_NOINPUT EX_NOUSER EX_NOHOST EX_UNAVAILABLE EX_SOFTWARE EX_OSERR ' +
+  'EX_OSFILE EX_CANTCREAT EX_IOERR EX_TEMPFAIL EX_PROTOCOL EX_NOPERM EX_CONFIG'
+).split(' ');
+
+/** What strsignal(3) of macOS calls a signal, and its number. */
+const signalNames: Readonly<Record<string, string>> = {
+  HUP: 'Hangup: 1',
+  INT: 'Interrupt: 2',
+  QUIT: 'Quit: 3',
+  ILL: 'Illegal instruction: 4',
+  TRAP: 'Trace/BPT trap: 5',
+  ABRT: 'Abort trap: 6',
+  FPE: 'Floating point exception: 8',
+  KILL: 'Killed: 9',
+  BUS: 'Bus error: 10',
+  SEGV: 'Segmentation fault: 11',
+  SYS: 'Bad system call: 12',
+  PIPE: 'Broken pipe: 13',
+  ALRM: 'Alarm clock: 14',
+  TERM: 'Terminated: 15',
+  USR1: 'User defined signal 1: 30',
+  USR2: 'User defined signal 2: 31',
+};
+
+function exitLine(exit: Exit | undefined): string {
+  if (exit?.kind === 'signalled') return `last terminating signal = ${signalNames[exit.signal] ?? exit.signal}`;
+  if (exit?.kind !== 'exited') return 'last exit code = (never exited)';
+  const name = exitNames[exit.code - 64];
+  return `last exit code = ${exit.code}${name === undefined ? '' : `: ${name}`}`;
+}
+
+const states = {
+  running: 'running',
+  stopping: 'SIGTERMed',
+  scheduled: 'spawn scheduled',
+  idle: 'not running',
+} as const satisfies Record<Phase['kind'], string>;
+
+const block = (name: string, inside: readonly string[]): readonly string[] => [
+  `\t${name} = {`,
+  ...inside.map((line) => `\t\t${line}`),
+  '\t}',
+  '',
+];
+
+const spawnTypes = {
+  Standard: 'daemon (3)',
+  Interactive: 'interactive (4)',
+  Adaptive: 'adaptive (6)',
+  Background: 'daemon (3)',
+};
+
+/** Present fields only. */
+const fields = (...pairs: readonly (readonly [string, string | number | undefined])[]): readonly string[] =>
+  pairs.flatMap(([name, value]) => (value === undefined ? [] : [`\t${name} = ${value}`]));
+
+/**
+ * What `launchctl print system/LABEL` says of a service, in the order of the two published captures: fields at one
+ * tab, arguments and environments in braces, where they stand raw.
+ *
+ * @see test/cases/sim/captures/launchctl-print.user-agent.not-running.full.txt
+ */
+export function printText(service: Service): string {
+  const { job, path, phase, runs } = service;
+  const environment = { ...job.environment, XPC_SERVICE_NAME: job.label };
+  return [
+    `system/${job.label} = {`,
+    ...fields(
+      ['active count', pidOf(service) === undefined ? 0 : 1],
+      ['path', path],
+      ['type', 'LaunchDaemon'],
+      ['state', states[phase.kind]],
+    ),
+    '',
+    ...fields(['program', job.program]),
+    ...block('arguments', job.words),
+    ...(job.workingDirectory === undefined ? [] : [...fields(['working directory', job.workingDirectory]), '']),
+    ...fields(['stdout path', job.standardOutPath], ['stderr path', job.standardErrorPath]),
+    ...block('default environment', ['PATH => /usr/bin:/bin:/usr/sbin:/sbin']),
+    ...block(
+      'environment',
+      Object.entries(environment).map(([name, value]) => `${name} => ${value}`),
+    ),
+    ...fields(
+      ['domain', 'system'],
+      ['username', job.userName],
+      ['minimum runtime', job.throttleSeconds],
+      ['exit timeout', job.exitTimeoutSeconds],
+      ['runs', runs],
+      ['pid', pidOf(service)],
+    ),
+    `\t${exitLine(service.lastExit)}`,
+    '',
+    ...(job.intervalSeconds === undefined ? [] : [`\trun interval = ${job.intervalSeconds} seconds`, '']),
+    ...fields(['spawn type', spawnTypes[job.processType]], ['jetsam priority', 40]),
+    '',
+    `\tproperties = ${job.keepAlive.kind === 'always' ? 'keepalive | ' : ''}${job.runAtLoad ? 'runatload | ' : ''}inferred program`,
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** Where macOS keeps what `launchctl enable` and `disable` said. */
+export const overridesPath = '/private/var/db/com.apple.xpc.launchd/disabled.plist';
+
+/** The user of every node. */
+export const agentUser = 501;
+
+/** The same of the agents of that user, for sessions over ssh and at the screen alike. */
+export const agentOverridesPath = `/private/var/db/com.apple.xpc.launchd/disabled.${agentUser}.plist`;

@@ -1,4 +1,4 @@
-import { agentOverridesPath, agentUser, overridesPath } from '../launchd/launchctl.ts';
+import { agentOverridesPath, agentUser, overridesPath } from '../launchd/launchd-state.ts';
 import type { MacState } from '../model/fleet.ts';
 import { seededInteger } from '../model/seed.ts';
 import { apple, capture, lines, published, type Row, row, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';

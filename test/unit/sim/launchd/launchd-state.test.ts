@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exit } from '../../../../src/model/probe.ts';
 import { readJob } from '../../../../src/sim/launchd/job-definition.ts';
-import { printText } from '../../../../src/sim/launchd/launchctl.ts';
 import {
   freshLaunchd,
   isDisabled,
@@ -9,6 +8,7 @@ import {
   type LaunchdEvent,
   type LaunchdState,
   launchdTransition,
+  printText,
 } from '../../../../src/sim/launchd/launchd-state.ts';
 import { captured } from '../captures.ts';
 import { jobPlist } from '../launchd-job.ts';
