@@ -1,5 +1,3 @@
-import { type Refusal, readShell, type ShellWord, type SimpleCommand } from './shell-reader.ts';
-
 /** Why a Mac would not run this text, or why only the simulator's Linux would. */
 export interface Objection {
   /** What the shell says on standard error. */
@@ -41,15 +39,11 @@ function isOutside(word: ShellWord, place: Place, isPathAnyway: boolean): boolea
 const leavesRoot = (path: string, place: Place): boolean =>
   (path.startsWith('/') && !isAllowed(path, place)) || path.split('/').includes('..');
 
-const notFound = (path: string, line: number): Objection => ({
-  text: `sh: line ${line}: ${path}: No such file or directory (simulated: below this node's root only)`,
-  code: 127,
+/** Behind `NAME=`. */
+const assignedWord = (assignment: ShellWord): ShellWord => ({
+  ...assignment,
+  literal: assignment.literal.slice(assignment.literal.indexOf('=') + 1),
 });
-
-const assignedWord = (assignment: ShellWord): ShellWord => {
-  const at = assignment.literal.indexOf('=');
-  return { ...assignment, literal: assignment.literal.slice(at + 1) };
-};
 
 /** Words before the command itself that change nothing about what is run. */
 const transparent = new Set(['exec', 'command', 'nohup', 'builtin']);
@@ -79,53 +73,53 @@ function innerScripts(command: SimpleCommand): readonly string[] {
 }
 
 /** Builtins of bash 4 and later; the shell of macOS is bash 3.2.57. */
-function newBuiltins(command: SimpleCommand): readonly Objection[] {
-  const [name, first] = commandWords(command);
-  if (name === undefined) return [];
-  const where = `sh: line ${name.line}`;
-  if (['mapfile', 'readarray', 'coproc'].includes(name.literal)) {
-    return [{ text: `${where}: ${name.literal}: command not found`, code: 127 }];
-  }
-  if (['declare', 'local', 'typeset'].includes(name.literal) && /^-[a-z]*A/.test(first?.literal ?? '')) {
-    return [{ text: `${where}: ${name.literal}: -A: invalid option`, code: 2 }];
-  }
-  if (name.literal === 'printf' && /%[0-9.-]*\(/.test(first?.literal ?? '')) {
-    return [{ text: `${where}: printf: \`(': invalid format character`, code: 1 }];
-  }
-  return [];
-}
-
-function refusalOf({ kind, token, line }: Refusal): Objection {
-  if (kind === 'bad-substitution') return { text: `sh: line ${line}: ${token}: bad substitution`, code: 1 };
-  return { text: `sh: -c: line ${line}: syntax error near unexpected token \`${token}'`, code: 2 };
+function newBuiltin(command: SimpleCommand): Omit<Found, 'at'> | undefined {
+  const [name = '', first = ''] = commandWords(command).map((word) => word.literal);
+  if (['mapfile', 'readarray', 'coproc'].includes(name)) return { said: `${name}: command not found`, code: 127 };
+  if (['declare', 'local', 'typeset'].includes(name) && /^-[a-z]*A/.test(first))
+    return { said: `${name}: -A: invalid option`, code: 2 };
+  return name === 'printf' && /%[0-9.-]*\(/.test(first)
+    ? { said: "printf: `(': invalid format character", code: 1 }
+    : undefined;
 }
 
 /** `/bin/sh` at the very front is how a client leaves the login shell, whatever that is: macOS has it there. */
 const isOuterShell = (word: ShellWord, index: number, place: Place): boolean =>
   place.depth === 0 && index === 0 && word.literal === '/bin/sh';
 
-function outsidePaths(command: SimpleCommand, index: number, place: Place): readonly Objection[] {
+/** Words of a command that would lead it out of the node. */
+function outsidePaths(command: SimpleCommand, index: number, place: Place): readonly ShellWord[] {
   const [name, ...rest] = commandWords(command);
-  const wrong: ShellWord[] = [];
-  if (name !== undefined && leavesRoot(name.literal, place) && !isOuterShell(name, index, place)) wrong.push(name);
-  const asksDirectory = rest.some((word) => baseName(word) === 'dscl') || baseName(name) === 'dscl';
+  const asksDirectory = [name, ...rest].some((word) => baseName(word) === 'dscl');
   const isRecord = ({ literal }: ShellWord): boolean => asksDirectory && /^\/(?:Users|Groups)(?:\/|$)/.test(literal);
-  wrong.push(...rest.filter((word) => isOutside(word, place, false) && !isRecord(word)));
-  wrong.push(...command.targets.filter((word) => leavesRoot(word.literal, place)));
-  wrong.push(...command.assignments.map(assignedWord).filter((word) => isOutside(word, place, true)));
-  return wrong.map((word) => notFound(word.literal, word.line));
+  return [
+    ...(name !== undefined && leavesRoot(name.literal, place) && !isOuterShell(name, index, place) ? [name] : []),
+    ...rest.filter((word) => isOutside(word, place, false) && !isRecord(word)),
+    ...command.targets.filter((word) => leavesRoot(word.literal, place)),
+    ...command.assignments.map(assignedWord).filter((word) => isOutside(word, place, true)),
+  ];
 }
 
 function inspect(text: string, place: Place): readonly Objection[] {
   const { commands, refusals } = readShell(text);
   const inner = { ...place, depth: place.depth + 1 };
+  const objection = ({ at, said, code }: Found, shell = 'sh'): Objection => ({
+    text: `${shell}: line ${text.slice(0, at).split('\n').length}: ${said}`,
+    code,
+  });
   return [
-    ...refusals.map(refusalOf),
-    ...commands.flatMap((command, index) => [
-      ...outsidePaths(command, index, place),
-      ...newBuiltins(command),
-      ...(place.depth < nestingLimit ? innerScripts(command).flatMap((script) => inspect(script, inner)) : []),
-    ]),
+    ...refusals.map((one) => objection(one, one.code === 2 ? 'sh: -c' : 'sh')),
+    ...commands.flatMap((command, index) => {
+      const builtin = newBuiltin(command);
+      return [
+        ...outsidePaths(command, index, place).map(({ at, literal }) => {
+          const said = `${literal}: No such file or directory (simulated: below this node's root only)`;
+          return objection({ at, said, code: 127 });
+        }),
+        ...(builtin === undefined ? [] : [objection({ at: commandWords(command)[0]?.at ?? 0, ...builtin })]),
+        ...(place.depth < nestingLimit ? innerScripts(command).flatMap((script) => inspect(script, inner)) : []),
+      ];
+    }),
   ];
 }
 
@@ -162,4 +156,285 @@ export function createInputWatch(text: string, root: string) {
     /** Of what was read until the end. */
     objections: () => inspect(Buffer.concat(chunks).toString('utf8'), { root, depth: 1 }),
   };
+}
+
+/** One word of a shell text, as far as it can be known without running it. */
+interface ShellWord {
+  /** Quotes removed; `expansion` stands for whatever the shell would put in. */
+  readonly literal: string;
+  /** Whether it began inside single quotes: then it is data, or a script for another shell. */
+  readonly isSingleQuoted: boolean;
+  /** Where in the text it begins. */
+  readonly at: number;
+}
+
+/** One simple command: `NAME=value` words, then the words, and the targets of redirections. */
+interface SimpleCommand {
+  readonly assignments: ShellWord[];
+  readonly words: ShellWord[];
+  readonly targets: ShellWord[];
+}
+
+/** What the shell of a Mac, bash 3.2, does not take: where that is, what it says, and its exit code. */
+interface Found {
+  readonly at: number;
+  readonly said: string;
+  readonly code: number;
+}
+
+/** Stands in a literal for an expansion. */
+const expansion = '\u0000';
+
+/** Where the reader is, and what it has found. */
+interface Cursor {
+  readonly text: string;
+  at: number;
+  readonly commands: SimpleCommand[];
+  readonly refusals: Found[];
+  /** Delimiters of here-documents whose bodies begin after the next newline. */
+  readonly heredocs: { readonly delimiter: string; readonly isIndented: boolean }[];
+  /** How many `$( )` are open: there bash 3.2 counts parentheses instead of reading the grammar. */
+  substitutions: number;
+}
+
+const refuseToken = (cursor: Cursor, token: string): void => {
+  cursor.refusals.push({ at: cursor.at, said: `syntax error near unexpected token \`${token}'`, code: 2 });
+};
+
+/** The next characters. */
+const ahead = (cursor: Cursor, wanted: string): boolean => cursor.text.startsWith(wanted, cursor.at);
+
+const isAtEnd = (cursor: Cursor): boolean => cursor.at >= cursor.text.length;
+
+/** Takes what matches a sticky pattern here; empty when nothing does. */
+function take(cursor: Cursor, pattern: RegExp): string {
+  pattern.lastIndex = cursor.at;
+  const found = pattern.exec(cursor.text)?.[0] ?? '';
+  cursor.at += found.length;
+  return found;
+}
+
+/** Skips to behind the next occurrence of `wanted`, or to the end. */
+function skipPast(cursor: Cursor, wanted: string): string {
+  const end = cursor.text.indexOf(wanted, cursor.at);
+  const part = cursor.text.slice(cursor.at, end < 0 ? undefined : end);
+  cursor.at = end < 0 ? cursor.text.length : end + wanted.length;
+  return part;
+}
+
+/** A carriage return and its kind are characters like any other to a shell. */
+const blankOrOperator = /[ \t\n;&|()<>]/;
+
+/** Blanks, continued lines, and a comment behind them. */
+const blanks = /(?:[ \t]|\\\n)*(?:#[^\n]*)?/y;
+
+/** Characters that stand for themselves, as many as follow each other: observations are long texts of them. */
+const plainInWord = /[^ \t\n;&|()<>'"\\$`]+/y;
+const plainInQuotes = /[^"\\$`]+/y;
+const parameterName = /[A-Za-z_][A-Za-z_0-9]*|[0-9@*#?$!-]/y;
+
+/** `${x^^}` and its kind came with bash 4; also `${x,,}`, `${x@Q}`. */
+const caseChange = /^!?[A-Za-z_0-9@*]+(\^|,|@[A-Z]$)/;
+
+/** Behind `${`: to the matching brace, through quotes and nested expansions. */
+function skipBraces(cursor: Cursor): void {
+  const start = cursor.at;
+  while (!isAtEnd(cursor) && !ahead(cursor, '}')) readPiece(cursor);
+  const inside = cursor.text.slice(start, cursor.at);
+  cursor.at += 1;
+  if (caseChange.test(inside)) {
+    cursor.refusals.push({ at: start, said: `\${${inside}}: bad substitution`, code: 1 });
+  }
+}
+
+/** Behind `$((`: to the matching `))`. */
+function skipArithmetic(cursor: Cursor): void {
+  for (let depth = 2; !isAtEnd(cursor) && depth > 0; cursor.at += 1) {
+    if (ahead(cursor, '(')) depth += 1;
+    if (ahead(cursor, ')')) depth -= 1;
+  }
+}
+
+/** Behind a `$` or a backquote. Returns what it stands for: itself when it expands nothing. */
+function readExpansion(cursor: Cursor, char: '$' | '`'): string {
+  if (char === '`') readNested(cursor, '`');
+  else if (take(cursor, /\(\(/y) !== '') skipArithmetic(cursor);
+  else if (take(cursor, /\(/y) !== '') readNested(cursor, ')');
+  else if (take(cursor, /\{/y) !== '') skipBraces(cursor);
+  else if (take(cursor, parameterName) === '') return '$';
+  return expansion;
+}
+
+/** Behind the opening double quote. */
+function readDouble(cursor: Cursor): string {
+  let literal = '';
+  while (!isAtEnd(cursor) && take(cursor, /"/y) === '') literal += take(cursor, plainInQuotes) || readPiece(cursor);
+  return literal;
+}
+
+/** The next character with what belongs to it: a quoted text, an expansion, or what a backslash protects. */
+function readPiece(cursor: Cursor): string {
+  const char = cursor.text[cursor.at++] ?? '';
+  if (char === "'") return skipPast(cursor, "'");
+  if (char === '"') return readDouble(cursor);
+  if (char === '\\') return cursor.text[cursor.at++] ?? '';
+  if (char === '$' || char === '`') return readExpansion(cursor, char);
+  return char;
+}
+
+/** Reads one word; empty at an operator, at a blank and at the end of the text. */
+function readWord(cursor: Cursor, end: End): ShellWord | undefined {
+  const start = cursor.at;
+  let literal = '';
+  while (!isAtEnd(cursor)) {
+    if (blankOrOperator.test(cursor.text[cursor.at] ?? '') || (end === '`' && ahead(cursor, '`'))) break;
+    literal += take(cursor, plainInWord) || readPiece(cursor);
+  }
+  return cursor.at === start ? undefined : { literal, isSingleQuoted: cursor.text[start] === "'", at: start };
+}
+
+/** A `case` under way: before `in`, in a pattern, or in the commands of a pattern. */
+interface OpenCase {
+  state: 'subject' | 'pattern' | 'body';
+  hasParenthesis: boolean;
+}
+
+type End = ')' | '`' | undefined;
+
+interface List {
+  readonly end: End;
+  readonly cases: OpenCase[];
+  command: SimpleCommand;
+}
+
+const reserved = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '{', '!', 'time']);
+const operators = /&>>|;;&|;;|;&|&&|\|\||\|&|&>|[&;|\n]/y;
+/** Came with bash 4; dash takes none of them either, but a bash 5 in the place of sh does. */
+const newOperators = new Set(['&>>', ';;&', ';&', '|&']);
+const redirections = /[0-9]*(?:<<-|<<<|<<|<>|<&|>>|>&|>\||<|>)/y;
+
+const emptyCommand = (): SimpleCommand => ({ assignments: [], words: [], targets: [] });
+
+function finish(cursor: Cursor, list: List): void {
+  const { assignments, words, targets } = list.command;
+  if (assignments.length + words.length + targets.length > 0) cursor.commands.push(list.command);
+  list.command = emptyCommand();
+}
+
+/** Behind the newline: the bodies of the here-documents that were announced on this line are data. */
+function skipHeredocs(cursor: Cursor): void {
+  for (const { delimiter, isIndented } of cursor.heredocs.splice(0)) {
+    while (!isAtEnd(cursor)) {
+      const line = skipPast(cursor, '\n');
+      if ((isIndented ? line.replace(/^\t+/, '') : line) === delimiter) break;
+    }
+  }
+}
+
+function takeRedirection(cursor: Cursor, list: List): boolean {
+  const operator = take(cursor, redirections).replace(/^[0-9]+/, '');
+  if (operator === '') return false;
+  if (ahead(cursor, '(')) {
+    refuseToken(cursor, '(');
+    return true;
+  }
+  take(cursor, blanks);
+  const target = readWord(cursor, list.end);
+  if (target === undefined) return true;
+  if (operator === '<<' || operator === '<<-') {
+    cursor.heredocs.push({ delimiter: target.literal, isIndented: operator === '<<-' });
+  } else if (operator !== '<<<') list.command.targets.push(target);
+  return true;
+}
+
+function takeOperator(cursor: Cursor, list: List): boolean {
+  const operator = take(cursor, operators);
+  if (operator === '') return false;
+  if (newOperators.has(operator)) refuseToken(cursor, operator.slice(-1));
+  const open = list.cases.at(-1);
+  if (operator.startsWith(';;') && open !== undefined) {
+    open.state = 'pattern';
+    open.hasParenthesis = false;
+  }
+  // A newline between `case x` and `in` ends nothing.
+  if (open?.state !== 'subject') finish(cursor, list);
+  if (operator === '\n') skipHeredocs(cursor);
+  return true;
+}
+
+/** True when the parenthesis ends the whole list. */
+function takeParenthesis(cursor: Cursor, list: List): boolean {
+  const open = list.cases.at(-1);
+  const isOpening = ahead(cursor, '(');
+  if (!isOpening && list.end === ')' && open?.state !== 'pattern') return true;
+  cursor.at += 1;
+  if (open?.state === 'pattern') {
+    if (isOpening) open.hasParenthesis = true;
+    else endPattern(cursor, list, open);
+  } else if (isOpening) {
+    finish(cursor, list);
+    readList(cursor, ')');
+  }
+  return false;
+}
+
+function endPattern(cursor: Cursor, list: List, open: OpenCase): void {
+  if (!open.hasParenthesis && cursor.substitutions > 0) refuseToken(cursor, ';;');
+  open.state = 'body';
+  list.command = emptyCommand();
+}
+
+/** What a word means where it stands: a reserved word, part of a `case`, an assignment, or a word of a command. */
+function place(list: List, word: ShellWord): void {
+  const open = list.cases.at(-1);
+  const { command } = list;
+  const isFirst = command.words.length === 0;
+  if (open?.state === 'subject') {
+    if (word.literal === 'in') {
+      open.state = 'pattern';
+      list.command = emptyCommand();
+    }
+    return;
+  }
+  if (word.literal === 'esac' && open !== undefined && (isFirst || open.state === 'pattern')) list.cases.pop();
+  else if (open?.state === 'pattern') return;
+  else if (isFirst && word.literal === 'case') list.cases.push({ state: 'subject', hasParenthesis: false });
+  else if (isFirst && reserved.has(word.literal)) return;
+  else if (isFirst && /^[A-Za-z_][A-Za-z_0-9]*=/.test(word.literal)) command.assignments.push(word);
+  else command.words.push(word);
+}
+
+/** Reads commands to `end`, which it takes as well, or to the end of the text. */
+function readList(cursor: Cursor, end: End): void {
+  const list: List = { end, cases: [], command: emptyCommand() };
+  for (;;) {
+    take(cursor, blanks);
+    if (isAtEnd(cursor) || (end === '`' && ahead(cursor, '`'))) break;
+    if (ahead(cursor, '(') || ahead(cursor, ')')) {
+      if (takeParenthesis(cursor, list)) break;
+    } else if (!takeRedirection(cursor, list) && !takeOperator(cursor, list)) {
+      const word = readWord(cursor, end);
+      if (word !== undefined) place(list, word);
+    }
+  }
+  if (end !== undefined) cursor.at += 1;
+  finish(cursor, list);
+}
+
+function readNested(cursor: Cursor, end: ')' | '`'): void {
+  const depth = end === ')' ? 1 : 0;
+  cursor.substitutions += depth;
+  readList(cursor, end);
+  cursor.substitutions -= depth;
+}
+
+/**
+ * Reads a shell text into its simple commands, without running or judging anything. It follows the grammar of POSIX
+ * sh far enough for quoting, expansions, here-documents, `case` and redirections; a text that no shell would take
+ * gives some reading and never an error. Bodies of here-documents are data.
+ */
+function readShell(text: string): Pick<Cursor, 'commands' | 'refusals'> {
+  const cursor: Cursor = { text, at: 0, commands: [], refusals: [], heredocs: [], substitutions: 0 };
+  while (!isAtEnd(cursor)) readList(cursor, undefined);
+  return cursor;
 }
