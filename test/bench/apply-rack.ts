@@ -6,7 +6,7 @@ import { loadCluster } from '../../src/engine/load-cluster.ts';
 import { writeReferenceArchive, writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
-import { bootFilePath } from '../../src/sim/hosts/node-life.ts';
+import { bootFilePath } from '../../src/sim/hosts/fleet-host.ts';
 import { markVariable } from '../../src/sim/hosts/ssh/ssh-user.ts';
 import { islandNames, islands, lightenTools, rackText } from './rack.ts';
 import { type RackRoots, type SshdRack, startSshdRack } from './sshd-rack.ts';

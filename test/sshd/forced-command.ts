@@ -1,5 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { bootFilePath } from '../../src/sim/hosts/node-life.ts';
+import { bootFilePath } from '../../src/sim/hosts/fleet-host.ts';
 import { execEnvironment, markVariable } from '../../src/sim/hosts/ssh/ssh-user.ts';
 
 /** Which simulated Mac a command is run on, and what else is done with it. */

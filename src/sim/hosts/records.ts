@@ -39,7 +39,7 @@ export interface ExecRecord {
 }
 
 /** Exact counts of one node since the fleet came up. */
-export interface NodeCounts {
+interface NodeCounts {
   readonly connections: number;
   readonly authAttempts: number;
   /** Passwords that the sshd before FileVault was given, and those of them that came too soon after another. */
@@ -64,29 +64,20 @@ const noCounts: NodeCounts = {
   sentBytes: 0,
 };
 
-/** What the server of one node writes down. */
-export interface NodeRecords {
-  readonly count: (what: keyof NodeCounts, by?: number) => void;
-  readonly counts: () => NodeCounts;
-  /** Opens a record; the returned function changes it while the command runs. */
-  readonly open: (record: ExecRecord) => (change: Partial<ExecRecord>) => void;
-  /** The newest commands, oldest first; at most a thousand. */
-  readonly execs: () => readonly ExecRecord[];
-}
-
 /** How many commands per node are kept; the counts go on beyond. */
 const maxExecRecords = 1_000;
 
 /** Starts the books of one node. */
-export function createRecords(): NodeRecords {
+export function createRecords() {
   let counts = noCounts;
   const execs: { current: ExecRecord }[] = [];
   return {
-    count: (what, by = 1) => {
+    count: (what: keyof NodeCounts, by = 1): void => {
       counts = { ...counts, [what]: counts[what] + by };
     },
     counts: () => counts,
-    open: (record) => {
+    /** Opens a record; the returned function changes it while the command runs. */
+    open: (record: ExecRecord): ((change: Partial<ExecRecord>) => void) => {
       const entry = { current: record };
       execs.push(entry);
       if (execs.length > maxExecRecords) execs.shift();
@@ -94,6 +85,10 @@ export function createRecords(): NodeRecords {
         entry.current = { ...entry.current, ...change };
       };
     },
-    execs: () => execs.map((entry) => entry.current),
+    /** The newest commands, oldest first; at most a thousand. */
+    execs: (): readonly ExecRecord[] => execs.map((entry) => entry.current),
   };
 }
+
+/** What the server of one node writes down. */
+export type NodeRecords = ReturnType<typeof createRecords>;
