@@ -10,7 +10,6 @@ import { createLaunchd } from './launchd.ts';
 import type { StartJob } from './launchd-process.ts';
 import { clearVolatile, type NodeRoot } from './node-root.ts';
 import { createRecords, type EffectAct, type ExecRecord, type NodeRecords } from './records.ts';
-import type { ExecWatch } from './ssh/exec-watch.ts';
 import type { KeyFile, NodeKeys } from './ssh/host-keys.ts';
 
 /** A run of a fleet, as the host that carries it sees it. */
@@ -193,16 +192,13 @@ export interface OpenHost {
   readonly createNode: (node: HostedNode) => Promise<SimulatedNode>;
   /** Cables, addresses or anything else of the model may have changed: makes the network between the nodes be so. */
   readonly update: (nodes: readonly SimulatedNode[]) => Promise<void>;
-  /** How many process groups of node commands live; 0 where only the whole node can be asked. */
-  readonly groupCount: () => number;
   /** Ends every process and removes what only a running fleet needs; its nodes are closed already. */
   readonly close: () => Promise<void>;
 }
 
 /** Where simulated Macs run: what differs is the prefix of their roots, their network, and how processes end. */
-export interface FleetHost {
-  /** Told of commands as they arrive, where the host can see them. */
-  readonly open: (run: HostRun, watch: ExecWatch) => Promise<OpenHost>;
+export interface FleetHost<Open extends OpenHost> {
+  readonly open: (run: HostRun) => Promise<Open>;
 }
 
 /** Whether a node can be reached: `down` until somebody presses its button. */

@@ -1,33 +1,36 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askClientText } from './ask-client.ts';
-import { createNode, type FleetHost, type HostedNode, type HostRun, type SimulatedNode } from './fleet-host.ts';
+import { createNode, type HostedNode, type HostRun, type SimulatedNode } from './fleet-host.ts';
 import { startBelow } from './launchd-process.ts';
 import { createLinkTables, type LinkTables } from './link-table.ts';
 import { createNodeRoot } from './node-root.ts';
 import { createProcessStarter, type ProcessStarter } from './process-starter.ts';
 import { createProcessGroups, type ProcessGroups, startLifeline, sweepMarked } from './processes.ts';
 import type { NodeRecords } from './records.ts';
-import type { ExecWatch } from './ssh/exec-watch.ts';
 import { loadNodeKeys } from './ssh/host-keys.ts';
 import { createPipeSupply, type PipeSupply } from './ssh/pipes.ts';
-import { serveSsh } from './ssh/ssh-server.ts';
+import { createExecWatch, serveSsh } from './ssh/ssh-server.ts';
 import type { Objection } from './strict-shell.ts';
 
 /** Runs anywhere: a folder is the root of a Mac, its ssh server and its cables lie on the loopback interface. */
-export const portableHost: FleetHost = {
-  open: async (run, watch) => {
+export const portableHost = {
+  open: async (run: HostRun) => {
     const { runId, folder } = run;
     const lifeline = startLifeline(runId);
     const links = createLinkTables(new Map(run.nodes.map((name) => [name, join(folder, 'roots', name)])));
     const pipes = await createPipeSupply(join(folder, 'pipes'));
     const groups = createProcessGroups(lifeline);
     const starter = createProcessStarter();
+    const watch = createExecWatch();
     return {
-      createNode: (node) => createPortableNode({ ...run, links, pipes, groups, starter, watch }, node),
-      update: (nodes) => links.update(new Map(nodes.map((node) => [node.name, node.view().reach]))),
+      createNode: (node: HostedNode) => createPortableNode({ ...run, links, pipes, groups, starter, watch }, node),
+      update: (nodes: readonly SimulatedNode[]) =>
+        links.update(new Map(nodes.map((node) => [node.name, node.view().reach]))),
+      /** How many process groups of node commands live. */
       groupCount: groups.count,
-      close: async () => {
+      onExec: watch.add,
+      close: async (): Promise<void> => {
         groups.killAll();
         await sweepMarked(runId);
         await links.close();
@@ -45,7 +48,7 @@ interface PortableGround extends HostRun {
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly starter: ProcessStarter;
-  readonly watch: ExecWatch;
+  readonly watch: ReturnType<typeof createExecWatch>;
 }
 
 /** A Mac takes one attempt in so many of its seconds without complaint; whoever comes sooner is counted. */
@@ -81,8 +84,7 @@ async function createPortableNode(on: PortableGround, options: HostedNode): Prom
         for (const { text } of objections) objectTo(`/bin/sh ${text}`).catch(() => undefined);
       };
       const server = {
-        node: { ...on, name, user, root, boot, mark, records, objectTo: note },
-        keys,
+        ...{ ...on, name, user, root, keys, boot, mark, records, objectTo: note },
         connectionState: () => view().connection,
         password: () => view().account.password,
         onPrebootPassword: countPasswords(scaledMs, records),

@@ -10,8 +10,8 @@ import type { FleetHost, OpenHost, SimulatedNode } from '../fleet-host.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
 import { createLiveFleet, type LiveFleet } from '../follow-model.ts';
 import { portableHost } from '../portable-host.ts';
-import { createExecWatch, type ReceivedExec } from '../ssh/exec-watch.ts';
 import { loadOrCreateKey } from '../ssh/host-keys.ts';
+import type { ReceivedExec } from '../ssh/ssh-server.ts';
 import { chooseSocketPath } from './control.ts';
 
 /** A running simulated fleet of the portable host, which sees every command as it arrives. */
@@ -34,11 +34,11 @@ export interface Fleet extends RunningFleet {
  */
 export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
   const parts = await buildFleet(options, portableHost);
-  return { ...fleetOf(parts), onExec: parts.watch.add, groupCount: parts.host.groupCount };
+  return { ...fleetOf(parts), onExec: parts.host.onExec, groupCount: parts.host.groupCount };
 }
 
 /** The same on this host. @throws FleetError `sim/run-folder`, and what the host throws */
-export async function startFleetOn(host: FleetHost, options: StartFleetOptions): Promise<RunningFleet> {
+export async function startFleetOn(host: FleetHost<OpenHost>, options: StartFleetOptions): Promise<RunningFleet> {
   return fleetOf(await buildFleet(options, host));
 }
 
@@ -149,19 +149,22 @@ async function startKeptMacs(model: FleetModel, folder: string): Promise<void> {
 }
 
 /** What all nodes share, made before any of them. */
-async function buildShared({ model }: StartFleetOptions, folder: string, carrier: FleetHost) {
+async function buildShared<Open extends OpenHost>(
+  { model }: StartFleetOptions,
+  folder: string,
+  carrier: FleetHost<Open>,
+) {
   const runId = randomBytes(6).toString('hex');
   const userKey = await loadOrCreateKey(join(folder, 'user-key'), 'simulated');
-  const watch = createExecWatch();
   const askPath = await chooseSocketPath(folder, 'ask.sock');
   const opened: { host?: OpenHost } = {};
   const live = createLiveFleet(model, folder, async (nodes) => opened.host?.update(nodes));
   const asks = await serveAsks(askPath, (request) => answerAsk(live, request));
   try {
     const names = model.nodes.map(({ name }) => name);
-    const host = await carrier.open({ runId, folder, nodes: names, userKey, askPath }, watch);
+    const host = await carrier.open({ runId, folder, nodes: names, userKey, askPath });
     opened.host = host;
-    return { runId, userKey, asks, askPath, watch, live, host };
+    return { runId, userKey, asks, askPath, live, host };
   } catch (error) {
     await asks.close();
     throw error;
@@ -169,7 +172,7 @@ async function buildShared({ model }: StartFleetOptions, folder: string, carrier
 }
 
 /** Everything that a running fleet is made of. */
-type FleetParts = Awaited<ReturnType<typeof buildShared>>;
+type FleetParts = Awaited<ReturnType<typeof buildShared<OpenHost>>>;
 
 /** The Mac behind a node starts: its preferences are read as they lie there, and everything follows from that. */
 async function startModel({ model, takeTurn, settle }: LiveFleet, node: SimulatedNode): Promise<void> {
@@ -210,7 +213,7 @@ async function buildNode(
 }
 
 /** Makes every part of a fleet on this host and starts its Macs. @throws FleetError `sim/run-folder` */
-async function buildFleet(options: StartFleetOptions, carrier: FleetHost): Promise<FleetParts> {
+async function buildFleet<Open extends OpenHost>(options: StartFleetOptions, carrier: FleetHost<Open>) {
   const folder = await prepareFolder(options.folder);
   await startKeptMacs(options.model, folder);
   const shared = await buildShared(options, folder, carrier);

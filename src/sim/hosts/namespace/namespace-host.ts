@@ -7,7 +7,14 @@ import type { Wiring } from '../../model/wiring.ts';
 import { hostTool } from '../base-tools/all-base-tools.ts';
 import { chooseSocketPath, removeSocket } from '../control/control.ts';
 import { type RunningFleet, type StartFleetOptions, startFleetOn } from '../control/start-fleet.ts';
-import { createNode, type FleetHost, type HostedNode, type HostRun, type SimulatedNode } from '../fleet-host.ts';
+import {
+  createNode,
+  type FleetHost,
+  type HostedNode,
+  type HostRun,
+  type OpenHost,
+  type SimulatedNode,
+} from '../fleet-host.ts';
 import type { FleetModel } from '../fleet-model.ts';
 import { isSameProcess, processStart, sweepMarked } from '../processes.ts';
 import { type Boot, startBoot } from './boot.ts';
@@ -73,7 +80,7 @@ function wiringFrom(model: FleetModel, node: string): Wiring {
  * @param builtLower what {@link buildLowerRoot} has built before, for many fleets; each builds its own when absent
  * @throws FleetError `sim/no-namespaces` where that is not to be had
  */
-const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
+const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHost> => ({
   open: async (run) => {
     await requireNamespaces();
     const { runId, folder, nodes: names, askPath } = run;
@@ -103,7 +110,6 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
       return {
         createNode: (node) => createNamespaceNode({ ...run, ground, forwarder, network }, node),
         update: network.update,
-        groupCount: () => 0,
         close: async () => {
           await forwarder.close();
           await removeSocket(dialPath);
