@@ -9,7 +9,7 @@ import { beginDialogue } from '../../src/drivers/registry.ts';
 import type { ExoPlacement } from '../../src/model/endpoint-calls.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { writeExoImage, writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
-import { createPortClaims, type PortClaims } from '../../src/sim/hosts/link-table.ts';
+import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
 import { expectNobodyBelow } from '../rack/running.ts';
 
 /** The dialects of exo. */
@@ -88,7 +88,7 @@ async function end(one: Started | undefined, signal: NodeJS.Signals): Promise<vo
 /** Makes both, and starts none of them. */
 export async function makeDoubles(dialect: Dialect): Promise<Doubles> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-exo-'));
-  const claims: PortClaims = createPortClaims();
+  const claims = createPortClaims();
   await writeExoImage(join(folder, 'exo.dmg'), dialect);
   await writeIndexedModel(join(folder, 'model'));
   const meet = [await claims.take(), await claims.take()];

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { strangerPid } from '../model/rdma.ts';
-import { openSocket, type SocketServer } from './control/control.ts';
+import { openSocket } from './control/control.ts';
 import type { SimulatedNode } from './fleet-host.ts';
 import type { NodeEvent } from './fleet-model.ts';
 import { type LiveFleet, networkDaemonLabel } from './follow-model.ts';
@@ -163,5 +163,5 @@ function listenTo(client: Socket, answer: (request: AskRequest) => Promise<AskAn
  *
  * @throws the system's error when the socket cannot be made
  */
-export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<AskAnswer>): Promise<SocketServer> =>
+export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<AskAnswer>) =>
   openSocket(path, { allowHalfOpen: true }, (client) => listenTo(client, answer));

@@ -50,19 +50,13 @@ interface LinkPair {
   readonly loopbackPort: number;
 }
 
-/** The key under which a pair is kept. */
-const pairKey = (node: string, address: string): string => `${node} ${address}`;
-
-/** `10.77.0.1:51000` → `10.77.0.1` */
-const hostOf = (address: string): string => address.slice(0, address.lastIndexOf(':'));
-
 /**
  * The table of one node, sorted: what its processes can listen on and connect to right now. A line is
  * `10.77.0.1:51000 127.0.0.1:23211`.
  */
 function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | undefined): string {
   const isReached = (pair: LinkPair): boolean => {
-    const host = hostOf(pair.address);
+    const host = pair.address.slice(0, pair.address.lastIndexOf(':'));
     if (pair.node === node && (host === loopback || reach?.own.includes(host))) return true;
     return reach?.far.some((far) => far.node === pair.node && far.address === host) === true;
   };
@@ -77,14 +71,6 @@ const linkNamesText = (pairs: readonly LinkPair[], node: string): string =>
     .map(({ address, loopbackPort }) => `${loopbackPort} ${address}\n`)
     .sort()
     .join('');
-
-/** Loopback ports that nobody else gets while they are held. */
-export interface PortClaims {
-  /** A TCP port of 127.0.0.1 on which a process of a node can listen at any later time. */
-  readonly take: () => Promise<number>;
-  /** Gives all of them back. */
-  readonly close: () => Promise<void>;
-}
 
 /** Below the ports that Linux (32768) and macOS (49152) give to outgoing connections. */
 const range = { from: 20_000, to: 32_768 } as const;
@@ -110,8 +96,8 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Starts to hold ports; none yet. */
-export function createPortClaims(): PortClaims {
+/** Starts to hold loopback ports, which nobody else then gets; none yet. */
+export function createPortClaims() {
   const held = new Set<Socket>();
   const tryTake = async (): Promise<number | undefined> => {
     const port = randomInt(range.from, range.to);
@@ -125,14 +111,16 @@ export function createPortClaims(): PortClaims {
     return undefined;
   };
   return {
-    take: async () => {
+    /** A TCP port of 127.0.0.1 on which a process of a node can listen at any later time. */
+    take: async (): Promise<number> => {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const port = await tryTake();
         if (port !== undefined) return port;
       }
       throw new Error(`no free loopback port between ${range.from} and ${range.to}`);
     },
-    close: async () => {
+    /** Gives all of them back. */
+    close: async (): Promise<void> => {
       await Promise.all([...held].map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
       held.clear();
     },
@@ -145,30 +133,13 @@ export const linkNamesPath = '/.sim/link-names';
 /** What each node can use; undefined for one without a cable. */
 type Reaches = ReadonlyMap<string, Reach | undefined>;
 
-/** The tables that stand for the network between the simulated Macs. */
-export interface LinkTables {
-  /**
-   * A job of this node is about to be loaded: whatever its texts name gets a loopback port, which stays the same as
-   * long as the fleet lives, and the tables of all nodes know it.
-   */
-  readonly announce: (node: string, texts: readonly string[]) => Promise<void>;
-  /** Cables, addresses or bridges have changed: what each node can reach now. */
-  readonly update: (reaches: Reaches) => Promise<void>;
-  /** Gives the ports back. */
-  readonly close: () => Promise<void>;
-}
-
-/** Every address on a cable that some node has now, with its node. */
-const addressesOf = (reaches: Reaches): readonly (readonly [node: string, host: string])[] =>
-  [...reaches].flatMap(([node, reach]) => (reach?.own ?? []).map((host) => [node, host] as const));
-
 /**
  * Keeps the tables of all nodes of a fleet. Each is a file that is replaced by a rename, so that a process can read it
  * anew for every request: an open connection on the loopback interface would not notice a pulled cable.
  *
  * @param roots root folder by node
  */
-export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables {
+export function createLinkTables(roots: ReadonlyMap<string, string>) {
   const claims = createPortClaims();
   const links = new Set<string>();
   const open = new Map<string, Set<number>>();
@@ -178,7 +149,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
   const inTurn = createTurns();
 
   const pairFor = async (node: string, address: string): Promise<void> => {
-    const key = pairKey(node, address);
+    const key = `${node} ${address}`;
     if (!pairs.has(key)) pairs.set(key, { node, address, loopbackPort: await claims.take() });
   };
   const write = async (path: string, text: string): Promise<void> => {
@@ -187,10 +158,11 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
     written.set(path, text);
   };
   const writeAll = async (): Promise<void> => {
-    for (const [node, host] of addressesOf(reaches)) {
-      for (const port of open.get(node) ?? []) await pairFor(node, `${host}:${port}`);
-      const named = [...links].filter((link) => link.startsWith(`${host}:`));
-      for (const link of named) await pairFor(node, link);
+    for (const [node, reach] of reaches) {
+      for (const host of reach?.own ?? []) {
+        for (const port of open.get(node) ?? []) await pairFor(node, `${host}:${port}`);
+        for (const link of links) if (link.startsWith(`${host}:`)) await pairFor(node, link);
+      }
     }
     const known = [...pairs.values()];
     for (const [node, root] of roots) {
@@ -199,7 +171,11 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
     }
   };
   return {
-    announce: (node, texts) =>
+    /**
+     * A job of this node is about to be loaded: whatever its texts name gets a loopback port, which stays the same as
+     * long as the fleet lives, and the tables of all nodes know it.
+     */
+    announce: (node: string, texts: readonly string[]): Promise<void> =>
       inTurn(async () => {
         const announced = announcedIn(texts);
         for (const link of announced.links) links.add(link);
@@ -207,11 +183,16 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
         for (const port of announced.loopbackPorts) await pairFor(node, `${loopback}:${port}`);
         await writeAll();
       }),
-    update: (wanted) =>
+    /** Cables, addresses or bridges have changed: what each node can reach now. */
+    update: (wanted: Reaches): Promise<void> =>
       inTurn(async () => {
         reaches = wanted;
         await writeAll();
       }),
-    close: () => inTurn(claims.close),
+    /** Gives the ports back. */
+    close: (): Promise<void> => inTurn(claims.close),
   };
 }
+
+/** The tables that stand for the network between the simulated Macs. */
+export type LinkTables = ReturnType<typeof createLinkTables>;

@@ -9,7 +9,7 @@ import { doubleFiles } from './doubled-programs.ts';
 import { homeOf, sudoRulesPath } from './ssh/ssh-user.ts';
 
 /** What a fresh root is made for. */
-export interface NodeRootOptions {
+interface NodeRootOptions {
   /** Absolute folder that stands for `/`. */
   readonly root: string;
   readonly user: string;
@@ -24,23 +24,6 @@ export interface NodeRootOptions {
   readonly baseFiles?: readonly NodeFile[];
   /** Whether what lies there is the disk of this Mac; otherwise, and when absent, it is removed first. */
   readonly isKept?: boolean;
-}
-
-/** The file tree of one simulated node. */
-export interface NodeRoot {
-  /**
-   * Makes the rendered files be exactly these: each written to a temporary name and renamed, so that a reader sees
-   * the old or the new one; those that are no longer there are deleted. For another Mac than before, the disk of that
-   * one takes the place of this one, which is kept for its return: an empty disk when that Mac was never here.
-   *
-   * @param hasKey whether the model says that the client's key is accepted; yes when absent
-   * @param mac whose disk is wanted; always the same when absent
-   */
-  readonly update: (files: readonly NodeFile[], hasKey?: boolean, mac?: string) => Promise<void>;
-  /** Whether the disk is that of another Mac. */
-  readonly isOfAnother: (mac: string | undefined) => boolean;
-  /** The text of a file when it is no longer as it was written last; empty when it is gone. */
-  readonly edited: (path: string) => Promise<string | undefined>;
 }
 
 const folders = [
@@ -173,7 +156,7 @@ async function link(target: string, path: string): Promise<void> {
  * Makes the root: the folders that every Mac has, the home of the ssh user, the base tools. A kept one has what a
  * start of the Mac leaves of it.
  */
-export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot> {
+export async function createNodeRoot(options: NodeRootOptions) {
   const { root, user, platform, askText, isKept } = options;
   if (isKept === true) await removeRendered(root);
   else await rm(root, { recursive: true, force: true });
@@ -204,11 +187,20 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   };
   return {
     isOfAnother,
-    edited: async (path) => {
+    /** The text of a file when it is no longer as it was written last; empty when it is gone. */
+    edited: async (path: string): Promise<string | undefined> => {
       const text = await readFile(join(root, path), 'utf8').catch(() => '');
       return text === present?.get(path)?.text ? undefined : text;
     },
-    update: async (files, hasKey = true, mac) => {
+    /**
+     * Makes the rendered files be exactly these: each written to a temporary name and renamed, so that a reader sees
+     * the old or the new one; those that are no longer there are deleted. For another Mac than before, the disk of that
+     * one takes the place of this one, which is kept for its return: an empty disk when that Mac was never here.
+     *
+     * @param hasKey whether the model says that the client's key is accepted; yes when absent
+     * @param mac whose disk is wanted; always the same when absent
+     */
+    update: async (files: readonly NodeFile[], hasKey = true, mac?: string): Promise<void> => {
       const isNewDisk = await belongTo(mac);
       if (files === last && !isNewDisk) return;
       await tellKey(options, hasKey);
@@ -226,6 +218,9 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
     },
   };
 }
+
+/** The file tree of one simulated node. */
+export type NodeRoot = Awaited<ReturnType<typeof createNodeRoot>>;
 
 /** The rule by which the ssh user needs no password: what a Mac of a fleet has when the model says `allowed`. */
 function dropInFiles(files: readonly NodeFile[], user: string): readonly NodeFile[] {

@@ -23,14 +23,6 @@ export interface StartedProgram {
   readonly ended: Promise<Exit>;
 }
 
-/** Starts programs from a small process of its own. */
-export interface ProcessStarter {
-  /** @throws Error `spawn E2BIG` and its like */
-  readonly start: (start: ProgramStart) => Promise<StartedProgram>;
-  /** Ends the starter; what it has started goes on. */
-  readonly close: () => Promise<void>;
-}
-
 interface Pending {
   readonly started: (pid: number) => void;
   readonly failed: (error: Error) => void;
@@ -78,8 +70,8 @@ function startPerl() {
   return { stdin, stdout, ended, ref: () => child.ref() };
 }
 
-/** Starts the starter. Nothing of it keeps the simulator alive. */
-export function createProcessStarter(): ProcessStarter {
+/** Starts the small process from which programs are started. Nothing of it keeps the simulator alive. */
+export function createProcessStarter() {
   const { stdin, stdout, ended, ref } = startPerl();
   const pending = new Map<number, Pending>();
   let count = 0;
@@ -93,7 +85,8 @@ export function createProcessStarter(): ProcessStarter {
     }
   });
   return {
-    start: (start) =>
+    /** @throws Error `spawn E2BIG` and its like */
+    start: (start: ProgramStart): Promise<StartedProgram> =>
       new Promise((resolve, reject) => {
         if (isGone) throw new Error(goneText);
         const bytes = frame(count + 1, start);
@@ -105,7 +98,8 @@ export function createProcessStarter(): ProcessStarter {
         pending.set(count, { started: (pid) => resolve({ pid, ended: whenEnded }), failed: reject, ended: end });
         stdin.write(bytes);
       }),
-    close: async () => {
+    /** Ends the starter; what it has started goes on. */
+    close: async (): Promise<void> => {
       // Without it a process with nothing else to wait for would be over before.
       ref();
       stdin.end();
@@ -113,6 +107,10 @@ export function createProcessStarter(): ProcessStarter {
     },
   };
 }
+
+/** Starts programs from a small process of its own. */
+export type ProcessStarter = ReturnType<typeof createProcessStarter>;
+
 /**
  * The program that starts the commands of a simulated fleet, in plain perl: a process of a few megabytes, since fork
  * copies the page tables of whoever calls it, and those of a big simulator (a test has hundreds of megabytes) cost ten

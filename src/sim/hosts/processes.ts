@@ -25,30 +25,6 @@ export const isSameProcess = async (pid: number, start: string): Promise<boolean
 
 const surveyMs = 500;
 
-/** A group whose first process is being started; told once how that came out. */
-interface ExpectedGroup {
-  /** Adds the group, and ends it on the spot when everything of its node was ended meanwhile. */
-  readonly started: (group: number) => void;
-  readonly failed: () => void;
-}
-
-/** The process groups that the simulated fleet started and that are not empty yet. */
-export interface ProcessGroups {
-  /** `owner` is the node on which the group runs. */
-  readonly add: (group: number, owner?: string) => void;
-  /** To be asked before a process of a node is started: it counts from now on. */
-  readonly expect: (owner: string) => ExpectedGroup;
-  /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
-  readonly leaderEnded: (group: number) => void;
-  readonly signal: (group: number, name: string) => void;
-  /** How many groups have living processes, or are about to have some. */
-  readonly count: () => number;
-  /** Ends every group of a node at once. */
-  readonly killOwned: (owner: string) => void;
-  /** Ends every group at once, and stops looking. */
-  readonly killAll: () => void;
-}
-
 function isAlive(group: number): boolean {
   try {
     process.kill(-group, 0);
@@ -68,7 +44,7 @@ export function signalGroup(group: number, name: string): void {
 }
 
 /** Keeps the groups under the lifeline from their first process to their last. */
-export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
+export function createProcessGroups(lifeline: Lifeline) {
   const running = new Set<number>();
   const orphaned = new Set<number>();
   const owners = new Map<number, string>();
@@ -88,6 +64,7 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
     for (const group of orphaned) settle(group);
   }, surveyMs);
   survey.unref();
+  /** `owner` is the node on which the group runs. */
   const add = (group: number, owner?: string): void => {
     running.add(group);
     if (owner !== undefined) owners.set(group, owner);
@@ -95,39 +72,48 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
   };
   return {
     add,
-    expect: (owner) => {
+    /** To be asked before the first process of a group is started: the group counts from now on. */
+    expect: (owner: string) => {
       const before = ends.get(owner);
       expected += 1;
       return {
-        started: (group) => {
+        /** Adds the group, and ends it on the spot when everything of its node was ended meanwhile. */
+        started: (group: number): void => {
           expected -= 1;
           add(group, owner);
           if (isOver || ends.get(owner) !== before) signalGroup(group, 'SIGKILL');
         },
-        failed: () => {
+        failed: (): void => {
           expected -= 1;
         },
       };
     },
-    leaderEnded: (group) => {
+    /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
+    leaderEnded: (group: number): void => {
       running.delete(group);
       settle(group);
     },
-    signal: (group, name) => {
+    signal: (group: number, name: string): void => {
       if (running.has(group)) signalGroup(group, name);
     },
-    count: () => running.size + orphaned.size + expected,
-    killOwned: (owner) => {
+    /** How many groups have living processes, or are about to have some. */
+    count: (): number => running.size + orphaned.size + expected,
+    /** Ends every group of a node at once. */
+    killOwned: (owner: string): void => {
       ends.set(owner, (ends.get(owner) ?? 0) + 1);
       for (const [group, by] of owners) if (by === owner) signalGroup(group, 'SIGKILL');
     },
-    killAll: () => {
+    /** Ends every group at once, and stops looking. */
+    killAll: (): void => {
       isOver = true;
       clearInterval(survey);
       for (const group of [...running, ...orphaned]) signalGroup(group, 'SIGKILL');
     },
   };
 }
+
+/** The process groups that the simulated fleet started and that are not empty yet. */
+export type ProcessGroups = ReturnType<typeof createProcessGroups>;
 
 /**
  * Ends every process whose environment carries the mark of a run, also one that left its group by setsid. In plain
@@ -173,23 +159,11 @@ sweep >/dev/null
 
 const plainEnvironment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' };
 
-/** Watches over the process groups of one simulated fleet. */
-export interface Lifeline {
-  /** The process that holds the reading end; it lives as long as the simulator. */
-  readonly pid: number;
-  /** From now on the group dies with the simulator. */
-  readonly guard: (group: number) => void;
-  /** The group is empty: its number may soon belong to somebody else. */
-  readonly release: (group: number) => void;
-  /** Normal end: the guard leaves without killing anything. */
-  readonly close: () => Promise<void>;
-}
-
 /**
  * Starts the guard: a reader on a pipe whose only writing end belongs to this process. When this process dies, also
  * by SIGKILL, the guard reads the end of the file and kills every group it was told of, then sweeps by mark.
  */
-export function startLifeline(runId: string): Lifeline {
+export function startLifeline(runId: string) {
   const guardian = spawn('/bin/sh', ['-c', guardText], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -208,16 +182,23 @@ export function startLifeline(runId: string): Lifeline {
   say(`${runId}\n`);
   guardian.unref();
   return {
+    /** The process that holds the reading end; it lives as long as the simulator. */
     pid,
-    guard: (group) => say(`+ ${group}\n`),
-    release: (group) => say(`- ${group}\n`),
-    close: async () => {
+    /** From now on the group dies with the simulator. */
+    guard: (group: number): void => say(`+ ${group}\n`),
+    /** The group is empty: its number may soon belong to another process. */
+    release: (group: number): void => say(`- ${group}\n`),
+    /** Normal end: the guard leaves without killing anything. */
+    close: async (): Promise<void> => {
       guardian.ref();
       if (stdin.writable) stdin.end('.\n');
       await ended;
     },
   };
 }
+
+/** Watches over the process groups of one simulated fleet. */
+export type Lifeline = ReturnType<typeof startLifeline>;
 
 /** Kills what still carries the mark of the run, and returns how many processes that were. At most a minute. */
 export function sweepMarked(runId: string): Promise<number> {

@@ -61,11 +61,6 @@ function parseRequest(line: string): ControlRequest | undefined {
   }
 }
 
-/** A listening socket. */
-export interface SocketServer {
-  readonly close: () => Promise<void>;
-}
-
 /**
  * Listens on a socket, which no other server uses, and hands over every client. At the end clients have half a second
  * to read what was written.
@@ -76,7 +71,7 @@ export async function openSocket(
   path: string,
   options: { readonly allowHalfOpen: boolean },
   serve: (client: Socket) => void,
-): Promise<SocketServer> {
+) {
   await rm(path, { force: true });
   const clients = new Set<Socket>();
   const server = createServer(options, (client) => {
@@ -87,7 +82,7 @@ export async function openSocket(
   });
   await once(server.listen(path), 'listening');
   return {
-    close: async () => {
+    close: async (): Promise<void> => {
       for (const client of clients) client.destroySoon();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -101,10 +96,7 @@ export async function openSocket(
 }
 
 /** Answers every line on the socket; a line that is no request ends the connection. */
-export const serveControl = (
-  path: string,
-  answer: (request: ControlRequest) => Promise<ControlAnswer>,
-): Promise<SocketServer> =>
+export const serveControl = (path: string, answer: (request: ControlRequest) => Promise<ControlAnswer>) =>
   openSocket(path, { allowHalfOpen: false }, (client) => {
     const lines = createInterface({ input: client, crlfDelay: Number.POSITIVE_INFINITY });
     lines.on('error', () => undefined);

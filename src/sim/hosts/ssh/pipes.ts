@@ -8,23 +8,6 @@ import { join } from 'node:path';
 const batchCount = 192;
 const lowWater = 48;
 
-/** Standard input, output and error of one command, each a real pipe. */
-export interface StdioPipes {
-  /** Where the command opens its own ends, in the order 0, 1, 2; blocking, as a command expects them. */
-  readonly paths: readonly [string, string, string];
-  readonly stdin: Socket;
-  readonly stdout: Socket;
-  readonly stderr: Socket;
-  /** To be called once the command has them (or never will), or the end of its output is never seen. */
-  readonly handedOver: () => void;
-}
-
-/** Hands out pipes; each is used once, so that output of one command can never reach another. */
-export interface PipeSupply {
-  readonly take: () => Promise<StdioPipes>;
-  readonly close: () => Promise<void>;
-}
-
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
 /** Our end of a FIFO, and one end of either kind, so that whoever opens it next waits for nobody. */
@@ -40,18 +23,17 @@ function openFifo(path: string, isOursToRead: boolean): Ends {
   return { ours, standIns: [standIn, openSync(path, O_WRONLY)] };
 }
 
-const reader = (fd: number): Socket => new Socket({ fd, readable: true, writable: false });
-
-function openStdio(paths: readonly [string, string, string]): StdioPipes {
-  const input = openFifo(paths[0], false);
-  const output = openFifo(paths[1], true);
-  const errors = openFifo(paths[2], true);
+/** Standard input, output and error of one command, each a real pipe. */
+function openStdio(paths: readonly [string, string, string]) {
+  const [input, output, errors] = [openFifo(paths[0], false), openFifo(paths[1], true), openFifo(paths[2], true)];
   return {
+    /** Where the command opens its own ends, in the order 0, 1, 2; blocking, as a command expects them. */
     paths,
     stdin: new Socket({ fd: input.ours, readable: false, writable: true }),
-    stdout: reader(output.ours),
-    stderr: reader(errors.ours),
-    handedOver: () => {
+    stdout: new Socket({ fd: output.ours, readable: true, writable: false }),
+    stderr: new Socket({ fd: errors.ours, readable: true, writable: false }),
+    /** To be called once the command has them (or never will), or the end of its output is never seen. */
+    handedOver: (): void => {
       for (const { standIns } of [input, output, errors]) for (const fd of standIns) closeSync(fd);
       for (const path of paths) unlinkSync(path);
     },
@@ -63,7 +45,7 @@ function openStdio(paths: readonly [string, string, string]): StdioPipes {
  * `[ -p /dev/stdout ]` fail on Linux although they are fine under sshd. One `mkfifo` makes a batch, so that a command
  * costs no extra process.
  */
-export async function createPipeSupply(folder: string): Promise<PipeSupply> {
+export async function createPipeSupply(folder: string) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const ready: string[] = [];
@@ -97,9 +79,12 @@ export async function createPipeSupply(folder: string): Promise<PipeSupply> {
       if (ready.length < lowWater) refill().catch(() => undefined);
       return openStdio(paths);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await making?.catch(() => undefined);
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
+
+/** Hands out pipes; each is used once, so that output of one command can never reach another. */
+export type PipeSupply = Awaited<ReturnType<typeof createPipeSupply>>;

@@ -18,7 +18,7 @@ import type { ProcessGroups } from '../processes.ts';
 import type { NodeRecords } from '../records.ts';
 import { createInputWatch, type Objection, objectionsTo } from '../strict-shell.ts';
 import { type NodeKeys, shownKey } from './host-keys.ts';
-import type { PipeSupply, StdioPipes } from './pipes.ts';
+import type { PipeSupply } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
 
 /** The node behind its ssh server. */
@@ -367,7 +367,7 @@ interface ExecOptions {
   readonly node: ServedNode;
   readonly command: string;
   readonly channel: ServerChannel;
-  readonly pipes: StdioPipes;
+  readonly pipes: Awaited<ReturnType<PipeSupply['take']>>;
   readonly environment: Readonly<Record<string, string>>;
   /** Sees the bytes that the client sends to the command. */
   readonly onInput: (chunk: Buffer) => void;

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeTinyModel } from '../../../../src/sim/doubles/reference.ts';
-import { createPortClaims, type PortClaims } from '../../../../src/sim/hosts/link-table.ts';
+import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 
 const endpoint = '127.0.0.1:8080';
 
 let folder = '';
 let program = '';
-let claims: PortClaims;
+let claims: ReturnType<typeof createPortClaims>;
 let ranks: readonly ChildProcess[] = [];
 /** Address → place, by rank: what each one can reach. */
 let tables: Map<string, string>[] = [];

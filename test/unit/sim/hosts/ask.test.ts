@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskAnswer, type AskRequest, serveAsks } from '../../../../src/sim/hosts/ask.ts';
 import { askClientText } from '../../../../src/sim/hosts/ask-client.ts';
-import type { SocketServer } from '../../../../src/sim/hosts/control/control.ts';
 
 let folder = '';
-let server: SocketServer;
+let server: Awaited<ReturnType<typeof serveAsks>>;
 const asked: AskRequest[] = [];
 let answer: () => Promise<AskAnswer> = () => Promise.reject(new Error('nothing to say'));
 const socket = (): string => join(folder, "it's.sock");
