@@ -77,7 +77,7 @@ export async function placeRoots(text: string, folder: string, user: string): Pr
   const roots = new Map<string, string>();
   for (const { name } of model.nodes) {
     const root = join(folder, name);
-    const made = await createNodeRoot({ root, user, userKey: 'unused', platform: process.platform, askText: '' });
+    const made = await createNodeRoot({ root, user, userKey: 'unused' });
     await made.update(model.look(name).files);
     await lightenTools(root);
     await writeFile(join(root, '/usr/bin/sudo'), lightSudo, { mode: 0o755 });

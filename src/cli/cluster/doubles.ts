@@ -7,7 +7,7 @@ import type { DesiredFleet, DesiredRuntime, RuntimeSource } from '../../model/de
 import { given } from '../../model/given.ts';
 import { fitLines } from '../../report/page.ts';
 import { type DoubledProgram, doubleName, programNames, whyDoubled } from '../../sim/doubles/double-names.ts';
-import { doubledPath } from '../../sim/hosts/doubled-programs.ts';
+import { doubledPath } from '../../sim/hosts/base-tools/archives.ts';
 import { simFolder } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 

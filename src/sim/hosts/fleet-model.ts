@@ -59,7 +59,7 @@ export type ActsAnswer =
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** What happens to the Mac behind a node while it runs, and when it starts. */
-export type NodeEvent =
+type NodeEvent =
   /**
    * Ranks send much TCP through its cables; a service was sent KILL; a foreign network daemon has run once; a person
    * typed its FileVault password.

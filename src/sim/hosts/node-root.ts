@@ -3,9 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { preferencesPath } from '../model/network-preferences.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
 import { rdmaClientsPath } from '../model/rdma.ts';
-import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
-import { doubleFiles } from './doubled-programs.ts';
+import { doubleFiles } from './base-tools/archives.ts';
+import { replaceFile } from './replace-file.ts';
 import { homeOf, sudoRulesPath } from './ssh/ssh-user.ts';
 
 /** What a fresh root is made for. */
@@ -17,9 +17,8 @@ interface NodeRootOptions {
   readonly userKey: string;
   /** Whose files those of the ssh user are, where a node has users. */
   readonly owner?: { readonly userId: number; readonly groupId: number };
-  readonly platform: NodeJS.Platform;
-  /** The program by which the tools reach the simulator. */
-  readonly askText: string;
+  /** The socket by which the tools reach the simulator; `/.sim/socket` of a node that has a root of its own when absent. */
+  readonly askPath?: string;
   /** The tools of a Mac below those that are rendered; those of this machine behind their gates when absent. */
   readonly baseFiles?: readonly NodeFile[];
   /** Whether what lies there is the disk of this Mac; otherwise, and when absent, it is removed first. */
@@ -66,10 +65,9 @@ function checkedPath(path: string): string {
 
 /** A file that was there before is replaced by a rename; a new one that nobody can be reading is written in place. */
 async function place(root: string, file: NodeFile, isNew: boolean): Promise<void> {
-  const path = join(root, file.path);
-  const written = isNew ? path : join(dirname(path), `.sim-new-${basename(path)}`);
-  await writeFile(written, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
-  if (!isNew) await rename(written, path);
+  const mode = file.isExecutable ? 0o755 : 0o644;
+  if (isNew) await writeFile(join(root, file.path), file.text, { mode });
+  else await replaceFile(join(root, file.path), file.text, mode);
 }
 
 const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
@@ -157,7 +155,7 @@ async function link(target: string, path: string): Promise<void> {
  * start of the Mac leaves of it.
  */
 export async function createNodeRoot(options: NodeRootOptions) {
-  const { root, user, platform, askText, isKept } = options;
+  const { root, user, askPath, isKept } = options;
   if (isKept === true) await removeRendered(root);
   else await rm(root, { recursive: true, force: true });
   for (const folder of [...folders, `/Users/${user}`]) await mkdir(join(root, folder), { recursive: true });
@@ -169,8 +167,8 @@ export async function createNodeRoot(options: NodeRootOptions) {
     if (target !== undefined) await link(target, join(root, path));
   }
   await writeFile(join(root, '/.sim/unknown'), '');
-  const own = options.baseFiles ?? [...baseToolFiles(user, platform), ...doubleFiles()];
-  const base = [...own, dataFile(askClientPath, askText)];
+  const own = options.baseFiles ?? [...baseToolFiles(user), ...doubleFiles()];
+  const base = [...own, dataFile('/.sim/ask', askPath === undefined ? ownAskText : askClientText(askPath))];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   let last: readonly NodeFile[] | undefined;
   let owner = await readFile(join(root, ownerPath), 'utf8').catch(() => undefined);
@@ -257,3 +255,52 @@ async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
   } else await rm(ssh, { recursive: true, force: true });
   await writeFile(join(root, toldPath), now);
 }
+
+/** How a process of a node is refused or left alone when nobody can answer it. */
+const nobodyCode = 70;
+
+/** A text of perl that means exactly this path. */
+const perlText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
+
+/** Expressions of perl about the calling process. */
+interface Caller {
+  /** The mark of its boot session. */
+  readonly mark: string;
+  /** Empty unless it is root. */
+  readonly isRoot: string;
+}
+
+/** Where one user runs every process of every node, each carries what it is. */
+const byEnvironment: Caller = { mark: "$ENV{MW_SIM} // ''", isRoot: "$ENV{MW_SIM_SUDO} // ''" };
+
+/**
+ * The program by which the tools of a node reach the simulator, for the perl that macOS ships. It sends the length of
+ * its words and the words, separated by NUL: the mark of the process and that of the simulated sudo, then its
+ * arguments (folder, tool, words). The answer is one line `EXIT OUTPUT-BYTES ERROR-BYTES`, then both texts. Sockets
+ * that nobody serves refuse at once, so a tool never waits for a simulator that is gone.
+ */
+export const askClientText = (socketPath: string, caller: Caller = byEnvironment): string => `use strict;
+use Socket;
+my $words = join "\\0", ${caller.mark}, ${caller.isRoot}, @ARGV;
+my $socket;
+socket($socket, PF_UNIX, SOCK_STREAM, 0) && connect($socket, pack_sockaddr_un(${perlText(socketPath)})) or gone();
+select((select($socket), $| = 1)[0]);
+local $SIG{PIPE} = 'IGNORE';
+print {$socket} length($words), "\\n", $words;
+my ($exit, $out, $err) = split / /, <$socket> || gone();
+read($socket, my $stdout, $out) if $out;
+read($socket, my $stderr, $err) if $err + 0;
+print STDOUT $stdout if $out;
+print STDERR $stderr if $err + 0;
+exit $exit;
+sub gone { print STDERR "simulated: nobody answers for this Mac\\n"; exit ${nobodyCode} }
+`;
+
+/**
+ * The same for a node with a root and users of its own. Who is root is known here, and a process cannot be
+ * older than the boot session that is written down: the others are all gone.
+ */
+const ownAskText = askClientText('/.sim/socket', {
+  mark: "do { open my $f, '<', '/.sim/mark'; my $m = <$f>; chomp $m; $m }",
+  isRoot: "$> ? '' : 1",
+});

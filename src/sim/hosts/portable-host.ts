@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { askClientText } from './ask-client.ts';
 import { createNode, type HostedNode, type HostRun, type SimulatedNode } from './fleet-host.ts';
 import { startBelow } from './launchd-process.ts';
 import { createLinkTables, type LinkTables } from './link-table.ts';
@@ -70,9 +69,7 @@ async function createPortableNode(on: PortableGround, options: HostedNode): Prom
   const { runId, folder, userKey, askPath, links, groups } = on;
   const { name, user, isKept, scaledMs } = options;
   const root = join(folder, 'roots', name);
-  const askText = askClientText(askPath);
-  const { platform } = process;
-  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, platform, askText, isKept });
+  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, askPath, isKept });
   const keys = await loadNodeKeys(folder, name);
   return createNode(options, {
     ...{ runId, disk: root, root, files, keys },

@@ -43,11 +43,11 @@ export const hostTool = (name: string): string | undefined =>
   hostFolders.map((folder) => `${folder}/${name}`).find(isExecutable);
 
 /** The wrappers for this user; a tool that the machine itself lacks is left out and ends with 127, like every unknown one. */
-export function baseToolFiles(user: string, platform: NodeJS.Platform): readonly NodeFile[] {
+export function baseToolFiles(user: string): readonly NodeFile[] {
   return baseTools.flatMap((tool) => {
     const host = tool.host === 'none' ? '' : hostTool(tool.host);
     if (host === undefined) return [];
-    return [toolFile(tool.path, wrapperText(tool, { host, isBsd: platform === 'darwin', user }))];
+    return [toolFile(tool.path, wrapperText(tool, { host, isBsd: process.platform === 'darwin', user }))];
   });
 }
 

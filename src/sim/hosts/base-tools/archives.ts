@@ -1,5 +1,7 @@
+import { doubleText } from '../../doubles/double-files.ts';
+import { nodeDoubleFiles } from '../../doubles/node-archive.ts';
+import { type NodeFile, toolFile } from '../../model/node-files.ts';
 import { apple } from '../../tools/tool.ts';
-import { putDoubles } from '../doubled-programs.ts';
 import { roomFunctions, shellQuote, type ToolRow } from './wrapper.ts';
 
 /** The mount points of images, one per line; a Mac that starts has none. */
@@ -84,6 +86,39 @@ const zipForms = `if [ -f "\${2-}" ] && [ "$(command -p head -c 2 "$2")" = PK ];
     (*) refused "Option $1 is not supported for zip" ;;
   esac
 fi
+`;
+
+/** Where doubles lie in the root of a node of the portable host. */
+const doublesFolder = '/.sim/doubles';
+
+/** Lists the programs of a node that were unpacked and replaced by their doubles, one name per line. */
+export const doubledPath = '/.sim/doubled';
+
+/** The programs of an archive that no simulated Mac can run, and that would reach the network of this computer if it could. */
+const doubledPrograms = ['node', 'llama-server', 'ggml-rpc-server'] as const;
+
+/** Files for the root of a node: the doubles that take the place of unpacked programs, each beside its other files. */
+export function doubleFiles(): readonly NodeFile[] {
+  const text = doubleText('llamacpp/llama.pl');
+  return [
+    ...nodeDoubleFiles('node').map(({ path, content }) => toolFile(`${doublesFolder}/${path}`, content)),
+    ...['llama-server', 'ggml-rpc-server'].map((name) => toolFile(`${doublesFolder}/${name}`, text)),
+  ];
+}
+
+/**
+ * sh for a tool that has unpacked an archive into folder `$c`: programs for a processor, of macOS or of Linux, become
+ * their doubles before anything of ours seals or starts them. Scripts stay, so that an archive of a double does.
+ *
+ * @see mach-o/loader.h, mach-o/fat.h, elf.h for the first four bytes
+ */
+export const putDoubles = `[ ! -d "$R${doublesFolder}" ] || command -p find "$c" -type f \\( ${doubledPrograms.map((name) => `-name ${name}`).join(' -o ')} \\) | while IFS= read -r f; do
+  case $(command -p od -An -tx1 -N4 "$f" | command -p tr -d ' ') in (cffaedfe | cafebabe | 7f454c46) ;; (*) continue ;; esac
+  n=\${f##*/}
+  command -p cp "$R${doublesFolder}/$n" "$f.new" && command -p chmod 755 "$f.new" && command -p mv -f "$f.new" "$f"
+  [ ! -e "$R${doublesFolder}/$n.network.cjs" ] || command -p cp "$R${doublesFolder}/$n.network.cjs" "$f.network.cjs"
+  printf '%s\\n' "$n" >>"$R${doubledPath}"
+done
 `;
 
 /** Tools that pack and unpack, and that mount images of disks and copy from them. */

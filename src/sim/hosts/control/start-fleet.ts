@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { given } from '../../../model/given.ts';
 import { preferencesPath } from '../../model/network-preferences.ts';
-import { answerAsk, serveAsks } from '../ask.ts';
+import { strangerPid } from '../../model/rdma.ts';
 import type { FleetHost, OpenHost, SimulatedNode } from '../fleet-host.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
-import { createLiveFleet, type LiveFleet } from '../follow-model.ts';
 import { portableHost } from '../portable-host.ts';
+import type { Effect, EffectAct } from '../records.ts';
 import { loadOrCreateKey } from '../ssh/host-keys.ts';
 import type { ReceivedExec } from '../ssh/ssh-server.ts';
-import { chooseSocketPath } from './control.ts';
+import { createTurns } from '../turns.ts';
+import { chooseSocketPath, openSocket } from './control.ts';
+import { saveState } from './run-folder.ts';
 
 /** A running simulated fleet of the portable host, which sees every command as it arrives. */
 export interface Fleet extends RunningFleet {
@@ -236,6 +239,300 @@ async function stopFleet({ live, asks, host }: Pick<FleetParts, 'live' | 'asks' 
   await asks.close();
   await host.close();
 }
+
+/** exo's network daemon in launchd. @see exo: app/EXO/EXO/Services/NetworkSetupHelper.swift */
+const networkDaemonLabel = 'io.exo.networksetup';
+
+const plistPath = `/Library/LaunchDaemons/${networkDaemonLabel}.plist`;
+const scriptPath = '/Library/Application Support/EXO/disable_bridge.sh';
+
+/** As exo installs it: at each start, and every 1786 s. */
+const plist = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+<key>Label</key><string>${networkDaemonLabel}</string>
+<key>ProgramArguments</key><array><string>${scriptPath}</string></array>
+<key>RunAtLoad</key><true/>
+<key>StartInterval</key><integer>1786</integer>
+</dict></plist>
+`;
+
+/** What it does is the model's business: so it goes as it came when the fault is cleared. */
+const script = `#!/bin/sh
+r=\${0%'${scriptPath}'}
+exec "$r/usr/bin/perl" "$r/.sim/ask" / note daemon-run
+`;
+
+async function install({ disk, launchd }: SimulatedNode): Promise<void> {
+  await mkdir(dirname(join(disk, scriptPath)), { recursive: true });
+  await writeFile(join(disk, plistPath), plist, { mode: 0o644 });
+  await writeFile(join(disk, scriptPath), script);
+  await chmod(join(disk, scriptPath), 0o755);
+  await launchd.launchctl({ args: ['enable', `system/${networkDaemonLabel}`], isRoot: true });
+  await launchd.launchctl({ args: ['bootstrap', 'system', plistPath], isRoot: true });
+}
+
+async function uninstall({ disk, launchd }: SimulatedNode): Promise<void> {
+  await launchd.launchctl({ args: ['bootout', `system/${networkDaemonLabel}`], isRoot: true });
+  await launchd.launchctl({ args: ['enable', `system/${networkDaemonLabel}`], isRoot: true });
+  await rm(join(disk, plistPath), { force: true });
+  await rm(dirname(join(disk, scriptPath)), { recursive: true, force: true });
+}
+
+/**
+ * Installs exo's daemon on a Mac that has it in the model, and takes it away where it is gone from there. Somebody who
+ * stopped it is left in peace. The returned function does so once for a node.
+ */
+function createDaemonFollower() {
+  const present = new Map<string, 'fights' | 'stopped' | undefined>();
+  return async (node: SimulatedNode): Promise<void> => {
+    const { networkDaemon } = node.view().ailments;
+    if (networkDaemon === present.get(node.name) || node.life.power() !== 'up') return;
+    present.set(node.name, networkDaemon);
+    if (networkDaemon === 'fights') await install(node);
+    if (networkDaemon === undefined) await uninstall(node);
+  };
+}
+
+/**
+ * Carries out what the model says of the current of a Mac: one that panics goes down and starts again by itself, one
+ * without current is off until it is back, one that is to wait at FileVault while its services run is started anew,
+ * since only a start leads there. So is another Mac in the place of the one that runs. The returned function does so
+ * once for a node, and resolves when that Mac is as it will stay.
+ */
+function createPowerFollower() {
+  const withoutCurrent = new Set<string>();
+  return async (node: SimulatedNode): Promise<void> => {
+    const { ailments, comesBackAfterPowerLoss, connection } = node.view();
+    const { life, name } = node;
+    const isUp = life.power() === 'up';
+    if (ailments.lacksCurrent) {
+      withoutCurrent.add(name);
+      await life.cutPower();
+    } else if (withoutCurrent.delete(name)) {
+      if (comesBackAfterPowerLoss) await life.powerOn();
+    } else if (ailments.panic !== undefined && isUp) {
+      await life.panic();
+    } else if (isUp && (node.isExchanged() || (connection.filevault === 'preboot' && node.isAwake()))) {
+      await life.cutPower();
+      await life.powerOn();
+    }
+  };
+}
+
+/** How many effects are kept; a rehearsal that goes on for days must not fill the memory. */
+const maxEffects = 10_000;
+
+/**
+ * The nodes of a fleet with the model that they follow.
+ *
+ * @param folder of the run, which keeps the state
+ * @param update brings the network in line with the model
+ */
+function createLiveFleet(
+  model: FleetModel,
+  folder: string,
+  update: (nodes: readonly SimulatedNode[]) => Promise<void>,
+) {
+  /** In the order of the file, once all of them are there. */
+  const nodes: SimulatedNode[] = [];
+  const effects: Effect[] = [];
+  const followPower = createPowerFollower();
+  const followDaemon = createDaemonFollower();
+  const takeFollow = createTurns();
+  return {
+    model,
+    nodes,
+    takeTurn: createTurns(),
+    note: (node: SimulatedNode, act: EffectAct): void => {
+      effects.push({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() });
+      if (effects.length > maxEffects) effects.shift();
+    },
+    /** Everything that was noted, in the order in which it happened. */
+    effects: (): readonly Effect[] => [...effects],
+    /**
+     * Lets Macs go down and come up, and daemons come and go, as the model says; to be called outside of a turn, since
+     * the start of a Mac takes one. One after the other: a fault that is cleared while its Mac still starts is over when the Mac has started.
+     */
+    follow: (): Promise<void> =>
+      takeFollow(async () => {
+        await Promise.all(nodes.map(followPower));
+        await Promise.all(nodes.map(followDaemon));
+      }),
+    /** Keeps the state, and brings every file of every node in line with it; to be called in a turn. */
+    settle: async (): Promise<void> => {
+      const state = model.save();
+      if (state !== undefined) await saveState(folder, state);
+      await Promise.all(nodes.map((node) => node.render()));
+      await update(nodes);
+      await Promise.all(nodes.map((node) => node.wake()));
+    },
+  };
+}
+
+/** A fleet that lives. */
+type LiveFleet = ReturnType<typeof createLiveFleet>;
+
+const silent: AskAnswer = { stdout: '', stderr: '', exitCode: 0 };
+
+/** Nothing of an earlier boot session may change anything; a real one would be gone. */
+const stale: AskAnswer = {
+  stdout: '',
+  stderr: 'simulated: this process belongs to no living boot session\n',
+  exitCode: 70,
+};
+
+/** A path below the root of the node, as a Mac knows it. */
+const withoutRoot = (word: string, root: string): string =>
+  word.startsWith(`${root}/`) ? word.slice(root.length) : word;
+
+/** Lets something happen to the model; what follows for the Mac as a whole is given back, to be waited for or not. */
+async function happen(
+  fleet: LiveFleet,
+  node: string,
+  event: Parameters<FleetModel['happen']>[1],
+): Promise<{ readonly followed: Promise<void> }> {
+  await fleet.takeTurn(async () => {
+    fleet.model.happen(node, event);
+    await fleet.settle();
+  });
+  // A fleet that ends in between has nobody to tell.
+  return { followed: fleet.follow().catch(() => undefined) };
+}
+
+/** `note tcp-load`: told by ranks. `note kill SIGNAL PID...`: told by `kill`. `note daemon-run`: told by the network daemon of somebody else. */
+async function heard(fleet: LiveFleet, { name }: SimulatedNode, args: readonly string[]): Promise<void> {
+  const [word, signal = '', ...pids] = args;
+  if (word === 'tcp-load') {
+    const { followed } = await happen(fleet, name, { kind: 'tcp-load' });
+    // Who makes its own kernel panic hears no answer, and gives none.
+    await followed;
+  }
+  const isEnding = word === 'kill' && !/^(?:STOP|CONT|USR[12])$/.test(signal);
+  if (isEnding && pids.includes(String(strangerPid))) {
+    await happen(fleet, name, { kind: 'processes-ended', pids: pids.map(Number) });
+  }
+  if (word === 'daemon-run') await happen(fleet, name, { kind: 'daemon-run' });
+}
+
+/** What launchd did that the model knows about: a service was killed, or that daemon disabled or enabled. */
+async function heardOfLaunchd(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
+  const [verb, target] = words;
+  if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, name, { kind: 'killed' });
+  if (target !== `system/${networkDaemonLabel}` || (verb !== 'disable' && verb !== 'enable')) return;
+  await happen(fleet, name, { kind: 'daemon', isStopped: verb === 'disable' });
+}
+
+/** `note delete PATH...` and `note kill SIGNAL PID...`: told by tools that do their work themselves. */
+function noted([kind, ...rest]: readonly string[]): EffectAct | undefined {
+  if (kind === 'delete') return { kind, paths: rest };
+  if (kind === 'kill') return { kind, signal: rest[0] ?? '', targets: rest.slice(1) };
+  return undefined;
+}
+
+/** Answers one tool: applies what it asks for, writes every file that depends on it, and only then says so. */
+async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<AskAnswer> {
+  const node = fleet.nodes.find((one) => one.mark() === request.mark);
+  if (node === undefined || !node.life.isRunning()) return stale;
+  const args = request.args.map((word) => withoutRoot(word, node.run.root));
+  if (request.tool === 'note') {
+    if (args[0] === 'unlock') void node.life.unlock();
+    await heard(fleet, node, args);
+    const act = noted(args);
+    if (act !== undefined) fleet.note(node, act);
+    return silent;
+  }
+  const { tool, isRoot } = request;
+  if (tool === '/bin/launchctl') {
+    // Out of turn: it can wait for the end of a process, and changes nothing of the model.
+    const answer = await node.launchd.launchctl({ args, isRoot });
+    fleet.note(node, { kind: 'launchctl', args, exitCode: answer.exitCode });
+    if (answer.exitCode === 0) await heardOfLaunchd(fleet, node, args);
+    return answer;
+  }
+  return fleet.takeTurn(async () => {
+    const edited = await node.edited(preferencesPath);
+    if (edited !== undefined) fleet.model.reread(node.name, edited);
+    const { isKnown, isChange, power, ...answer } = fleet.model.write({ node: node.name, tool, args, isRoot });
+    if (!isKnown) await node.objectTo(`${tool} ${args.length}:${args.join(' ').replaceAll('\n', ' ')}`);
+    else if (isChange || answer.exitCode !== 0)
+      fleet.note(node, { kind: 'write', tool, args, exitCode: answer.exitCode });
+    await fleet.settle();
+    if (power !== undefined) void node.life.restart(power === 'restart' ? 'up' : 'off', 'shutdown');
+    return answer;
+  });
+}
+
+/** What a tool of a node hands over. */
+export interface AskRequest {
+  /** `<run id>.<node>.<boot>` of the process, empty when it has lost its environment. */
+  readonly mark: string;
+  readonly isRoot: boolean;
+  /** The folder that the process is in. */
+  readonly folder: string;
+  /** `/usr/bin/pmset`, or `note` for something that is only to be written down. */
+  readonly tool: string;
+  readonly args: readonly string[];
+}
+
+/** What the tool then says. */
+export interface AskAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+const maxRequestBytes = 1_048_576;
+
+/** The request when it is whole; undefined while more must come; an error for what is none. */
+function parseRequest(received: Buffer): AskRequest | undefined | Error {
+  const head = received.subarray(0, 12).indexOf('\n');
+  if (head < 0) return received.length >= 12 ? new Error('no length') : undefined;
+  const digits = received.subarray(0, head).toString('latin1');
+  const length = Number(digits);
+  if (!/^\d+$/.test(digits) || length > maxRequestBytes) return new Error('no length, or too long');
+  if (received.length < head + 1 + length) return undefined;
+  const words = received
+    .subarray(head + 1, head + 1 + length)
+    .toString('utf8')
+    .split('\0');
+  const [mark = '', sudo = '', folder = '', tool = '', ...args] = words;
+  return { mark, isRoot: sudo !== '', folder, tool, args };
+}
+
+function reply(client: Socket, { stdout, stderr, exitCode }: AskAnswer): void {
+  const [out, err] = [Buffer.from(stdout), Buffer.from(stderr)];
+  client.end(Buffer.concat([Buffer.from(`${exitCode} ${out.length} ${err.length}\n`), out, err]));
+}
+
+function listenTo(client: Socket, answer: (request: AskRequest) => Promise<AskAnswer>): void {
+  let received = Buffer.alloc(0);
+  let isAsked = false;
+  client.on('data', (chunk: Buffer) => {
+    if (isAsked) return;
+    received = Buffer.concat([received, chunk]);
+    const request = parseRequest(received);
+    if (request === undefined) return;
+    isAsked = true;
+    if (request instanceof Error) {
+      client.destroy();
+      return;
+    }
+    answer(request).then(
+      (given) => reply(client, given),
+      (error: unknown) => reply(client, { stdout: '', stderr: `simulated: ${String(error)}\n`, exitCode: 70 }),
+    );
+  });
+}
+
+/**
+ * Listens for the tools of all nodes. A request is answered after everything that follows from it has been written,
+ * so that the next command of the same script sees it.
+ *
+ * @throws the system's error when the socket cannot be made
+ */
+export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<AskAnswer>) =>
+  openSocket(path, { allowHalfOpen: true }, (client) => listenTo(client, answer));
 
 /** What a simulated fleet is started with. */
 export interface StartFleetOptions {

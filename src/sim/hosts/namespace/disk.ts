@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { accountsPath } from '../../model/directory.ts';
 import type { ConnectionState } from '../../model/fleet.ts';
 import { dataFile, type NodeFile, programsPath, toolFile } from '../../model/node-files.ts';
-import { askProgram } from '../ask-client.ts';
 import type { HostedNode, HostRun } from '../fleet-host.ts';
 import type { NodeView } from '../fleet-model.ts';
 import { createNodeRoot } from '../node-root.ts';
@@ -21,8 +20,6 @@ export async function prepareDisk(disk: string, { folder, userKey }: HostRun, { 
     root: disk,
     user,
     userKey: userKey.publicText,
-    platform: 'linux',
-    askText: askProgram,
     owner: { userId, groupId },
     baseFiles: [...nodeTools(user), agentFile],
     isKept: true,

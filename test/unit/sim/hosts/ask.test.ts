@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AskAnswer, type AskRequest, serveAsks } from '../../../../src/sim/hosts/ask.ts';
-import { askClientText } from '../../../../src/sim/hosts/ask-client.ts';
+import { type AskAnswer, type AskRequest, serveAsks } from '../../../../src/sim/hosts/control/start-fleet.ts';
+import { askClientText } from '../../../../src/sim/hosts/node-root.ts';
 
 let folder = '';
 let server: Awaited<ReturnType<typeof serveAsks>>;

@@ -21,9 +21,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "mw it's "));
   root = join(folder, 'node 1');
   const userKey = 'ssh-ed25519 AAAA';
-  await createNodeRoot({ root, user: 'mesh', userKey, platform: process.platform, askText: '' }).then((node) =>
-    node.update([]),
-  );
+  await createNodeRoot({ root, user: 'mesh', userKey }).then((node) => node.update([]));
   served = await claims.take();
   server = createServer((request, response) => {
     let body = '';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { doubleFiles, putDoubles } from '../../../../src/sim/hosts/doubled-programs.ts';
+import { doubleFiles, putDoubles } from '../../../../src/sim/hosts/base-tools/archives.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'mw-doubled-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -18,8 +18,6 @@ beforeAll(async () => {
     root,
     user: 'mesh',
     userKey: 'ssh-ed25519 AAAA',
-    platform: process.platform,
-    askText: '',
   });
   await node.update([{ path: '/.sim/sudo', text: 'allowed\n', isExecutable: false }]);
 });

@@ -19,8 +19,6 @@ beforeAll(async () => {
     root,
     user: 'mesh',
     userKey: 'ssh-ed25519 AAAA',
-    platform: process.platform,
-    askText: '',
   });
   await state('allowed', 0);
 });
@@ -206,7 +204,7 @@ describe('base tools of a simulated node', () => {
   });
 
   it('leave out what the machine itself lacks', () => {
-    const paths = baseToolFiles('mesh', 'linux').map((file) => file.path);
+    const paths = baseToolFiles('mesh').map((file) => file.path);
     expect(paths).toContain('/bin/rm');
     expect(paths).not.toContain('/usr/bin/timeout');
   });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mw-full-'));
   root = join(folder, 'node');
   const userKey = 'ssh-ed25519 AAAA';
-  const node = await createNodeRoot({ root, user: 'mesh', userKey, platform: process.platform, askText: '' });
+  const node = await createNodeRoot({ root, user: 'mesh', userKey });
   await node.update([]);
   await writeFile(join(homeOf(root, 'mesh'), 'big'), 'x'.repeat(5_000));
   await writeFile(join(homeOf(root, 'mesh'), 'small'), 'x'.repeat(100));

@@ -50,7 +50,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mw zip '));
   root = join(folder, 'node');
   const userKey = 'ssh-ed25519 AAAA';
-  const node = await createNodeRoot({ root, user: 'mesh', userKey, platform: process.platform, askText: '' });
+  const node = await createNodeRoot({ root, user: 'mesh', userKey });
   await node.update([]);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

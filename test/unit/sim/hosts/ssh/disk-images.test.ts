@@ -11,8 +11,7 @@ let root = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mw-images-'));
   root = join(folder, 'node');
-  const platform = process.platform;
-  const node = await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA', platform, askText: '' });
+  const node = await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA' });
   await node.update([{ path: '/.sim/sudo', text: 'allowed\n', isExecutable: false }]);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
