@@ -2,11 +2,13 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, type NonEmpty } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
+import { linkEndText } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type ActiveFault, faults, parseFault } from '../faults/faults.ts';
 import { parseHands } from '../hands.ts';
-import { type HandsWish, workOfHands } from '../hands-work.ts';
+import { type Cable, isSameEnd } from '../model/cables.ts';
+import type { SimEvent } from '../model/events.ts';
 import { type MacState, macBehind, macNamed, type SimulatedFleet } from '../model/fleet.ts';
 import {
   adopted,
@@ -19,7 +21,9 @@ import {
   savedHistory,
   withoutFaults,
 } from '../model/history.ts';
-import { isDict, readPlist } from '../model/plist.ts';
+import { hasRdmaInSettings } from '../model/macos-builds.ts';
+import { automaticLoginOf } from '../model/node-files.ts';
+import { isDict, type PlistValue, readPlist } from '../model/plist.ts';
 import { wholeReachOf, wiringOf } from '../model/wiring.ts';
 import { createRenderer } from '../render-node.ts';
 import { defaultUser, outOfBox, simulateFleet } from '../simulate-fleet.ts';
@@ -92,14 +96,6 @@ function lookWith(book: Book): FleetModel['look'] {
   };
 }
 
-/** Whom the file wants each Mac to log in by itself: the account of the node, or nobody. */
-function automaticLogins({ nodes, system }: DesiredFleet): HandsWish['automaticLogins'] {
-  const { automaticLogin: wanted } = system;
-  return wanted === undefined
-    ? {}
-    : Object.fromEntries(nodes.map(({ name, user }) => [name, wanted === 'required' ? (user ?? defaultUser) : null]));
-}
-
 /**
  * The rack of a cluster file as a model for the host: healthy, until faults are set or somebody changes something; or
  * with its cables plugged in, and each Mac as it comes out of its box.
@@ -122,14 +118,7 @@ export function modelledFleet(desired: DesiredFleet, seed: string, saved?: strin
     look: lookWith(book),
     ...faultVerbs(book),
     ...toolVerbs(book),
-    hands: () => {
-      const { history, done, visited } = workOfHands(book.history, {
-        cables: made.fleet.cables,
-        automaticLogins: automaticLogins(desired),
-      });
-      book.history = history;
-      return { done, restarts: visited };
-    },
+    hands: () => workOfHands(book, made.fleet.cables, desired),
     act: (words) => actWith(book, words),
     isKept: (node) => before?.start.macs.some(({ name }) => name === node) === true,
     save: () => historyText(book.history),
@@ -206,5 +195,98 @@ function faultVerbs(book: Book): Pick<FleetModel, 'faults' | 'setFault' | 'clear
       if (cleared.kind === 'refused') return refused([cleared.diagnostic]);
       return become(unlockedOf(cleared.history, faultsIn(book.history).filter(isGone)));
     },
+  };
+}
+
+/** Faults that a person at the rack mends. */
+const byHands = (fault: ActiveFault): boolean =>
+  /^(?:cable|hub)-/.test(fault.fault) ||
+  ['rdma-disabled', 'filevault-locked', 'remote-login-off'].includes(fault.fault);
+
+const cableText = ({ ends }: Cable): string => ends.map(linkEndText).join(' <-> ');
+
+const isBetweenSameEnds = (one: Cable, other: Cable): boolean =>
+  one.ends.every((end) => other.ends.some((far) => isSameEnd(end, far)));
+
+function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly Cable[]): readonly string[] {
+  const inPlace = (cable: Cable, cables: readonly Cable[]): Cable | undefined =>
+    cables.find((one) => isBetweenSameEnds(one, cable));
+  return [
+    ...before.filter((cable) => inPlace(cable, after) === undefined).map((one) => `unplugged ${cableText(one)}`),
+    ...hanging.map(({ end }) => `took the cable out of ${linkEndText(end)}`),
+    ...after.flatMap((cable) => {
+      const old = inPlace(cable, before);
+      if (old === undefined) return [`plugged in ${cableText(cable)}`];
+      if (old.dock !== undefined && cable.dock === undefined) return [`took the dock out of ${cableText(cable)}`];
+      return old.gigabitsPerSecond === cable.gigabitsPerSecond
+        ? []
+        : [`put a ${cable.gigabitsPerSecond} Gb/s cable into ${cableText(cable)}`];
+    }),
+  ];
+}
+
+/** Macs of which this is true before and not after. */
+function changed(
+  before: SimulatedFleet,
+  after: SimulatedFleet,
+  isWrong: (mac: MacState) => boolean,
+): readonly string[] {
+  const wrong = before.macs.filter(isWrong).map(({ name }) => name);
+  return after.macs.filter((mac) => !isWrong(mac)).flatMap(({ name }) => (wrong.includes(name) ? [name] : []));
+}
+
+/** Where this Mac has its RDMA switch. */
+const switchPlace = (fleet: SimulatedFleet, name: string): string =>
+  hasRdmaInSettings(macNamed(fleet, name)?.macos.version ?? '') ? 'System Settings' : 'Recovery';
+
+/** Whom the Mac of this name logs in by itself. */
+function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
+  const mac = macNamed(fleet, name);
+  return mac === undefined ? undefined : automaticLoginOf(mac);
+}
+
+/**
+ * Does what a person at the rack can: plugs every cable in as declared, enables RDMA where this macOS has its switch and
+ * restarts that Mac, types the FileVault password, chooses automatic login, switches Remote Login on. That a Mac restarts
+ * on the way is the caller's.
+ */
+function workOfHands(
+  book: Book,
+  cables: readonly Cable[],
+  { nodes, system: { automaticLogin } }: DesiredFleet,
+): ReturnType<FleetModel['hands']> {
+  const before = book.history.fleet;
+  const cleared = withoutFaults(book.history, byHands);
+  const loggedIn = automaticLogin === undefined ? [] : nodes;
+  const events: readonly SimEvent[] = [
+    { kind: 'cables', cables },
+    ...before.macs.flatMap(({ name }): readonly SimEvent[] => [
+      { kind: 'enable-rdma', mac: name },
+      { kind: 'unlock', mac: name },
+    ]),
+    ...loggedIn.map(
+      ({ name, user = defaultUser }): SimEvent => ({
+        kind: 'automatic-login',
+        mac: name,
+        ...(automaticLogin === 'required' && { user }),
+      }),
+    ),
+  ];
+  const start = cleared.kind === 'history' ? cleared.history : book.history;
+  book.history = events.reduce((one, event) => append(one, event).history, start);
+  const after = book.history.fleet;
+  const restarts = changed(before, after, (mac) => !mac.isRdmaEnabled);
+  const chosen = loggedIn.filter(({ name }) => loginOn(before, name) !== loginOn(after, name));
+  const unlocked = changed(before, after, (mac) => mac.connection.filevault === 'preboot');
+  const shared = changed(before, after, (mac) => mac.connection.isRemoteLoginOff === true);
+  return {
+    done: [
+      ...cableWork(before, after.cables),
+      ...restarts.map((name) => `enabled RDMA on ${name} in ${switchPlace(before, name)}, and restarted it`),
+      ...chosen.map(({ name }) => `chose automatic login on ${name}: ${String(loginOn(after, name) ?? 'off')}`),
+      ...unlocked.map((name) => `unlocked ${name} with its password`),
+      ...shared.map((name) => `switched Remote Login of ${name} on in Sharing`),
+    ],
+    restarts,
   };
 }

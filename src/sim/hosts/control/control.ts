@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const bareAsks = ['status', 'log', 'fault-list', 'hands', 'stop'] as const;
-const wordedAsks = ['fault-set', 'fault-clear', 'power-on', 'act'] as const;
+const asks = [
+  ...(['status', 'log', 'fault-list', 'hands', 'stop'] as const),
+  ...(['fault-set', 'fault-clear', 'power-on', 'act'] as const),
+];
 
-/** What a simulator is asked over its control socket, one JSON document per line. */
-export type ControlRequest =
-  | { readonly ask: (typeof bareAsks)[number] }
-  | { readonly ask: (typeof wordedAsks)[number]; readonly words: readonly string[] };
+/** What a simulator is asked over its control socket, one JSON document per line; the last four take words. */
+export interface ControlRequest {
+  readonly ask: (typeof asks)[number];
+  readonly words?: readonly string[];
+}
 
 /** An answer, one JSON document per line. */
 export type ControlAnswer =
@@ -49,13 +52,9 @@ function parseRequest(line: string): ControlRequest | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || !('ask' in value)) return undefined;
-    const { ask } = value;
-    const bare = bareAsks.find((one) => one === ask);
-    if (bare !== undefined) return { ask: bare };
-    const worded = wordedAsks.find((one) => one === ask);
-    return worded !== undefined && 'words' in value && isWords(value.words)
-      ? { ask: worded, words: value.words }
-      : undefined;
+    const ask = asks.find((one) => one === value.ask);
+    const words = 'words' in value ? value.words : [];
+    return ask === undefined || !isWords(words) ? undefined : { ask, words };
   } catch {
     return undefined;
   }

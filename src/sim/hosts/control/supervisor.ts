@@ -7,7 +7,7 @@ import { type Diagnostic, FleetError, type NonEmpty } from '../../../diagnostics
 import { given } from '../../../model/given.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
-import type { FaultAnswer, FleetModel } from '../fleet-model.ts';
+import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
 import { isSameProcess, processStart } from '../processes.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { askControl, type ControlAnswer, type ControlRequest, chooseSocketPath, serveControl } from './control.ts';
@@ -30,7 +30,7 @@ const failureName = 'failed.json';
 
 const failed = (detail: string): FleetError => new FleetError([diagnose('sim/start-failed', { detail })]);
 
-/** Leaves the reason for whoever waits for the start. */
+/** Leaves the reason for the process that waits for the start. */
 async function writeFailure(folder: string, error: unknown): Promise<void> {
   const told = error instanceof FleetError ? error : failed(error instanceof Error ? error.message : String(error));
   const text = JSON.stringify({ pid: process.pid, diagnostics: told.diagnostics });
@@ -239,20 +239,18 @@ const done = (value: unknown): ControlAnswer => ({ simulated: true, ok: true, va
 
 const refused = (...diagnostics: readonly Diagnostic[]): ControlAnswer => ({ simulated: true, ok: false, diagnostics });
 
-const faultAnswer = (answer: FaultAnswer): ControlAnswer =>
-  answer.kind === 'done' ? done({ faults: answer.faults }) : refused(...answer.diagnostics);
-
 /** Presses the buttons of these nodes, one after the other. */
 async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlAnswer> {
   for (const name of names) {
-    if (await fleet.powerOn(name)) {
-      if (fleet.power()[name] !== 'down') continue;
+    if (!(await fleet.powerOn(name))) {
+      const detail = `There is no node ${JSON.stringify(name)} in this rack.`;
+      return refused(diagnose('sim/unknown-node', { detail }));
+    }
+    if (fleet.power()[name] === 'down') {
       const detail = `There is no current at ${name}, so its button does nothing.`;
       const hint = prose`Bring the current back: ${meshwright('sim fault', '--clear', 'power-cut', name)}`;
       return refused(diagnose('sim/impossible-act', { detail, hint }));
     }
-    const detail = `There is no node ${JSON.stringify(name)} in this rack.`;
-    return refused(diagnose('sim/unknown-node', { detail }));
   }
   return done({ power: fleet.power() });
 }
@@ -264,33 +262,33 @@ interface Answering {
   readonly stop: () => void;
 }
 
-async function answerTo({ fleet, model, run, stop }: Answering, request: ControlRequest): Promise<ControlAnswer> {
-  switch (request.ask) {
+async function answerTo(
+  { fleet, model, run, stop }: Answering,
+  { ask, words = [] }: ControlRequest,
+): Promise<ControlAnswer> {
+  const changed = (answer: FaultAnswer | ActsAnswer): ControlAnswer => {
+    const { kind: _, ...what } = answer;
+    return answer.kind === 'refused' ? refused(...answer.diagnostics) : done({ ...what, faults: model.faults() });
+  };
+  switch (ask) {
     case 'status':
       return done({ run, faults: model.faults(), counts: fleet.counts(), power: fleet.power() });
-    case 'log':
-      return done({
-        counts: fleet.counts(),
-        execs: fleet.execs(),
-        effects: fleet.effects(),
-        unknown: await fleet.unknown(),
-      });
+    case 'log': {
+      const { counts, execs, effects } = fleet;
+      return done({ counts: counts(), execs: execs(), effects: effects(), unknown: await fleet.unknown() });
+    }
     case 'fault-list':
       return done({ faults: model.faults() });
     case 'fault-set':
-      return faultAnswer(await fleet.setFault(request.words));
+      return changed(await fleet.setFault(words));
     case 'fault-clear':
-      return faultAnswer(await fleet.clearFault(request.words));
+      return changed(await fleet.clearFault(words));
     case 'hands':
       return done({ done: (await fleet.hands()).done, faults: model.faults() });
-    case 'act': {
-      const answer = await fleet.act(request.words);
-      return answer.kind === 'done'
-        ? done({ done: answer.done, faults: model.faults() })
-        : refused(...answer.diagnostics);
-    }
+    case 'act':
+      return changed(await fleet.act(words));
     case 'power-on':
-      return powerOn(fleet, request.words);
+      return powerOn(fleet, words);
     case 'stop':
       stop();
       return done({});
@@ -348,15 +346,17 @@ async function startServing(options: ServeOptions, pidStart: string) {
   const ended = new Promise<void>((resolve) => {
     tellEnded = resolve;
   });
+  const end = async (): Promise<void> => {
+    await fleet.stop();
+    await control.close();
+    await cleanRun(folder, run);
+    await rm(claimPath(folder), { force: true });
+    log(`simulated fleet ${model.name} is down`);
+    tellEnded();
+  };
   const stop = (): Promise<void> => {
     clearInterval(watch);
-    stopping ??= fleet
-      .stop()
-      .then(() => control.close())
-      .then(() => cleanRun(folder, run))
-      .then(() => rm(claimPath(folder), { force: true }))
-      .then(() => log(`simulated fleet ${model.name} is down`))
-      .then(tellEnded);
+    stopping ??= end();
     return stopping;
   };
   const control = await serveControl(run.controlSocket, (request) =>
