@@ -1,11 +1,62 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, constants, openSync, readFileSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Exit } from '../../../model/probe.ts';
+import type { JobDefinition } from '../../launchd/job-definition.ts';
+import { toolFile } from '../../model/node-files.ts';
 import { hostTool } from '../base-tools/all-base-tools.ts';
-import { markVariable } from '../ssh/ssh-user.ts';
+import type { JobProcess } from '../launchd-process.ts';
+import { processStart } from '../processes.ts';
+import { homeOf, markVariable } from '../ssh/ssh-user.ts';
 import { createTurns } from '../turns.ts';
+
+/**
+ * Makes the ground on which the nodes of one fleet stand: a process with a mount namespace, whose names of network
+ * namespaces the rest of the machine does not see, and the network namespace of the office. The namespaces of the nodes
+ * and their disks exist by it alone, so nothing of them outlives it. @throws Error when the kernel refuses it
+ */
+export async function openGround(runId: string) {
+  const mark = `${runId}.ground`;
+  const prepare = 'mount -t tmpfs tmpfs /run\nmkdir /run/netns\necho up\nexec cat';
+  const words = ['unshare', '--mount', '--net', '--propagation', 'private', '/bin/sh', '-ec', prepare];
+  const child = startBound(words, mark, ['pipe', 'pipe', 'pipe']);
+  const closed = once(child, 'close').catch(() => undefined);
+  await whenUp(child, 'the ground of the simulated fleet');
+  const { pid } = child;
+  const inside = ['nsenter', `--mount=/proc/${pid}/ns/mnt`, `--net=/proc/${pid}/ns/net`, '/bin/sh', '-es'];
+  const turn = createTurns();
+  return {
+    pid,
+    /** Runs commands of sh there, one call after the other. @throws Error with what they wrote, when one fails */
+    run: (commands: string): Promise<void> =>
+      turn(async () => {
+        const shell = startBound(inside, mark, ['pipe', 'pipe', 'pipe']);
+        let heard = '';
+        for (const output of [shell.stdout, shell.stderr]) {
+          output?.on('data', (chunk: Buffer) => {
+            heard += chunk.toString('utf8');
+          });
+        }
+        shell.stdin?.on('error', () => undefined);
+        shell.stdin?.end(`{\n${commands}\n} </dev/null\n`);
+        const [code] = await once(shell, 'close');
+        if (code !== 0) throw new Error(`the ground of the simulated fleet: ${heard.trim()}`);
+      }),
+    /** Resolves when it has ended, and with it every namespace and mount. */
+    close: async (): Promise<void> => {
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+/** Where every node of a fleet has its namespaces. */
+export type Ground = Awaited<ReturnType<typeof openGround>>;
 
 /**
  * Connects on behalf of others from the network that it stands in: whoever connects to its socket first names an
@@ -41,20 +92,16 @@ server.listen(process.argv[1], () => process.stdout.write('up\\n'));
 process.stdin.on('end', () => process.exit(0)).resume();
 `;
 
-/** Starts it in the network of the ground. `path` is where it listens, a socket that only this user can use. */
+/**
+ * Reaches addresses of the office network from outside of it: starts the forwarder in the network of the ground. `path` is
+ * where it listens, a socket that only this user can use.
+ */
 export async function startForwarder(ground: Ground, path: string, mark: string) {
   const net = `--net=/proc/${ground.pid}/ns/net`;
   const words = ['nsenter', net, process.execPath, '-e', forwarderProgram, path];
-  const child = startBound({ words, mark, stdio: ['pipe', 'pipe', 'inherit'] });
-  const { stdin, stdout } = child;
-  if (stdout === null) throw new Error('no output of the forwarder');
-  const ended = once(child, 'close');
-  const up = once(createInterface({ input: stdout }), 'line');
-  const failed = ended.then(() => {
-    throw new Error('the forwarder of the simulated fleet did not start');
-  });
-  await Promise.race([up, failed]);
-  failed.catch(() => undefined);
+  const child = startBound(words, mark, ['pipe', 'pipe', 'pipe']);
+  const ended = once(child, 'close').catch(() => undefined);
+  await whenUp(child, 'the forwarder of the simulated fleet');
   return {
     dial: (address: string, port: number): Socket => {
       const socket = connect({ path, allowHalfOpen: true });
@@ -63,94 +110,9 @@ export async function startForwarder(ground: Ground, path: string, mark: string)
       return socket;
     },
     close: async (): Promise<void> => {
-      stdin?.end();
+      child.stdin?.end();
       child.kill('SIGKILL');
-      await ended.catch(() => undefined);
-    },
-  };
-}
-
-/** Reaches addresses of the office network from outside of it. */
-export type Forwarder = Awaited<ReturnType<typeof startForwarder>>;
-
-/**
- * The ground on which the nodes of one fleet stand: a process with a mount namespace and the network namespace of the
- * office. The namespaces of the nodes and their disks exist by it alone, so nothing of them outlives it.
- */
-export interface Ground {
-  readonly pid: number;
-  /** Runs commands of sh there, one call after the other. @throws Error with what they wrote, when one fails */
-  readonly run: (commands: string) => Promise<void>;
-  /** Resolves when it has ended, and with it every namespace and mount. */
-  readonly close: () => Promise<void>;
-}
-
-/** Private places for the names of network namespaces; the rest of the machine sees none of it. */
-const prepareText = 'mount -t tmpfs tmpfs /run\nmkdir /run/netns\n';
-
-const words = ['unshare', '--mount', '--net', '--propagation', 'private', '/bin/sh'] as const;
-
-const failure = (text: string): Error => new Error(`the ground of the simulated fleet: ${text.trim()}`);
-
-/** What a process writes, both outputs in one, and whether it has ended; the listener is told of either. */
-function listenTo(child: ChildProcess) {
-  const state = { heard: '', isOver: false, listener: (): void => undefined };
-  const hear = (chunk: Buffer): void => {
-    state.heard += chunk.toString('utf8');
-    state.listener();
-  };
-  child.stdout?.on('data', hear);
-  child.stderr?.on('data', hear);
-  child.stdin?.on('error', () => undefined);
-  const over = new Promise<void>((resolve) => {
-    const end = (): void => {
-      state.isOver = true;
-      resolve();
-      state.listener();
-    };
-    child.once('error', end);
-    child.once('close', end);
-  });
-  return { state, over };
-}
-
-/** Gives a shell one piece of work and waits for the sign behind it. */
-function ask(child: ChildProcess, { state }: ReturnType<typeof listenTo>, count: number, commands: string) {
-  const sign = new RegExp(`\n=${count} (\\d+)\n$`);
-  state.heard = '';
-  return new Promise<void>((resolve, reject) => {
-    const look = (): void => {
-      const [whole, code] = sign.exec(state.heard) ?? [];
-      if (whole === undefined && !state.isOver) return;
-      state.listener = () => undefined;
-      if (code === '0') resolve();
-      else reject(failure(whole === undefined ? `it has ended: ${state.heard}` : state.heard.slice(0, -whole.length)));
-    };
-    state.listener = look;
-    look();
-    child.stdin?.write(`(set -e\n${commands}\n) 2>&1 </dev/null; printf '\\n=%s %s\\n' ${count} $?\n`);
-  });
-}
-
-/** Makes the ground of a run. @throws Error when the kernel refuses it */
-export async function openGround(runId: string): Promise<Ground> {
-  const child = startBound({ words, mark: `${runId}.ground`, stdio: ['pipe', 'pipe', 'pipe'] });
-  const heard = listenTo(child);
-  const turn = createTurns();
-  let count = 0;
-  const run = (commands: string): Promise<void> =>
-    turn(() => {
-      count += 1;
-      return ask(child, heard, count, commands);
-    });
-  await run(prepareText);
-  if (child.pid === undefined) throw failure('it did not start');
-  return {
-    pid: child.pid,
-    run,
-    close: async () => {
-      child.kill('SIGKILL');
-      await heard.over;
+      await ended;
     },
   };
 }
@@ -166,23 +128,302 @@ export async function runProgram(path: string, args: readonly string[]): Promise
   return stdout;
 }
 
-/** What a program that is bound to this process is started with. */
-interface BoundProgram {
-  /** The program and its arguments. */
-  readonly words: readonly string[];
-  /** By which the sweep of a later run finds it. */
-  readonly mark: string;
-  /** As `spawn` takes them. */
-  readonly stdio: readonly ('pipe' | 'inherit' | number)[];
-}
-
 /**
- * Starts a program that the kernel kills when this process ends, however that happens. It follows the thread: only the
- * main thread of a process may call this.
+ * Starts a program that the kernel kills when this process ends, however that happens; the sweep of a later run finds it
+ * by its mark. It follows the thread: only the main thread of a process may call this.
  */
-export const startBound = ({ words, mark, stdio }: BoundProgram): ChildProcess =>
+const startBound = (words: readonly string[], mark: string, stdio: ('pipe' | number)[]): ChildProcess =>
   spawn(hostTool('setpriv') ?? 'false', ['--pdeathsig', 'KILL', ...words], {
-    stdio: [...stdio],
+    stdio,
     env: { ...plainEnvironment, [markVariable]: mark },
     cwd: '/',
   });
+
+/** Resolves when a program says that it is up. @throws Error with what it wrote, when it ends instead */
+function whenUp(child: ChildProcess, name: string, onLine = (_line: string): void => undefined): Promise<void> {
+  const { stdout, stderr } = child;
+  if (stdout === null) throw new Error(`no output of ${name}`);
+  let written = '';
+  stderr?.on('data', (chunk: Buffer) => {
+    written = `${written}${chunk.toString('utf8')}`.slice(-2_000);
+  });
+  return new Promise((resolve, reject) => {
+    const failed = (): void => reject(new Error(`${name} did not start: ${written.trim()}`));
+    child.once('error', failed);
+    child.once('close', failed);
+    createInterface({ input: stdout }).on('line', (line) => {
+      if (line === 'up') resolve();
+      else onLine(line);
+    });
+  });
+}
+
+/** What a boot is made of. */
+interface BootOptions {
+  readonly ground: Ground;
+  readonly name: string;
+  /** Where the disk of the node is mounted, as the ground sees it. */
+  readonly root: string;
+  /** The socket of the simulator, as the ground sees it. */
+  readonly askPath: string;
+  /** Private to the node, for pipes. */
+  readonly folder: string;
+  readonly mark: string;
+}
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
+/** Ends the wait for an agent that hangs; one that has ended answers at once. */
+const answerMs = 60_000;
+const pollMs = 1;
+
+/** A pipe whose writing end is ours and waits, and whose reading end is for the child. */
+function pipeToChild(path: string): { readonly ours: number; readonly child: number } {
+  const first = openSync(path, O_RDONLY | O_NONBLOCK);
+  const ours = openSync(path, O_WRONLY);
+  const child = openSync(path, O_RDONLY);
+  closeSync(first);
+  unlinkSync(path);
+  return { ours, child };
+}
+
+function pipeFromChild(path: string): { readonly ours: number; readonly child: number } {
+  const ours = openSync(path, O_RDONLY | O_NONBLOCK);
+  const child = openSync(path, O_WRONLY);
+  unlinkSync(path);
+  return { ours, child };
+}
+
+/** Launchd has to know the number of a process before anything else happens to its job: waits without a turn. */
+function readLine(fd: number): string {
+  const end = Date.now() + answerMs;
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const chunk = Buffer.alloc(64);
+  let line = '';
+  while (!line.endsWith('\n') && Date.now() < end) {
+    try {
+      const size = readSync(fd, chunk);
+      if (size === 0) return '';
+      line += chunk.subarray(0, size).toString('latin1');
+    } catch {
+      // EAGAIN: nothing yet.
+      Atomics.wait(cell, 0, 0, pollMs);
+    }
+  }
+  return line.trim();
+}
+
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+
+/** What launchd gives a daemon on a Mac, and nothing else. What it is to write without a path goes into nothing. */
+function startLine(job: JobDefinition, mark: string): string {
+  const user = job.userName === 'root' ? undefined : job.userName;
+  const environment = {
+    PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+    XPC_FLAGS: '0x0',
+    XPC_SERVICE_NAME: job.label,
+    ...(user !== undefined && { USER: user, LOGNAME: user, HOME: homeOf('', user), SHELL: '/bin/sh' }),
+    ...job.environment,
+    [markVariable]: mark,
+  };
+  const outputs = [job.standardOutPath ?? '/dev/null', job.standardErrorPath ?? '/dev/null'];
+  const folder = job.workingDirectory ?? '/';
+  const head = [job.abandonsGroup ? '1' : '0', user ?? '', job.program, folder, ...outputs, String(job.words.length)];
+  return `start ${[...head, ...job.words, ...Object.entries(environment).flat()].map(hex).join(' ')}\n`;
+}
+
+function spawnAgent({ ground, name, root, askPath, mark }: BootOptions, fds: readonly [number, number]): ChildProcess {
+  const own = [`--net=/proc/${ground.pid}/root/run/netns/${name}`, `--mount=/proc/${ground.pid}/ns/mnt`];
+  const unshared = ['--mount', '--uts', '--ipc', '--pid', '--fork', '--kill-child=KILL', '--propagation', 'private'];
+  const words = ['nsenter', ...own, 'unshare', ...unshared, '/bin/sh', '-c', bootProgram, 'sh', root, name, askPath];
+  return startBound(words, mark, [fds[0], 'pipe', 'pipe', fds[1]]);
+}
+
+/** The process on this machine that is the first one of the node. */
+function firstProcess(parent: number): number | undefined {
+  const path = `/proc/${parent}/task/${parent}/children`;
+  const number = Number(readFileSync(path, 'utf8').trim().split(' ')[0]);
+  return number > 0 ? number : undefined;
+}
+
+/** Starts a node: its disk and its network are there already. @throws Error when it does not come up */
+export async function startBoot(options: BootOptions) {
+  const paths = [join(options.folder, 'requests'), join(options.folder, 'answers')] as const;
+  execFileSync('mkfifo', ['-m', '600', ...paths]);
+  const [requests, answers] = [pipeToChild(paths[0]), pipeFromChild(paths[1])];
+  const child = spawnAgent(options, [requests.child, answers.child]);
+  closeSync(requests.child);
+  closeSync(answers.child);
+  const jobs = new Map<number, (exit: Exit, pid: number) => void>();
+  const closed = new Promise<void>((resolve) => {
+    child.once('error', () => resolve());
+    child.once('close', () => resolve());
+  });
+  let isOver = false;
+  const hear = (line: string): void => {
+    const [what = '', pid = '', how = ''] = line.split(' ');
+    const onEnd = jobs.get(Number(pid));
+    jobs.delete(Number(pid));
+    onEnd?.(what === 'exited' ? { kind: what, code: Number(how) } : { kind: 'signalled', signal: how }, Number(pid));
+  };
+  const shut = (): void => {
+    if (isOver) return;
+    isOver = true;
+    closeSync(requests.ours);
+    closeSync(answers.ours);
+  };
+  await whenUp(child, 'a simulated node', hear).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    shut();
+    throw error;
+  });
+  const first = child.pid === undefined ? undefined : firstProcess(child.pid);
+  const tell = (line: string): void => {
+    if (!isOver) writeSync(requests.ours, line);
+  };
+  return {
+    /** Answers when the process is there; undefined when it cannot be. Its number is that of the node's own table. */
+    startJob: (job: JobDefinition, mark: string, onEnd: (exit: Exit, pid: number) => void): JobProcess | undefined => {
+      tell(startLine(job, mark));
+      const pid = isOver ? 0 : Number(readLine(answers.ours));
+      if (!(pid > 0)) return undefined;
+      jobs.set(pid, onEnd);
+      return { pid, signal: (name) => tell(`signal ${pid} ${name.slice(3)}\n`) };
+    },
+    /** Whether the node listens for ssh from now on; connections that are open stay so. */
+    setDoor: (isOpen: boolean): void => tell(`door ${isOpen ? 1 : 0}\n`),
+    /** Ends all of them, wherever they hide; resolves when the last one is gone. */
+    end: async (): Promise<void> => {
+      jobs.clear();
+      shut();
+      child.kill('SIGKILL');
+      await closed;
+      while (first !== undefined && (await processStart(first)) !== undefined) await pause(pollMs);
+    },
+  };
+}
+
+/**
+ * What becomes the first process of a boot, in namespaces of its own and still with the programs of this machine. It
+ * gives the node its name, its processes, its devices and the socket of the simulator, and leaves everything else of
+ * this machine behind. Arguments: the root, the name, the socket.
+ */
+const bootProgram = `set -eu
+root=$1 name=$2 socket=$3
+mount -t proc proc "$root/proc"
+printf '%s' "$name" >"$root/proc/sys/kernel/hostname"
+mount -t tmpfs -o mode=755,size=64k devices "$root/dev"
+for one in 'null 1 3' 'zero 1 5' 'full 1 7' 'random 1 8' 'urandom 1 9' 'tty 5 0'; do
+  set -- $one
+  mknod -m 666 "$root/dev/$1" c "$2" "$3"
+done
+mkdir "$root/dev/pts"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=620 terminals "$root/dev/pts"
+ln -s pts/ptmx "$root/dev/ptmx"
+ln -s /proc/self/fd "$root/dev/fd"
+for one in 'stdin 0' 'stdout 1' 'stderr 2'; do ln -s "/proc/self/fd/\${one#* }" "$root/dev/\${one% *}"; done
+mount --bind "$socket" "$root/.sim/socket"
+cd "$root"
+pivot_root . .sim/outside
+/.sim/programs/umount -l /.sim/outside
+exec /usr/bin/perl /.sim/agent
+`;
+
+/**
+ * The first process of every boot of a node, for the perl of its own root. It listens on port 22 and starts an sshd for
+ * each connection, as the launchd of macOS does; it starts, signals and reaps the jobs of the simulated launchd. The
+ * simulator writes requests to its standard input, one line each with its words in hexadecimal, and reads one line of
+ * answer per start from descriptor 3. How jobs end is told on standard output. When its input ends, so does the node.
+ *
+ * @see ssh.plist of macOS: launchd itself listens for ssh (`inetdCompatibility`) and starts `sshd -i`
+ */
+const agentProgram = `use strict;
+use Socket;
+use POSIX ();
+use Fcntl;
+use Config;
+$| = 1;
+my @signal = split ' ', $Config{sig_name};
+open my $reply, '>&=', 3 or die;
+fcntl $reply, F_SETFD, FD_CLOEXEC;
+pipe my $woken, my $wake or die;
+fcntl $wake, F_SETFL, O_NONBLOCK;
+$SIG{CHLD} = sub { syswrite $wake, '.' };
+my $door = opened();
+my %job;
+my $input = '';
+syswrite STDOUT, "up\\n";
+while (1) {
+  my $bits = '';
+  vec($bits, fileno $_, 1) = 1 for \\*STDIN, $woken, $door // ();
+  select($bits, undef, undef, undef) < 0 and next;
+  if (vec $bits, fileno $woken, 1) {
+    sysread $woken, my $dots, 4096;
+    while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) { ended($pid, $?) }
+  }
+  if ($door && vec $bits, fileno $door, 1) {
+    accept my $client, $door or next;
+    my $pid = fork // next;
+    if (!$pid) {
+      open STDIN, '<&', $client;
+      open STDOUT, '>&', $client;
+      open STDERR, '>>', '/.sim/sshd.log';
+      exec '/usr/sbin/sshd', '-i', '-e', '-f', '/.sim/sshd/config' or POSIX::_exit(127);
+    }
+  }
+  if (vec $bits, fileno STDIN, 1) {
+    sysread STDIN, $input, 65536, length $input or exit 0;
+    asked(split / /, $1) while $input =~ s/^([^\\n]*)\\n//;
+  }
+}
+sub opened {
+  socket my $new, PF_INET, SOCK_STREAM, 0 or die;
+  setsockopt $new, SOL_SOCKET, SO_REUSEADDR, 1;
+  bind $new, pack_sockaddr_in(22, INADDR_ANY) or die;
+  listen $new, 128 or die;
+  return $new;
+}
+sub ended {
+  my ($pid, $status) = @_;
+  my $abandons = delete $job{$pid} // return;
+  kill 'TERM', -$pid unless $abandons;
+  syswrite STDOUT, $status & 127 ? "signalled $pid $signal[$status & 127]\\n" : "exited $pid @{[$status >> 8]}\\n";
+}
+sub asked {
+  my ($what, @words) = @_;
+  if ($what eq 'signal') { kill $words[1], $words[0] if exists $job{$words[0]}; return }
+  if ($what eq 'door') { $door = $words[0] ? $door // opened() : undef; return }
+  my $pid = started(map { pack 'H*', $_ } @words);
+  syswrite $reply, "$pid\\n";
+}
+sub started {
+  my ($abandons, $user, $program, $folder, $out, $err, $count, @rest) = @_;
+  my @words = splice @rest, 0, $count;
+  -f $program && -x _ && -d $folder or return 0;
+  my @outputs = map { open my $to, '>>', $_ or return 0; $to } $out, $err;
+  my @account = $user eq '' ? () : getpwnam $user;
+  $user eq '' || @account or return 0;
+  pipe my $failed, my $failing or return 0;
+  my $pid = fork // return 0;
+  if (!$pid) {
+    POSIX::setsid();
+    if (@account) {
+      ($(, $)) = ($account[3], "$account[3] $account[3]");
+      ($<, $>) = ($account[2], $account[2]);
+    }
+    open STDIN, '<', '/dev/null';
+    open STDOUT, '>&', $outputs[0];
+    open STDERR, '>&', $outputs[1];
+    chdir $folder or do { syswrite $failing, '.'; POSIX::_exit(78) };
+    %ENV = @rest;
+    exec { $program } @words or syswrite $failing, '.';
+    POSIX::_exit(78);
+  }
+  close $failing;
+  if (sysread $failed, my $dot, 1) { waitpid $pid, 0; return 0 }
+  $job{$pid} = $abandons;
+  return $pid;
+}
+`;
+
+/** Where the first process of every boot is. */
+export const agentFile = toolFile('/.sim/agent', agentProgram);

@@ -3,7 +3,7 @@ import { createTurns } from '../turns.ts';
 import type { Ground } from './ground.ts';
 
 /**
- * Lays the network of a fleet: every node gets its interfaces for good, and what is plugged in decides which of their
+ * Lays the office network and the cables of a fleet: every node gets its interfaces for good, and what is plugged in decides which of their
  * outer ends meet. So a pulled cable takes the carrier away at both ends and nothing else, as on a Mac.
  */
 export async function openNetwork(ground: Ground, names: readonly string[], wiringOf: (node: string) => Wiring) {
@@ -34,9 +34,6 @@ export async function openNetwork(ground: Ground, names: readonly string[], wiri
     update,
   };
 }
-
-/** The office network and the cables of a fleet. */
-export type NodeNetwork = Awaited<ReturnType<typeof openNetwork>>;
 
 /** One node as the network of the fleet has it. */
 export interface NetworkNode {
