@@ -18,47 +18,44 @@ const dropAfterBytes = 2_000;
 const skewSeconds = 420;
 
 /** What is wrong with the way to a Mac, and with what it lets us do. */
-export const accessFaults = [
+export const accessFaults = {
   /** The Mac lost its current, is back, and waits for a password before it starts macOS; its host starts it anew. */
-  defineMacFault(
-    'filevault-locked',
+  'filevault-locked': defineMacFault(
     'the Mac restarts, and waits at FileVault: its sshd only takes a password to unlock it',
     (mac) => ({ ...withConnection(mac, { filevault: 'preboot' }), isFileVaultOn: true }),
     ({ connection }) => connection.filevault,
   ),
 
   /** Every connection ends in the middle of what it carries. */
-  defineMacFault('connection-drop', `every connection is cut after ${dropAfterBytes} bytes of the node`, (mac) =>
+  'connection-drop': defineMacFault(`every connection is cut after ${dropAfterBytes} bytes of the node`, (mac) =>
     withConnection(mac, { dropAfterBytes }),
   ),
 
   /** The clock runs ahead. */
-  defineMacFault('clock-skew', `the clock is ${skewSeconds / 60} minutes ahead`, (mac) => ({
+  'clock-skew': defineMacFault(`the clock is ${skewSeconds / 60} minutes ahead`, (mac) => ({
     ...mac,
     clockOffsetSeconds: mac.clockOffsetSeconds + skewSeconds,
   })),
 
   /** Somebody has switched the service off in Sharing, or its override with launchctl. */
-  defineMacFault(
-    'remote-login-off',
+  'remote-login-off': defineMacFault(
     'Remote Login is off: open connections go on, whoever connects next is refused',
     (mac) => (mac.connection.isRemoteLoginOff ? 'it is off already' : withConnection(mac, { isRemoteLoginOff: true })),
     ({ connection }) => connection.isRemoteLoginOff,
   ),
 
   /** The drop-in of sudoers is gone. */
-  defineMacFault('sudo-denied', 'sudo asks for a password', (mac) => ({ ...mac, sudo: 'needs-password' })),
+  'sudo-denied': defineMacFault('sudo asks for a password', (mac) => ({ ...mac, sudo: 'needs-password' })),
 
   /** A Mac as it comes from the person who set it up: an account with a password, Remote Login on, and nothing of ours. */
-  defineMacFault('not-enrolled', 'no key of ours is accepted, and sudo asks for the password', (mac) => ({
+  'not-enrolled': defineMacFault('no key of ours is accepted, and sudo asks for the password', (mac) => ({
     ...mac,
     hasKey: false,
     sudo: 'needs-password',
   })),
 
   /** A new Mac of the same model in the place of this one; its host gives it an empty disk, and starts it. */
-  defineMacFault(
-    'mac-replaced',
+  'mac-replaced': defineMacFault(
     'a new Mac is in its place: its own serial, UUIDs, host key and empty disk, and set up as it comes out of its box',
     (mac) => {
       const { serial, hardwareUuid, receptacles } = strangerLike(mac, 0);
@@ -67,11 +64,10 @@ export const accessFaults = [
   ),
 
   /** Another key than before: a reinstalled Mac, or somebody in between. */
-  defineMacFault('wrong-host-key', 'another host key is shown', (mac) => withConnection(mac, { hostKey: 'other' })),
+  'wrong-host-key': defineMacFault('another host key is shown', (mac) => withConnection(mac, { hostKey: 'other' })),
 
   /** An address that leads to the Mac of another node, as after a mixed-up name or lease. */
-  defineFault(
-    'wrong-mac',
+  'wrong-mac': defineFault(
     "the address leads to another node's Mac: its serial, UUIDs and cables",
     aims.twoNodes,
     (fleet, [mac, other]) => {
@@ -80,4 +76,4 @@ export const accessFaults = [
       return { ...fleet, misdirected };
     },
   ),
-];
+};

@@ -27,9 +27,8 @@ const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet =
 });
 
 /** A dock at this end of a cable. */
-const defineDock = <const N extends string>(name: N, summary: string, isBlind: boolean): Fault & { readonly name: N } =>
+const defineDock = (summary: string, isBlind: boolean): Fault =>
   defineFault(
-    name,
     summary,
     aims.cable,
     (fleet, end) => {
@@ -42,10 +41,9 @@ const defineDock = <const N extends string>(name: N, summary: string, isBlind: b
   );
 
 /** What is wrong with the cables, and with what they carry. */
-export const cableFaults = [
+export const cableFaults = {
   /** A cable that no file declares, between two free receptacles. */
-  defineFault(
-    'cable-extra',
+  'cable-extra': defineFault(
     'one more cable, between two free receptacles, that the file does not declare',
     aims.freePair,
     (fleet, [one, other]) => {
@@ -57,8 +55,7 @@ export const cableFaults = [
   ),
 
   /** A second cable between two Macs that one cable joins already. */
-  defineFault(
-    'cable-doubled',
+  'cable-doubled': defineFault(
     'a second cable between the same two Macs, in their last free receptacles',
     aims.cable,
     (fleet, end) => {
@@ -71,8 +68,7 @@ export const cableFaults = [
   ),
 
   /** A cable that ends in a Mac which is not in the file. */
-  defineFault(
-    'cable-foreign',
+  'cable-foreign': defineFault(
     'the cable in this receptacle goes to a Mac that is not in the file',
     aims.receptacle,
     (fleet, end) => {
@@ -87,14 +83,13 @@ export const cableFaults = [
   ),
 
   /** A dock at this end of a cable: the peer is seen one level deeper from here, directly from the other end. */
-  defineDock('hub-between', 'a dock stands between: this end sees the far Mac behind it', false),
+  'hub-between': defineDock('a dock stands between: this end sees the far Mac behind it', false),
 
   /** A dock that hides what is behind it: this end sees the dock alone, the other end sees this Mac. */
-  defineDock('hub-hides-peer', 'a dock stands between: this end sees the dock and no Mac', true),
+  'hub-hides-peer': defineDock('a dock stands between: this end sees the dock and no Mac', true),
 
   /** Somebody put two cable ends into each other's receptacles. */
-  defineFault(
-    'cable-swapped',
+  'cable-swapped': defineFault(
     'two cable ends are exchanged: both receptacles see the wrong neighbour',
     aims.twoReceptacles,
     (fleet, [one, other]) => {
@@ -109,8 +104,7 @@ export const cableFaults = [
   ),
 
   /** A cable is out at both of its ends. */
-  defineFault(
-    'cable-missing',
+  'cable-missing': defineFault(
     'the cable is not plugged in: both receptacles are free',
     aims.cable,
     (fleet, end) => ({ ...fleet, cables: withoutCable(fleet.cables, end) }),
@@ -118,8 +112,7 @@ export const cableFaults = [
   ),
 
   /** A Thunderbolt 4 cable instead of a Thunderbolt 5 one. */
-  defineFault(
-    'cable-40g',
+  'cable-40g': defineFault(
     'the cable is an older one: both ends link at 40 Gb/s',
     aims.cable,
     (fleet, end) => {
@@ -132,8 +125,7 @@ export const cableFaults = [
   ),
 
   /** The interface has lost its IPv4 address, and with it the IPv4-mapped GID. */
-  defineFault(
-    'gid-missing',
+  'gid-missing': defineFault(
     'the interface has lost its IPv4 address, so its RDMA device has no GID',
     aims.cables,
     (fleet, ends) => {
@@ -147,4 +139,4 @@ export const cableFaults = [
       return withMac(fleet, mac.name, (one) => ({ ...one, live }));
     },
   ),
-];
+};

@@ -15,9 +15,7 @@ import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 const fixedServices = (mac: MacState, device: string): readonly NetworkService[] =>
   servicesIn(mac.preferences).filter((service) => service.device === device && service.ipv4.kind === 'manual');
 
-/** The Mac with the services of one interface on DHCP again, as configd then sets it up. */
-const onDhcp = (mac: MacState, device: string): MacState => withoutFixed(mac, device, 'dhcp');
-
+/** The Mac with the fixed services of one interface on DHCP again or off, as configd then sets it up. */
 function withoutFixed(mac: MacState, device: string, kind: 'dhcp' | 'off'): MacState {
   const preferences = fixedServices(mac, device).reduce(
     (before, service) => withService(before, { ...service, ipv4: { kind } }),
@@ -33,7 +31,7 @@ export function underDaemon(mac: MacState): MacState {
   const { bridge: _, ...live } = mac.live;
   const bare = mac.live.bridge === undefined ? mac : { ...mac, live };
   const fixed = mac.receptacles.filter(({ device }) => fixedServices(mac, device).length > 0);
-  return fixed.reduce((one, { device }) => onDhcp(one, device), bare);
+  return fixed.reduce((one, { device }) => withoutFixed(one, device, 'dhcp'), bare);
 }
 
 const sharing = (mac: MacState): MacState => ({ ...mac, ailments: { ...mac.ailments, isSharingInternet: true } });
@@ -51,31 +49,25 @@ const shownAt =
   };
 
 /** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
-const defineServices = <const N extends string>(
-  name: N,
-  summary: string,
-  kind: 'dhcp' | 'off',
-): Fault & { readonly name: N } =>
+const defineServices = (summary: string, kind: 'dhcp' | 'off'): Fault =>
   defineFault(
-    name,
     summary,
     aims.cables,
     (fleet, ends) => {
       const mac = macNamed(fleet, ends[0]?.node ?? '');
-      const own = new Set(ends.map(({ receptacle }) => receptacle));
-      const devices = (mac?.receptacles ?? []).filter(({ number }) => own.has(number)).map(({ device }) => device);
+      const own = ends.map(({ receptacle }) => receptacle);
+      const devices = (mac?.receptacles ?? []).filter(({ number }) => own.includes(number)).map(({ device }) => device);
       if (mac === undefined || devices.length === 0) return 'it has no cable';
       if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
-      return withMac(fleet, mac.name, (one) => devices.reduce((mac, device) => withoutFixed(mac, device, kind), one));
+      return withMac(fleet, mac.name, () => devices.reduce((one, device) => withoutFixed(one, device, kind), mac));
     },
     shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
   );
 
 /** What is wrong with the network of a Mac. */
-export const networkFaults = [
+export const networkFaults = {
   /** Somebody installed exo: its daemon sets the network at each start and every half an hour, whoever set it before. */
-  defineMacFault(
-    'daemon-conflict',
+  'daemon-conflict': defineMacFault(
     "exo's network daemon runs: again and again every cable is put back on DHCP",
     (mac) =>
       mac.ailments.networkDaemon === 'fights'
@@ -85,8 +77,7 @@ export const networkFaults = [
   ),
 
   /** Somebody switched Internet Sharing on at the far end, and this end takes what DHCP gives. */
-  defineFault(
-    'internet-sharing',
+  'internet-sharing': defineFault(
     'the Mac at the far end shares its Internet: a lease and a default route come over the cable',
     aims.cables,
     (fleet, ends) => {
@@ -94,7 +85,9 @@ export const networkFaults = [
       if (shared.length === 0) return 'no Mac is at the far end';
       return shared.reduce((before, end) => {
         const far = withMac(before, peerAt(before, end)?.mac.name ?? '', sharing);
-        return withMac(far, end.node, (mac) => onDhcp(mac, receptacleOf(mac, end.receptacle)?.device ?? ''));
+        return withMac(far, end.node, (mac) =>
+          withoutFixed(mac, receptacleOf(mac, end.receptacle)?.device ?? '', 'dhcp'),
+        );
       }, fleet);
     },
     shownAt(liveAddress),
@@ -104,16 +97,14 @@ export const networkFaults = [
    * What was seen after links were broken and made again, and after somebody cleaned up in System Settings: the services
    * of the receptacles are on DHCP, where nobody answers, and each interface has given itself an address.
    */
-  defineServices(
-    'dhcp-reset',
+  'dhcp-reset': defineServices(
     'the services of its cables are back on DHCP: each gives itself an address, and none that lasts',
     'dhcp',
   ),
 
   /** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
-  defineServices(
-    'ipv4-off',
+  'ipv4-off': defineServices(
     'IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use',
     'off',
   ),
-];
+};

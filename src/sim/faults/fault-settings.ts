@@ -12,23 +12,22 @@ const bridgeLayers = (mac: MacState): readonly boolean[] => [
 ];
 
 /** A Mac with this macOS instead of its own. */
-const defineMacos = <const N extends string>(name: N, summary: string, version: string): Fault & { readonly name: N } =>
-  defineMacFault(name, summary, (mac) =>
+const defineMacos = (summary: string, version: string): Fault =>
+  defineMacFault(summary, (mac) =>
     mac.macos.version === version
       ? 'that is its version already'
       : { ...mac, macos: { version, build: buildOf(version) } },
   );
 
 /** What is wrong with the settings of a Mac. */
-export const settingFaults = [
+export const settingFaults = {
   /** RDMA was never enabled, or an update has switched it off. */
-  defineMacFault('rdma-disabled', 'RDMA is off in NVRAM: no devices here, no RDMA service seen next door', (mac) =>
+  'rdma-disabled': defineMacFault('RDMA is off in NVRAM: no devices here, no RDMA service seen next door', (mac) =>
     mac.isRdmaEnabled ? { ...mac, isRdmaEnabled: false } : 'RDMA is switched off already',
   ),
 
   /** RDMA was switched on in System Settings, where the switch of macOS 27 is too, and the Mac has not restarted since. */
-  defineMacFault(
-    'rdma-waiting',
+  'rdma-waiting': defineMacFault(
     'RDMA was switched on after the last start: no devices here until the Mac restarts',
     (mac) =>
       mac.isRdmaWaiting === true
@@ -37,22 +36,20 @@ export const settingFaults = [
   ),
 
   /** macOS has put the Thunderbolt Bridge together again, in all three layers. */
-  defineMacFault(
-    'bridge-active',
+  'bridge-active': defineMacFault(
     'the Thunderbolt Bridge is back: its members have no address and no GID',
     (mac) => (bridgeLayers(mac).every((isThere) => isThere) ? 'the bridge is there already' : withWholeBridge(mac)),
     bridgeLayers,
   ),
 
   /** A Mac that missed the updates: the last macOS without RDMA over Thunderbolt. */
-  defineMacos('macos-old', 'macOS 26.1 is installed: it has neither rdma_ctl nor the ibv tools', '26.1'),
+  'macos-old': defineMacos('macOS 26.1 is installed: it has neither rdma_ctl nor the ibv tools', '26.1'),
 
   /** A Mac that has updated itself, or a new one beside older ones. */
-  defineMacos('macos-new', 'macOS 27.2 is installed, newer than on the other Macs', '27.2'),
+  'macos-new': defineMacos('macOS 27.2 is installed, newer than on the other Macs', '27.2'),
 
   /** Somebody has reset the energy settings. */
-  defineMacFault(
-    'power-wrong',
+  'power-wrong': defineMacFault(
     'the Mac goes to sleep, and its restart after a power loss is turned over',
     (mac) => ({
       ...mac,
@@ -64,4 +61,4 @@ export const settingFaults = [
     }),
     ({ power }) => [power.sleepMinutes, power.restartsAfterPowerLoss],
   ),
-];
+};

@@ -41,19 +41,17 @@ const badTarget = (detail: string, hint?: Prose): Diagnostic =>
   diagnose('sim/bad-fault-target', { detail, ...given({ hint }) });
 
 /**
- * Puts a fault together, under the name that `sim fault` has for it. One that would change nothing is refused, so that it
+ * Puts a fault together; its key in its chapter is the name that `sim fault` has for it. One that would change nothing is refused, so that it
  * never shows as active for nothing.
  *
  * @param change gives the changed fleet, or a text why nothing would change
  */
-export const defineFault = <const N extends string, T>(
-  name: N,
+export const defineFault = <T>(
   summary: string,
   { targets, aim }: Aim<T>,
   change: (fleet: SimulatedFleet, at: T) => SimulatedFleet | string,
   symptoms?: Fault['symptoms'],
-): Fault & { readonly name: N } => ({
-  name,
+): Fault => ({
   summary,
   targets,
   apply: (fleet, target) => {
@@ -68,14 +66,12 @@ export const defineFault = <const N extends string, T>(
 });
 
 /** A fault of one Mac as a whole; `shown` is the part of it that alone shows the fault, where that is not everything. */
-export const defineMacFault = <const N extends string>(
-  name: N,
+export const defineMacFault = (
   summary: string,
   change: (mac: MacState) => MacState | string,
   shown?: (mac: MacState) => unknown,
-): Fault & { readonly name: N } =>
+): Fault =>
   defineFault(
-    name,
     summary,
     { targets: 'NODE', aim: aimAtNode },
     (fleet, mac) => {
@@ -157,9 +153,18 @@ function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aimed<reado
       'Say NODE:R1,NODE:R2 or a NODE with two cables.',
     );
   }
-  const first = aimAtReceptacle(fleet, one);
+  return aimAtBoth(aimAtReceptacle, fleet, [one, other]);
+}
+
+/** Two targets of one kind. */
+function aimAtBoth<T>(
+  aim: Aim<T>['aim'],
+  fleet: SimulatedFleet,
+  [one, other]: readonly [string, string],
+): Aimed<readonly [T, T]> {
+  const first = aim(fleet, one);
   if (first.kind === 'refused') return first;
-  const second = aimAtReceptacle(fleet, other);
+  const second = aim(fleet, other);
   if (second.kind === 'refused') return second;
   return { kind: 'aimed', at: [first.at, second.at], text: `${first.text},${second.text}` };
 }
@@ -194,13 +199,8 @@ function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<readonly [M
   const [one = '', named, ...more] = target.split(',');
   if (more.length > 0)
     return refused(`${JSON.stringify(target)} names more than two nodes.`, 'Say NODE or NODE,OTHER.');
-  const first = aimAtNode(fleet, one);
-  if (first.kind === 'refused') return first;
-  const next = fleet.macs[(fleet.macs.indexOf(first.at) + 1) % fleet.macs.length]?.name;
-  const second = aimAtNode(fleet, named ?? next ?? '');
-  return second.kind === 'refused'
-    ? second
-    : { kind: 'aimed', at: [first.at, second.at], text: `${first.text},${second.text}` };
+  const next = fleet.macs[(fleet.macs.findIndex(({ name }) => name === one) + 1) % fleet.macs.length]?.name;
+  return aimAtBoth(aimAtNode, fleet, [one, named ?? next ?? '']);
 }
 
 /** Every kind of target but a whole Mac. */

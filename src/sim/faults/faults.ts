@@ -4,29 +4,24 @@ import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { SimulatedFleet } from '../model/fleet.ts';
-import { type Fault, nearestWord } from './fault.ts';
+import { nearestWord } from './fault.ts';
 import { accessFaults } from './fault-access.ts';
 import { ailmentFaults } from './fault-ailments.ts';
 import { cableFaults } from './fault-cables.ts';
 import { networkFaults } from './fault-network.ts';
 import { settingFaults } from './fault-settings.ts';
 
-/** Every fault. A new one is its definition in the list of its chapter. */
-const list = [...accessFaults, ...ailmentFaults, ...cableFaults, ...networkFaults, ...settingFaults];
+/** Every fault by its name. A new one is its definition in its chapter. */
+export const faults = { ...accessFaults, ...ailmentFaults, ...cableFaults, ...networkFaults, ...settingFaults };
 
 /** The name of a fault. */
-export type FaultName = (typeof list)[number]['name'];
-
-const byName: Readonly<Record<string, Fault>> = Object.fromEntries(list.map((fault) => [fault.name, fault]));
-
-/** Every fault by its name. */
-export const faults = byName as Readonly<Record<FaultName, Fault>>;
-
-/** All names, sorted. */
-export const faultNames: readonly FaultName[] = list.map(({ name }) => name).sort();
+export type FaultName = keyof typeof faults;
 
 /** Whether there is a fault of this name. */
 const isFaultName = (name: string): name is FaultName => Object.hasOwn(faults, name);
+
+/** All names, sorted. */
+export const faultNames: readonly FaultName[] = Object.keys(faults).filter(isFaultName).sort();
 
 /** A fault that is in force. `target` may be any form that the fault takes. */
 export interface ActiveFault {
@@ -35,7 +30,7 @@ export interface ActiveFault {
 }
 
 /** The broken fleet and its faults with canonical targets, or the first fault that could not be applied. */
-export type FaultsResult =
+type FaultsResult =
   | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet; readonly active: readonly ActiveFault[] }
   | { readonly kind: 'refused'; readonly diagnostics: readonly [Diagnostic] };
 
