@@ -6,7 +6,7 @@ import { linkSubject, nodeSubject } from '../model/subject.ts';
 import type { Cable } from './model/cables.ts';
 import { newDirectory } from './model/directory.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState, SimulatedFleet } from './model/fleet.ts';
-import { defaultModelId, type MacModel, macModelOf, modelIds } from './model/hardware.ts';
+import { type MacModel, macModelOf, modelIds } from './model/hardware.ts';
 import { bridgePort, newService, serviceUuid, withWholeBridge } from './model/interfaces.ts';
 import { ipv4Number, ipv4Text, linkLocalText } from './model/ip-text.ts';
 import { buildOf, newerMacos } from './model/macos-builds.ts';
@@ -19,6 +19,9 @@ import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from '.
 type FleetResult =
   | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet }
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** A Mac is this model where the file does not say which one it is. */
+const defaultModelId = 'Mac15,14';
 
 const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultModelId;
 

@@ -1,7 +1,7 @@
 import type { LinkEnd, NodeName } from '../../model/node.ts';
 import { type Cable, farEnd, type HangingCable } from './cables.ts';
 import type { Directory } from './directory.ts';
-import type { MacModel, NetworkPort } from './hardware.ts';
+import type { MacModel } from './hardware.ts';
 import type { PlistDict } from './plist.ts';
 
 /** An IPv4 address of an interface. */
@@ -32,12 +32,10 @@ export interface ReceptacleState {
 }
 
 /** A network port that is no Thunderbolt receptacle. */
-export interface PortState extends NetworkPort {
-  readonly macAddress: string;
-}
+export type PortState = MacModel['ports'][number] & { readonly macAddress: string };
 
 /** What of the network only the running system has: every start makes it anew from the preferences. */
-export interface LiveNetwork {
+interface LiveNetwork {
   /** The members of `bridge0`; absent when there is no such interface. */
   readonly bridge?: readonly string[];
   /** By interface: an address that differs from what the preferences say, or that it has lost its own. */

@@ -1,5 +1,5 @@
 /** A network port that is no Thunderbolt receptacle. */
-export interface NetworkPort {
+interface NetworkPort {
   /** As `networksetup -listallhardwareports` titles it. */
   readonly port: string;
   readonly device: string;
@@ -50,7 +50,6 @@ const sixPorts = {
   diskTotalKib: eightTerabytesKib,
   receptacleDevices: ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'],
   ports: [ethernet, adapter('en8'), wifi('en1')],
-  firstMacos: '27.0',
   isLaptop: false,
 } as const;
 
@@ -69,20 +68,11 @@ const mini = {
   ports: [ethernet, adapter('en5'), adapter('en6'), wifi('en1')],
 } as const;
 
-const laptop = {
-  family: 'MacBook Pro',
-  defaultMemoryGib: 36,
-  diskTotalKib: oneTerabyteKib,
-  thunderbolt: 5,
-  isLaptop: true,
-} as const;
+const laptop = { ...fourPorts, family: 'MacBook Pro', isLaptop: true } as const;
 
 /** The MacBook Pros with M5 Max: Thunderbolt 1, 2, 3 are en1, en6, en2 in two published captures. */
 const m5MaxLaptop = {
   ...laptop,
-  chip: 'Apple M5 Max',
-  processorText: '18:6:0:12',
-  firstMacos: '26.3',
   receptacleDevices: ['en1', 'en6', 'en2'],
   ports: [adapter('en3'), adapter('en4'), adapter('en5'), wifi('en0')],
   // The three words were read on a Mac17,7; which of them is whose is a guess.
@@ -91,12 +81,23 @@ const m5MaxLaptop = {
 
 const m4MaxLaptop = {
   ...laptop,
-  chip: 'Apple M4 Max',
-  processorText: '14:10:4',
-  firstMacos: '15.1',
   receptacleDevices: ['en1', 'en2', 'en3'],
   ports: [adapter('en4'), adapter('en5'), adapter('en6'), wifi('en0')],
 } as const;
+
+const isThunderbolt4 = { thunderbolt: 4 } as const;
+
+type Body = Omit<MacModel, 'id' | 'chip' | 'processorText' | 'defaultMemoryGib' | 'firstMacos'>;
+
+/** One model: its identifier, chip, cores, least memory in GiB and first macOS, and what it has in common with others. */
+const model = (
+  id: string,
+  chip: string,
+  processorText: string,
+  defaultMemoryGib: number,
+  firstMacos: string,
+  body: Body,
+): MacModel => ({ id, chip: `Apple ${chip}`, processorText, defaultMemoryGib, firstMacos, ...body });
 
 /**
  * Every model that can be simulated, by `hw.model`. Receptacles, chips and Thunderbolt generations: Apple's
@@ -104,109 +105,27 @@ const m4MaxLaptop = {
  * `networksetup -listallhardwareports`; those of Mac16,11: TN3205. `number_processors` of the M5 Max and the M5 Ultra:
  * published outputs of `system_profiler`. The others follow these and are unconfirmed.
  */
-const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
-  (
-    [
-      {
-        ...sixPorts,
-        id: 'Mac15,14',
-        portLocations: studioAll,
-        chip: 'Apple M3 Ultra',
-        processorText: '32:24:8',
-        defaultMemoryGib: 96,
-        firstMacos: '15.3',
-      },
-      {
-        ...fourPorts,
-        id: 'Mac16,9',
-        portLocations: studioBack,
-        chip: 'Apple M4 Max',
-        processorText: '14:10:4',
-        defaultMemoryGib: 36,
-        firstMacos: '15.3',
-      },
-      {
-        ...mini,
-        id: 'Mac16,11',
-        chip: 'Apple M4 Pro',
-        processorText: '12:8:4',
-        defaultMemoryGib: 24,
-        firstMacos: '15.1',
-      },
-      {
-        ...mini,
-        id: 'Mac16,10',
-        chip: 'Apple M4',
-        processorText: '10:4:6',
-        defaultMemoryGib: 16,
-        firstMacos: '15.1',
-        thunderbolt: 4,
-      },
-      {
-        ...sixPorts,
-        id: 'Mac17,15',
-        portLocations: studioAll,
-        chip: 'Apple M5 Ultra',
-        processorText: '36:12:24:0',
-        defaultMemoryGib: 96,
-      },
-      {
-        ...fourPorts,
-        id: 'Mac17,14',
-        portLocations: studioBack,
-        chip: 'Apple M5 Max',
-        processorText: '18:6:0:12',
-        defaultMemoryGib: 36,
-      },
-      {
-        ...sixPorts,
-        id: 'Mac14,14',
-        chip: 'Apple M2 Ultra',
-        processorText: '24:16:8',
-        defaultMemoryGib: 64,
-        firstMacos: '13.4',
-        thunderbolt: 4,
-      },
-      {
-        ...fourPorts,
-        id: 'Mac14,13',
-        chip: 'Apple M2 Max',
-        processorText: '12:8:4',
-        defaultMemoryGib: 32,
-        firstMacos: '13.4',
-        thunderbolt: 4,
-      },
-      {
-        ...mini,
-        id: 'Mac17,16',
-        chip: 'Apple M5 Pro',
-        processorText: '15:5:0:10',
-        defaultMemoryGib: 24,
-        firstMacos: '27.0',
-      },
-      {
-        ...mini,
-        id: 'Mac18,5',
-        chip: 'Apple M6',
-        processorText: '10:4:6',
-        defaultMemoryGib: 16,
-        firstMacos: '27.0',
-        thunderbolt: 4,
-      },
-      { ...m4MaxLaptop, id: 'Mac16,5' },
-      { ...m4MaxLaptop, id: 'Mac16,6' },
-      { ...m5MaxLaptop, id: 'Mac17,6' },
-      { ...m5MaxLaptop, id: 'Mac17,7' },
-    ] satisfies readonly MacModel[]
-  ).map((model) => [model.id, model]),
+const macModels: ReadonlyMap<string, MacModel> = new Map(
+  [
+    model('Mac15,14', 'M3 Ultra', '32:24:8', 96, '15.3', { ...sixPorts, portLocations: studioAll }),
+    model('Mac16,9', 'M4 Max', '14:10:4', 36, '15.3', { ...fourPorts, portLocations: studioBack }),
+    model('Mac16,11', 'M4 Pro', '12:8:4', 24, '15.1', mini),
+    model('Mac16,10', 'M4', '10:4:6', 16, '15.1', { ...mini, ...isThunderbolt4 }),
+    model('Mac17,15', 'M5 Ultra', '36:12:24:0', 96, '27.0', { ...sixPorts, portLocations: studioAll }),
+    model('Mac17,14', 'M5 Max', '18:6:0:12', 36, '27.0', { ...fourPorts, portLocations: studioBack }),
+    model('Mac14,14', 'M2 Ultra', '24:16:8', 64, '13.4', { ...sixPorts, ...isThunderbolt4 }),
+    model('Mac14,13', 'M2 Max', '12:8:4', 32, '13.4', { ...fourPorts, ...isThunderbolt4 }),
+    model('Mac17,16', 'M5 Pro', '15:5:0:10', 24, '27.0', mini),
+    model('Mac18,5', 'M6', '10:4:6', 16, '27.0', { ...mini, ...isThunderbolt4 }),
+    model('Mac16,5', 'M4 Max', '14:10:4', 36, '15.1', m4MaxLaptop),
+    model('Mac16,6', 'M4 Max', '14:10:4', 36, '15.1', m4MaxLaptop),
+    model('Mac17,6', 'M5 Max', '18:6:0:12', 36, '26.3', m5MaxLaptop),
+    model('Mac17,7', 'M5 Max', '18:6:0:12', 36, '26.3', m5MaxLaptop),
+  ].map((one) => [one.id, one]),
 );
 
-/** The model of a node whose file does not say which Mac it is. */
-export const defaultModelId = 'Mac15,14';
-
 /** The model with this identifier; undefined when it cannot be simulated. */
-export const macModelOf = (id: string): MacModel | undefined =>
-  Object.hasOwn(macModels, id) ? macModels[id] : undefined;
+export const macModelOf = (id: string): MacModel | undefined => macModels.get(id);
 
 /** The identifiers of all models that can be simulated, in a fixed order. */
-export const modelIds: readonly string[] = Object.keys(macModels);
+export const modelIds: readonly string[] = [...macModels.keys()];
