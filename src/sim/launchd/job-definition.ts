@@ -1,5 +1,5 @@
 import { given } from '../../model/given.ts';
-import { type PropertyList, readPlist } from '../model/plist.ts';
+import { type PlistValue, readPlist } from '../model/plist.ts';
 
 /** When launchd starts a job again after it has ended. */
 export type KeepAlive =
@@ -47,14 +47,14 @@ export type JobReading =
 /** Seconds between two starts (`minimum runtime` in what macOS 26 prints) and before a KILL (`exit timeout` there). */
 const defaults = { throttleSeconds: 10, exitTimeoutSeconds: 5 } as const;
 
-type Dictionary = { readonly [key: string]: PropertyList };
-type Check = (value: PropertyList) => boolean;
+type Dictionary = { readonly [key: string]: PlistValue };
+type Check = (value: PlistValue) => boolean;
 
 const isText: Check = (value) => typeof value === 'string' && value !== '' && !value.includes('\0');
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isSeconds: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
 const isInterval: Check = (value) => isSeconds(value) && value !== 0;
-const isDictionary = (value: PropertyList): value is Dictionary => typeof value === 'object' && !Array.isArray(value);
+const isDictionary = (value: PlistValue): value is Dictionary => typeof value === 'object' && !Array.isArray(value);
 const isTextList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isArgument);
 const isArgument: Check = (value) => typeof value === 'string' && !value.includes('\0');
 const isTextDictionary: Check = (value) => isDictionary(value) && Object.values(value).every(isArgument);
@@ -85,7 +85,7 @@ const keys: Readonly<Record<string, Check>> = {
   AbandonProcessGroup: isFlag,
 };
 
-function keepAliveOf(value: PropertyList | undefined): KeepAlive | undefined {
+function keepAliveOf(value: PlistValue | undefined): KeepAlive | undefined {
   if (value === undefined || value === false) return { kind: 'never' };
   if (value === true) return { kind: 'always' };
   if (!isDictionary(value)) return undefined;
@@ -97,20 +97,19 @@ function keepAliveOf(value: PropertyList | undefined): KeepAlive | undefined {
   return name === 'Crashed' ? { kind: 'after-crash', isCrash: isWanted } : undefined;
 }
 
-const textOf = (value: PropertyList | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
-const numberOf = (value: PropertyList | undefined): number | undefined =>
-  typeof value === 'number' ? value : undefined;
+const textOf = (value: PlistValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+const numberOf = (value: PlistValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
 
-const texts = (value: PropertyList | undefined): readonly string[] =>
+const texts = (value: PlistValue | undefined): readonly string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 
-function environmentOf(value: PropertyList | undefined): Readonly<Record<string, string>> {
+function environmentOf(value: PlistValue | undefined): Readonly<Record<string, string>> {
   const entries = value !== undefined && isDictionary(value) ? Object.entries(value) : [];
   return Object.fromEntries(entries.flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])));
 }
 
 /** Whether there is a limit that nothing here has. */
-const hasOtherLimits = (limits: PropertyList | undefined): boolean =>
+const hasOtherLimits = (limits: PlistValue | undefined): boolean =>
   limits !== undefined && isDictionary(limits) && Object.keys(limits).some((name) => name !== openFilesKey);
 
 function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReading {

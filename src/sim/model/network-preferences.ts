@@ -1,6 +1,6 @@
 import { given } from '../../model/given.ts';
 import { dottedMask, maskLength } from './ip-text.ts';
-import { isDict, type PlistDict, type PlistValue } from './plist.ts';
+import { dictAt, type PlistDict, valueAt, withValue } from './plist.ts';
 
 /** The network preferences of macOS. */
 export const preferencesPath = '/Library/Preferences/SystemConfiguration/preferences.plist';
@@ -21,21 +21,16 @@ export interface NetworkService {
   readonly ipv4: ServiceIpv4;
 }
 
-const dictAt = (value: PlistValue | undefined, key: string): PlistDict => {
-  const inner = value !== undefined && isDict(value) ? value[key] : undefined;
-  return inner !== undefined && isDict(inner) ? inner : {};
-};
-const textAt = (value: PlistDict, key: string): string => {
-  const text = value[key];
+const textAt = (dict: PlistDict, ...path: readonly string[]): string => {
+  const text = valueAt(dict, path);
   return typeof text === 'string' ? text : '';
 };
-const textsAt = (value: PlistDict, key: string): readonly string[] => {
-  const list = value[key];
+const textsAt = (dict: PlistDict, ...path: readonly string[]): readonly string[] => {
+  const list = valueAt(dict, path);
   return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
 };
 
-function ipv4Of(entry: PlistDict): ServiceIpv4 {
-  const ipv4 = dictAt(entry, 'IPv4');
+function ipv4Of(ipv4: PlistDict): ServiceIpv4 {
   if (ipv4['__INACTIVE__'] === 1) return { kind: 'off' };
   const [address] = textsAt(ipv4, 'Addresses');
   const prefixLength = maskLength(textsAt(ipv4, 'SubnetMasks')[0] ?? '');
@@ -46,17 +41,14 @@ function ipv4Of(entry: PlistDict): ServiceIpv4 {
   return { kind: 'manual', address, prefixLength, ...(router === '' ? {} : { router }) };
 }
 
-function serviceOf(uuid: string, entry: PlistDict): NetworkService {
-  const network = dictAt(entry, 'Interface');
-  return {
-    uuid,
-    name: textAt(entry, 'UserDefinedName'),
-    port: textAt(network, 'UserDefinedName'),
-    device: textAt(network, 'DeviceName'),
-    isEnabled: entry['__INACTIVE__'] !== 1,
-    ipv4: ipv4Of(entry),
-  };
-}
+const serviceOf = (uuid: string, entry: PlistDict): NetworkService => ({
+  uuid,
+  name: textAt(entry, 'UserDefinedName'),
+  port: textAt(entry, 'Interface', 'UserDefinedName'),
+  device: textAt(entry, 'Interface', 'DeviceName'),
+  isEnabled: entry['__INACTIVE__'] !== 1,
+  ipv4: ipv4Of(dictAt(entry, 'IPv4')),
+});
 
 /** `/Sets/UUID` without its head. */
 const currentSet = (preferences: PlistDict): string => textAt(preferences, 'CurrentSet').replace(/^\/Sets\//, '');
@@ -64,8 +56,7 @@ const currentSet = (preferences: PlistDict): string => textAt(preferences, 'Curr
 /** The services in the order in which macOS tries them; those that no order names come last. */
 export function servicesIn(preferences: PlistDict): readonly NetworkService[] {
   const entries = dictAt(preferences, 'NetworkServices');
-  const set = dictAt(dictAt(preferences, 'Sets'), currentSet(preferences));
-  const order = textsAt(dictAt(dictAt(dictAt(set, 'Network'), 'Global'), 'IPv4'), 'ServiceOrder');
+  const order = textsAt(preferences, 'Sets', currentSet(preferences), 'Network', 'Global', 'IPv4', 'ServiceOrder');
   const uuids = [
     ...order.filter((uuid) => uuid in entries),
     ...Object.keys(entries).filter((one) => !order.includes(one)),
@@ -73,10 +64,12 @@ export function servicesIn(preferences: PlistDict): readonly NetworkService[] {
   return uuids.map((uuid) => serviceOf(uuid, dictAt(entries, uuid)));
 }
 
+const bridgePath = ['VirtualNetworkInterfaces', 'Bridge', 'bridge0'];
+
 /** The members of the Thunderbolt Bridge as the preferences have it; undefined when they have none. */
 export function bridgeIn(preferences: PlistDict): readonly string[] | undefined {
-  const bridges = dictAt(dictAt(preferences, 'VirtualNetworkInterfaces'), 'Bridge');
-  return bridges['bridge0'] === undefined ? undefined : textsAt(dictAt(bridges, 'bridge0'), 'Interfaces');
+  const isThere = valueAt(preferences, bridgePath) !== undefined;
+  return isThere ? textsAt(preferences, ...bridgePath, 'Interfaces') : undefined;
 }
 
 function ipv4Entry(ipv4: ServiceIpv4): PlistDict {
@@ -106,11 +99,9 @@ function serviceEntry(service: NetworkService): PlistDict {
 
 /** The preferences with this service in them: in the place of the one with its UUID, or as the last. */
 export function withService(preferences: PlistDict, service: NetworkService): PlistDict {
-  const entries = dictAt(preferences, 'NetworkServices');
   const kept = servicesIn(preferences).map(({ uuid }) => uuid);
   const order = kept.includes(service.uuid) ? kept : [...kept, service.uuid];
-  const added = { ...entries, [service.uuid]: serviceEntry(service) };
-  return withOrder({ ...preferences, NetworkServices: added }, order);
+  return withOrder(withValue(preferences, ['NetworkServices', service.uuid], serviceEntry(service)), order);
 }
 
 /** The preferences without this service. */
@@ -121,25 +112,12 @@ export function withoutService(preferences: PlistDict, { uuid }: NetworkService)
 }
 
 /** The preferences with the services in this order of their UUIDs. */
-export function withOrder(preferences: PlistDict, order: readonly string[]): PlistDict {
-  const set = currentSet(preferences);
-  const sets = dictAt(preferences, 'Sets');
-  const old = dictAt(sets, set);
-  const network = { ...dictAt(old, 'Network'), Global: { IPv4: { ServiceOrder: order } } };
-  return { ...preferences, Sets: { ...sets, [set]: { ...old, Network: network } } };
-}
+export const withOrder = (preferences: PlistDict, order: readonly string[]): PlistDict =>
+  withValue(preferences, ['Sets', currentSet(preferences), 'Network', 'Global'], { IPv4: { ServiceOrder: order } });
 
 /** The preferences with the Thunderbolt Bridge of these members. */
-export const withBridge = (preferences: PlistDict, members: readonly string[]): PlistDict => ({
-  ...preferences,
-  VirtualNetworkInterfaces: {
-    ...dictAt(preferences, 'VirtualNetworkInterfaces'),
-    Bridge: {
-      ...dictAt(dictAt(preferences, 'VirtualNetworkInterfaces'), 'Bridge'),
-      bridge0: { Interfaces: members, Options: { __AUTO__: 'thunderbolt-bridge' } },
-    },
-  },
-});
+export const withBridge = (preferences: PlistDict, members: readonly string[]): PlistDict =>
+  withValue(preferences, bridgePath, { Interfaces: members, Options: { __AUTO__: 'thunderbolt-bridge' } });
 
 /** Preferences without any service; `set` is the UUID of the one location. */
 export const emptyPreferences = (name: string, set: string): PlistDict => ({
@@ -155,21 +133,13 @@ export const emptyPreferences = (name: string, set: string): PlistDict => ({
 /** What a Mac is called, for three purposes. */
 export type NameKey = 'ComputerName' | 'LocalHostName' | 'HostName';
 
-/** One name of the Mac as the preferences have it; undefined when nobody has set it. */
-export function nameIn(preferences: PlistDict, key: NameKey): string | undefined {
-  const system = dictAt(preferences, 'System');
-  const names = key === 'LocalHostName' ? dictAt(dictAt(system, 'Network'), 'HostNames') : dictAt(system, 'System');
-  const name = textAt(names, key);
-  return name === '' ? undefined : name;
-}
+const pathOf = (key: NameKey): readonly string[] =>
+  key === 'LocalHostName' ? ['System', 'Network', 'HostNames', key] : ['System', 'System', key];
+
+/** One name of the Mac as the preferences have it; undefined when it is not set. */
+export const nameIn = (preferences: PlistDict, key: NameKey): string | undefined =>
+  textAt(preferences, ...pathOf(key)) || undefined;
 
 /** The preferences with this name in them; an empty one counts as none. */
-export function withName(preferences: PlistDict, key: NameKey, name: string): PlistDict {
-  const system = dictAt(preferences, 'System');
-  const network = dictAt(system, 'Network');
-  const named =
-    key === 'LocalHostName'
-      ? { Network: { ...network, HostNames: { ...dictAt(network, 'HostNames'), [key]: name } } }
-      : { System: { ...dictAt(system, 'System'), [key]: name } };
-  return { ...preferences, System: { ...system, ...named } };
-}
+export const withName = (preferences: PlistDict, key: NameKey, name: string): PlistDict =>
+  withValue(preferences, pathOf(key), name);

@@ -1,5 +1,5 @@
 import { type DirectoryRecord, newRecord } from '../model/directory.ts';
-import { apple, type Change, lines, published, type Row, row, type Tool, unconfirmed, type View } from './tool.ts';
+import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
 
 /** What dscl says of a record that is not there; its exit is 56. */
 const notFound = lines('<dscl_cmd> DS Error: -14136 (eDSRecordNotFound)');
@@ -48,12 +48,12 @@ const deleteRecord: Change = ({ mac, isRoot, words: [path] }) => {
   return { after: { directory: { ...mac.directory, [place.kind]: others } } };
 };
 
-const created = unconfirmed(
+const created = from.unconfirmed(
   'root may make a record and give it keys that it lacks over ssh; to change a key or to delete a record it needs Full Disk Access',
 );
 
-const listed = apple('dscl(1): list path [key] prints the name of each record, then the value');
-const read = published(
+const listed = from.apple('dscl(1): list path [key] prints the name of each record, then the value');
+const read = from.published(
   'issue 33 of DeterminateSystems/nix-installer: a whole `dscl . -read` of an account, keys sorted',
 );
 
@@ -105,7 +105,7 @@ export const dscl: Tool = {
     { form: '. -create /Users/NAME|/Groups/NAME KEY VALUE', source: created, change: createRecord },
     {
       form: '. -delete /Users/NAME|/Groups/NAME',
-      source: published('"-14120 (eDSPermissionError)" of dscl without root, and without Full Disk Access'),
+      source: from.published('"-14120 (eDSPermissionError)" of dscl without root, and without Full Disk Access'),
       change: deleteRecord,
     },
   ],
@@ -116,12 +116,8 @@ export const dscl: Tool = {
         ...['Users', 'Groups'].map((folder) => `'4:. -read /${folder}/'*' ${keys.number.join(' ')}'`),
       ].join(' | '),
       body: `printf '%s\\n' '${notFound.trimEnd()}' >&2; exit 56`,
-      source: published('the text and the exit of dscl for a record that is not there, in many public scripts'),
+      source: from.published('the text and the exit of dscl for a record that is not there, in many public scripts'),
     },
   ],
-  usage: {
-    text: lines('dscl (v20.4)', 'usage: dscl [options] [<datasource> [<command>]]'),
-    exitCode: 64,
-    source: apple('dscl(1)'),
-  },
+  usage: usage(64, from.apple('dscl(1)'), 'dscl (v20.4)', 'usage: dscl [options] [<datasource> [<command>]]'),
 };

@@ -1,20 +1,9 @@
 import type { NodePath } from '../../model/probe.ts';
 import { type MacState, wiredByMacos } from '../model/fleet.ts';
 import { modelProcesses } from '../model/rdma.ts';
-import {
-  apple,
-  type Change,
-  capture,
-  lines,
-  modelled,
-  row,
-  type Tool,
-  unconfirmed,
-  unconfirmedUsage,
-  type View,
-} from './tool.ts';
+import { type Change, from, lines, row, type Tool, unconfirmedUsage, usage, type View } from './tool.ts';
 
-const source = modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
+const source = from.modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
 const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };
 
 /** A full disk has only the room that is left on it. */
@@ -91,7 +80,7 @@ function text({ mac }: View): string {
 export const vmStat: Tool = {
   path: '/usr/bin/vm_stat',
   rows: (view) => [
-    row([], capture('vm_stat.m3ultra-512.head.txt', 'research note of an Apple-cluster monitor'), text(view)),
+    row([], from.capture('vm_stat.m3ultra-512.head.txt', 'research note of an Apple-cluster monitor'), text(view)),
   ],
   usage: unconfirmedUsage('vm_stat', 1, 'usage: vm_stat [[-c count] interval]'),
 };
@@ -101,22 +90,20 @@ export const pgrep: Tool = {
   path: '/usr/bin/pgrep',
   rows: ({ mac }) => {
     const found = modelProcesses(mac).filter(({ program }) => program.startsWith('ibv_'));
-    const source = apple('pgrep(1) of macOS: one number a line; exit 1 where no process matches');
+    const source = from.apple('pgrep(1) of macOS: one number a line; exit 1 where no process matches');
     return [
       found.length === 0
         ? { args: ['^ibv_'], source, exitCode: 1 }
         : row(['^ibv_'], source, lines(...found.map(({ pid }) => String(pid)))),
     ];
   },
-  usage: {
-    text: lines(
-      'usage: pgrep [-Lafilnoqvx] [-F pidfile] [-G gid]',
-      '             [-P ppid] [-U uid] [-d delim] [-g pgrp]',
-      '             [-t tty] [-u euid] pattern ...',
-    ),
-    exitCode: 2,
-    source: apple('adv_cmds, pkill.c: usage'),
-  },
+  usage: usage(
+    2,
+    from.apple('adv_cmds, pkill.c: usage'),
+    'usage: pgrep [-Lafilnoqvx] [-F pidfile] [-G gid]',
+    '             [-P ppid] [-U uid] [-d delim] [-g pgrp]',
+    '             [-t tty] [-u euid] pattern ...',
+  ),
 };
 
 /** The tool writes its file itself; it is given by its whole path, which may have blanks. */
@@ -135,7 +122,9 @@ export const sample: Tool = {
     {
       match: "'4:'[1-9]*' 1 -file /'*",
       body,
-      source: apple('sample(1) of macOS: sample pid duration -file filename; the text of the analysis is not modelled'),
+      source: from.apple(
+        'sample(1) of macOS: sample pid duration -file filename; the text of the analysis is not modelled',
+      ),
     },
   ],
   usage: unconfirmedUsage(
@@ -145,7 +134,10 @@ export const sample: Tool = {
   ),
 };
 
-const measured = capture('powermetrics-cpu-gpu.m3ultra.excerpt.txt', 'public report, Mac Studio M3 Ultra under load');
+const measured = from.capture(
+  'powermetrics-cpu-gpu.m3ultra.excerpt.txt',
+  'public report, Mac Studio M3 Ultra under load',
+);
 
 /** What it says to others nobody has captured: the product looks at the exit code alone. */
 const notRoot = 'powermetrics must be invoked as the superuser';
@@ -179,9 +171,9 @@ const measure: Change = ({ mac, isRoot }) => {
 export const powermetrics: Tool = {
   path: '/usr/bin/powermetrics',
   writes: [{ form: '-n 1 -i 1000 --samplers cpu_power,gpu_power', source: measured, change: measure }],
-  usage: {
-    text: lines('powermetrics: unrecognized arguments'),
-    exitCode: 64,
-    source: unconfirmed('powermetrics: what it says of arguments that it does not know'),
-  },
+  usage: usage(
+    64,
+    from.unconfirmed('powermetrics: what it says of arguments that it does not know'),
+    'powermetrics: unrecognized arguments',
+  ),
 };

@@ -1,13 +1,11 @@
 import type { MacState } from '../model/fleet.ts';
 import { timeMachineDomain } from '../model/node-files.ts';
 import {
-  apple,
   type Change,
+  from,
   lines,
-  published,
   row,
   type Tool,
-  unconfirmed,
   unconfirmedUsage,
   type WriteResult,
   type WriteView,
@@ -37,12 +35,12 @@ export const tmutil: Tool = {
   writes: [
     {
       form: 'disable',
-      source: apple('tmutil(8): enable, disable; both want root and Full Disk Access'),
+      source: from.apple('tmutil(8): enable, disable; both want root and Full Disk Access'),
       change: switched('disable'),
     },
     {
       form: 'enable',
-      source: published('"requires Full Disk Access privileges" with exit 80, quoted in many public issues'),
+      source: from.published('"requires Full Disk Access privileges" with exit 80, quoted in many public issues'),
       change: switched('enable'),
     },
   ],
@@ -58,8 +56,8 @@ const indexingText = ({ indexed }: Pick<MacState, 'indexed'>, shown = volumes): 
     .map((volume) => `${volume}:\n\t${indexed.includes(volume) ? 'Indexing enabled. ' : 'Indexing disabled.'}\n`)
     .join('');
 
-const manual = apple('mdutil(1): -i on | off, of a volume or with -a of all');
-const asUser = unconfirmed('mdutil -a -i off as a user changes nothing and ends with 1');
+const manual = from.apple('mdutil(1): -i on | off, of a volume or with -a of all');
+const asUser = from.unconfirmed('mdutil -a -i off as a user changes nothing and ends with 1');
 
 function index({ mac, isRoot }: WriteView, state: string | undefined, of: readonly string[]): WriteResult {
   if (!isRoot) return { stderr: lines('Error: insufficient privileges.'), exitCode: 1 };
@@ -79,7 +77,7 @@ export const mdutil: Tool = {
   rows: ({ mac }) => [
     row(
       ['-a', '-s'],
-      published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides'),
+      from.published('a line with the volume, then a tab and "Indexing enabled. ", in many public guides'),
       indexingText(mac),
     ),
   ],

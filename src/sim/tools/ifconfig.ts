@@ -1,19 +1,7 @@
 import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
 import { bridgeAddress, isBridged, isCabled, liveAddress } from '../model/interfaces.ts';
 import { broadcastOf, hexMask, ipv4Number, maskLength } from '../model/ip-text.ts';
-import {
-  apple,
-  type Change,
-  capture,
-  lines,
-  modelled,
-  published,
-  row,
-  type Tool,
-  unconfirmed,
-  unconfirmedUsage,
-  type View,
-} from './tool.ts';
+import { type Change, from, lines, row, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
 /** One interface as `ifconfig` prints it. */
 interface Block {
@@ -142,7 +130,9 @@ function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
   return { name: 'bridge0', text };
 }
 
-const source = apple('ifconfig.c, ifbridge.c and ifclone.c of network_cmds: silent, or the failed request; exit 1');
+const source = from.apple(
+  'ifconfig.c, ifbridge.c and ifclone.c of network_cmds: silent, or the failed request; exit 1',
+);
 
 /** The words of errno for requests of who is not root; `Perror` of ifconfig.c has its own. */
 const forbidden = { bridge: 'Operation not permitted', address: 'permission denied' } as const;
@@ -226,12 +216,12 @@ const deleteAddress: Change = ({ fleet, mac, isRoot, words: [rest = '', address 
     : failed("ioctl (SIOCDIFADDR): Can't assign requested address");
 };
 
-const all = modelled(
+const all = from.modelled(
   'ifconfig-a.m3ultra.en7-own-address.modelled.txt',
   'test data of a two-Mac cluster tool, Mac Studio M3 Ultra',
 );
-const bridge = capture('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt', 'Apple TN3205');
-const single = capture('ifconfig-en2.tn3205.txt', 'Apple TN3205');
+const bridge = from.capture('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt', 'Apple TN3205');
+const single = from.capture('ifconfig-en2.tn3205.txt', 'Apple TN3205');
 
 /** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`, and what changes the bridge and addresses. */
 export const ifconfig: Tool = {
@@ -242,7 +232,7 @@ export const ifconfig: Tool = {
       row(['-a'], all, interfaces.map(({ text }) => text).join('')),
       row(
         ['-l'],
-        unconfirmed('ifconfig -l prints all names in one line'),
+        from.unconfirmed('ifconfig -l prints all names in one line'),
         lines(interfaces.map(({ name }) => name).join(' ')),
       ),
       ...interfaces.map(({ name, text }) => row([name], name === 'bridge0' ? bridge : single, text)),
@@ -252,21 +242,21 @@ export const ifconfig: Tool = {
     {
       match: '1:en[0-9] | 1:en[0-9][0-9] | 1:bridge[0-9] | 1:utun[0-9]',
       body: 'printf \'ifconfig: interface %s does not exist\\n\' "$1" >&2; exit 1',
-      source: published('ifconfig of an interface that does not exist: exit 1'),
+      source: from.published('ifconfig of an interface that does not exist: exit 1'),
     },
   ],
   writes: [
     {
       form: 'bridge0 create',
-      source: unconfirmed('ifconfig bridge0 create makes a bridge without members, and refuses one that is there'),
+      source: from.unconfirmed('ifconfig bridge0 create makes a bridge without members, and refuses one that is there'),
       change: createBridge,
     },
     {
       form: 'bridge0 addm INTERFACE',
-      source: unconfirmed('ifconfig bridge0 addm takes a Thunderbolt interface, which then holds no address'),
+      source: from.unconfirmed('ifconfig bridge0 addm takes a Thunderbolt interface, which then holds no address'),
       change: addMember,
     },
-    { form: 'bridge0 up', source: apple('ifconfig(8) of macOS: up marks an interface up'), change: markUp },
+    { form: 'bridge0 up', source: from.apple('ifconfig(8) of macOS: up marks an interface up'), change: markUp },
     { form: 'bridge0 deletem INTERFACE', source, change: deleteMember },
     { form: 'bridge0 destroy', source, change: destroyBridge },
     { form: 'en* inet ADDRESS netmask MASK', source, change: setAddress },

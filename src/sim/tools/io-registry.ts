@@ -13,7 +13,7 @@ import {
   strangerPid,
   verbsHungPath,
 } from '../model/rdma.ts';
-import { apple, lines, modelled, published, row, type Source, type Tool, unconfirmed } from './tool.ts';
+import { from, lines, row, type Source, type Tool, usage } from './tool.ts';
 
 /** The registry below each device, with a line `@rdma_en3` where the clients of that device belong. */
 const rdmaRegistryPath = '/.sim/rdma-registry';
@@ -137,14 +137,10 @@ export const ioclasscount: Tool = {
     {
       match: `'2:${names.join(' ')}'`,
       body,
-      source: modelled('ioclasscount.two-classes-zero.modelled.txt', "ioclasscount.c in Apple's IOKitTools"),
+      source: from.modelled('ioclasscount.two-classes-zero.modelled.txt', "ioclasscount.c in Apple's IOKitTools"),
     },
   ],
-  usage: {
-    text: lines('usage: ioclasscount [<classname> ...]'),
-    exitCode: 64,
-    source: apple('IOKitTools, ioclasscount.c: usage'),
-  },
+  usage: usage(64, from.apple('IOKitTools, ioclasscount.c: usage'), 'usage: ioclasscount [<classname> ...]'),
 };
 
 /** A node of the simulated I/O registry; the values of its properties are as ioreg prints them. */
@@ -215,8 +211,8 @@ const pathText = (receptacle: number): string => {
 
 const sourceFor = ({ model }: MacState): Source =>
   model.id === 'Mac15,14'
-    ? published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
-    : unconfirmed('ioreg: which place each receptacle has in the device tree of other models than Mac15,14');
+    ? from.published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
+    : from.unconfirmed('ioreg: which place each receptacle has in the device tree of other models than Mac15,14');
 
 /** The Mac itself, with its two ids among what every Mac has. */
 const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
@@ -256,7 +252,7 @@ export const ioreg: Tool = {
   rows: ({ mac }) => [
     row(
       ['-rd1', '-c', 'IOPlatformExpertDevice'],
-      published('GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c'),
+      from.published('GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c'),
       `${shown(platform(mac), 0, true)}\n`,
     ),
     row(
@@ -276,15 +272,15 @@ export const ioreg: Tool = {
     {
       match: "'4:-r -c AppleThunderboltRDMAInterface -l'",
       body: rdmaBody,
-      source: published('tmc/go-iroh: two reduced texts of such devices; user clients and properties after SQCU/mesh'),
+      source: from.published(
+        'tmc/go-iroh: two reduced texts of such devices; user clients and properties after SQCU/mesh',
+      ),
     },
   ],
-  usage: {
-    text: lines(
-      'usage: ioreg [-abfilrtx] [-c class] [-d depth] [-k key] [-n name] [-p plane] [-w width]',
-      'where options are:',
-    ),
-    exitCode: 1,
-    source: apple('IOKitTools, ioreg.c: usage'),
-  },
+  usage: usage(
+    1,
+    from.apple('IOKitTools, ioreg.c: usage'),
+    'usage: ioreg [-abfilrtx] [-c class] [-d depth] [-k key] [-n name] [-p plane] [-w width]',
+    'where options are:',
+  ),
 };

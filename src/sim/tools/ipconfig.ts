@@ -1,9 +1,9 @@
 import { type DhcpReply, dhcpReply } from '../model/interfaces.ts';
 import { servicesIn } from '../model/network-preferences.ts';
 import { seededInteger } from '../model/seed.ts';
-import { apple, capture, lines, row, type Tool, type View } from './tool.ts';
+import { from, lines, row, type Tool, usage, type View } from './tool.ts';
 
-const packet = capture(
+const packet = from.capture(
   'ipconfig-getpacket.en0.macos26.5.2.txt',
   'public networking notes, a Mac of a CI service, macOS 26.5.2',
 );
@@ -19,17 +19,15 @@ export const ipconfig: Tool = {
     {
       match: "'2:getpacket en'[0-9] | '2:getpacket en'[0-9][0-9] | '2:getpacket bridge'[0-9]",
       body: 'exit 1',
-      source: apple('ipconfig(8): nothing where DHCP is not active; client.c of bootp: exit 1'),
+      source: from.apple('ipconfig(8): nothing where DHCP is not active; client.c of bootp: exit 1'),
     },
   ],
-  usage: {
-    text: lines(
-      'usage: ipconfig <command> <args>',
-      'where <command> is one of waitall, getifaddr, ifcount, getoption, getiflist, getsummary, getpacket, getv6packet, getra, getdhcpduid, getdhcpiaid, set, setverbose',
-    ),
-    exitCode: 1,
-    source: apple('bootp, client.c: usage'),
-  },
+  usage: usage(
+    1,
+    from.apple('bootp, client.c: usage'),
+    'usage: ipconfig <command> <args>',
+    'where <command> is one of waitall, getifaddr, ifcount, getoption, getiflist, getsummary, getpacket, getv6packet, getra, getdhcpduid, getdhcpiaid, set, setverbose',
+  ),
 };
 
 interface Answered {

@@ -1,13 +1,13 @@
 import { agentOverridesPath, agentUser, overridesPath } from '../launchd/launchd-state.ts';
 import type { MacState } from '../model/fleet.ts';
 import { seededInteger } from '../model/seed.ts';
-import { apple, capture, lines, published, type Row, row, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
+import { from, lines, type Row, row, type Tool, unconfirmedUsage } from './tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
-const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
-const missing = capture('launchctl-print.sshd.off.stderr.txt', posture);
-const manual = apple('launchctl(1) of macOS');
-const codes = published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
+const loaded = from.capture('launchctl-print.sshd.on.elided.txt', posture);
+const missing = from.capture('launchctl-print.sshd.off.stderr.txt', posture);
+const manual = from.apple('launchctl(1) of macOS');
+const codes = from.published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
 
 /** Prints the overrides in a file. */
 const printDisabled = (path: string): string =>
@@ -61,24 +61,26 @@ export const launchctl: Tool = {
     {
       match: "'2:print system/'*[!A-Za-z0-9._-]* | '2:print system/'",
       body: ':',
-      source: unconfirmed('what launchctl says to a label with other characters is not known, so it counts as unknown'),
+      source: from.unconfirmed(
+        'what launchctl says to a label with other characters is not known, so it counts as unknown',
+      ),
     },
     {
       match: "'2:print-disabled system'",
       body: printDisabled(overridesPath),
-      source: unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override'),
+      source: from.unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override'),
     },
     {
       match: `'2:print-disabled user/${agentUser}'`,
       body: printDisabled(agentOverridesPath),
-      source: published(
+      source: from.published(
         'print-disabled user/501 in a public issue; of gui/501 on macOS 26.5.1: "LABEL" => disabled or enabled',
       ),
     },
     {
       match: "'2:print-disabled user/0'",
       body: printDisabled('/private/var/db/com.apple.xpc.launchd/disabled.0.plist'),
-      source: unconfirmed('launchctl print-disabled user/0, of root that has logged in: as of any other user'),
+      source: from.unconfirmed('launchctl print-disabled user/0, of root that has logged in: as of any other user'),
     },
     {
       match: "'2:print system/'*",
@@ -93,24 +95,26 @@ export const launchctl: Tool = {
     { form: 'bootstrap system PLIST', source: codes },
     {
       form: 'bootout system/LABEL',
-      source: unconfirmed('launchctl bootout waits until the process has ended; a second one meanwhile exits 36'),
+      source: from.unconfirmed('launchctl bootout waits until the process has ended; a second one meanwhile exits 36'),
     },
     { form: 'kickstart [-k] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
     {
       form: 'kickstart -p system/LABEL',
       match: "4:'kickstart -'[kp]' -'[kp]' system/'*",
-      source: unconfirmed(
+      source: from.unconfirmed(
         'launchctl kickstart starts at once, whatever ThrottleInterval says; with -p it prints the number',
       ),
     },
     {
       form: 'kill SIGNAL system/LABEL',
-      source: unconfirmed('launchctl kill of a service without a process says "No process to signal." and exits 3'),
+      source: from.unconfirmed(
+        'launchctl kill of a service without a process says "No process to signal." and exits 3',
+      ),
     },
     { form: 'enable system/LABEL', source: manual },
     {
       form: 'disable system/LABEL',
-      source: unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
+      source: from.unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
     },
     { form: 'enable user/UID/LABEL', match: `'2:enable user/${agentUser}/'*`, source: manual },
     { form: 'disable user/UID/LABEL', match: `'2:disable user/${agentUser}/'*`, source: manual },

@@ -1,7 +1,7 @@
 import type { MacState } from '../model/fleet.ts';
 import { buildOf, darwinRelease, newerMacos, newestRelease } from '../model/macos-builds.ts';
 import { seededInteger, seededText } from '../model/seed.ts';
-import { apple, capture, lines, type Row, row, type Source, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
+import { from, lines, type Row, row, type Source, type Tool, unconfirmedUsage, usage } from './tool.ts';
 
 /** The xnu build in `uname -v`, of the form that macOS 26 prints. */
 const xnuBuild = (version: string): string =>
@@ -16,14 +16,18 @@ export const uname: Tool = {
   rows: ({ mac }) => {
     const host = `${mac.name}.local`;
     const release = darwinRelease(mac.macos.version);
-    const said = (args: readonly string[], text: string): Row => row(args, apple('uname(1)'), lines(text));
+    const said = (args: readonly string[], text: string): Row => row(args, from.apple('uname(1)'), lines(text));
     return [
       said([], 'Darwin'),
       said(['-s'], 'Darwin'),
       said(['-r'], release),
       said(['-m'], 'arm64'),
       said(['-n'], host),
-      row(['-v'], unconfirmed('uname -v: date and train of the kernel, and the chip at its end'), lines(version(mac))),
+      row(
+        ['-v'],
+        from.unconfirmed('uname -v: date and train of the kernel, and the chip at its end'),
+        lines(version(mac)),
+      ),
       said(['-a'], `Darwin ${host} ${release} ${version(mac)} arm64`),
     ];
   },
@@ -70,9 +74,12 @@ const itemLines = ({ label, title, version, sizeKib, needsRestart }: Offer): rea
   `\tTitle: ${title}, Version: ${version}, Size: ${sizeKib}KiB, Recommended: YES, ${needsRestart ? 'Action: restart, ' : ''}`,
 ];
 
-const both = capture('softwareupdate-list.macos26.6.safari-tahoe-and-27.txt', 'tuist/tuist, a CI Mac with macOS 26.6');
-const one = unconfirmed('softwareupdate lists a single newer macOS behind Safari, in the lines of a longer list');
-const none = unconfirmed(
+const both = from.capture(
+  'softwareupdate-list.macos26.6.safari-tahoe-and-27.txt',
+  'tuist/tuist, a CI Mac with macOS 26.6',
+);
+const one = from.unconfirmed('softwareupdate lists a single newer macOS behind Safari, in the lines of a longer list');
+const none = from.unconfirmed(
   'softwareupdate without an update: its title, then "No new software available." on stderr, exit 0',
 );
 
@@ -101,8 +108,8 @@ export const softwareUpdate: Tool = {
   usage: unconfirmedUsage('softwareupdate', 1, 'usage: softwareupdate <cmd> [<args> ...]'),
 };
 
-const manual = apple('sw_vers(1)');
-const whole = capture('sw_vers.macos27.txt', 'public Go test data, macOS 27.0');
+const manual = from.apple('sw_vers(1)');
+const whole = from.capture('sw_vers.macos27.txt', 'public Go test data, macOS 27.0');
 
 /** `sw_vers`: name, version and build of macOS, alone or together. */
 export const swVers: Tool = {
@@ -121,9 +128,9 @@ export const swVers: Tool = {
       ...single('buildVersion', macos.build),
     ];
   },
-  usage: {
-    text: lines('Usage: sw_vers [--help|--productName|--productVersion|--productVersionExtra|--buildVersion]'),
-    exitCode: 1,
-    source: unconfirmed('sw_vers prints its usage on stderr and exits 1 for an unknown option'),
-  },
+  usage: usage(
+    1,
+    from.unconfirmed('sw_vers prints its usage on stderr and exits 1 for an unknown option'),
+    'Usage: sw_vers [--help|--productName|--productVersion|--productVersionExtra|--buildVersion]',
+  ),
 };

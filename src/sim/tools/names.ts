@@ -1,6 +1,6 @@
 import type { MacState } from '../model/fleet.ts';
 import { type NameKey, nameIn, withName } from '../model/network-preferences.ts';
-import { apple, type Change, lines, type Row, row, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
+import { type Change, from, lines, type Row, row, type Tool, unconfirmedUsage } from './tool.ts';
 
 /** A Bonjour name is one DNS label. */
 const isLabel = (name: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name);
@@ -18,14 +18,14 @@ const isNameKey = (word: string): word is NameKey =>
   word === 'ComputerName' || word === 'LocalHostName' || word === 'HostName';
 
 /** The answer for a name that nobody has set. */
-const unset = unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
+const unset = from.unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
 
 function nameRow({ preferences }: MacState, key: NameKey): Row {
   const name = nameIn(preferences, key);
   const args = ['--get', key];
   return name === undefined
     ? { args, source: unset, stderr: lines(`${key}: not set`), exitCode: 1 }
-    : row(args, apple('scutil(8)'), lines(name));
+    : row(args, from.apple('scutil(8)'), lines(name));
 }
 
 /** `scutil --get` and `--set`: the names of the Mac. HostName is unset on every new Mac. */
@@ -35,7 +35,7 @@ export const scutil: Tool = {
   writes: [
     {
       form: '--set ComputerName|LocalHostName|HostName NAME',
-      source: unconfirmed(
+      source: from.unconfirmed(
         'scutil --set says nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label; an empty name takes it away',
       ),
       change: setName,
@@ -64,9 +64,9 @@ const fullName = ({ preferences, name }: MacState): string =>
 export const hostname: Tool = {
   path: '/bin/hostname',
   rows: ({ mac }) => [
-    row([], apple('hostname(1)'), lines(fullName(mac))),
-    row(['-f'], apple('hostname(1)'), lines(fullName(mac))),
-    row(['-s'], apple('hostname(1)'), lines(fullName(mac).replace(/\..*/, ''))),
+    row([], from.apple('hostname(1)'), lines(fullName(mac))),
+    row(['-f'], from.apple('hostname(1)'), lines(fullName(mac))),
+    row(['-s'], from.apple('hostname(1)'), lines(fullName(mac).replace(/\..*/, ''))),
   ],
   usage: unconfirmedUsage('hostname', 1, 'usage: hostname [-f] [-s | -d] [name-of-host]'),
 };

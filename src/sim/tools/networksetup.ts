@@ -19,9 +19,9 @@ import {
   withoutService,
   withService,
 } from '../model/network-preferences.ts';
-import { type Change, capture, lines, published, type Row, row, type Tool, unconfirmed, type View } from './tool.ts';
+import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
 
-const described = published(
+const described = from.published(
   'networksetup(8); who is not root is told so on stdout with exit 14, as several public tools expect it',
 );
 
@@ -117,15 +117,15 @@ const orderServices = asAdmin(({ preferences }, names) => {
 });
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
-const ports = capture('networksetup-listallhardwareports.m3ultra.no-bridge.txt', publisher);
-const order = capture('networksetup-listnetworkserviceorder.m3ultra.no-bridge.txt', publisher);
-const dhcp = capture('networksetup-getinfo.m3ultra.thunderbolt6-dhcp.txt', publisher);
-const manual = unconfirmed('networksetup -getinfo of a service with a fixed address and no router');
-const names = unconfirmed(
+const ports = from.capture('networksetup-listallhardwareports.m3ultra.no-bridge.txt', publisher);
+const order = from.capture('networksetup-listnetworkserviceorder.m3ultra.no-bridge.txt', publisher);
+const dhcp = from.capture('networksetup-getinfo.m3ultra.thunderbolt6-dhcp.txt', publisher);
+const manual = from.unconfirmed('networksetup -getinfo of a service with a fixed address and no router');
+const names = from.unconfirmed(
   'networksetup -listallnetworkservices prints the notice, then one name per line, * before disabled ones',
 );
 
-const enabled = unconfirmed('networksetup -getnetworkserviceenabled prints Enabled or Disabled');
+const enabled = from.unconfirmed('networksetup -getnetworkserviceenabled prints Enabled or Disabled');
 
 const notice = 'An asterisk (*) denotes that a network service is disabled.';
 
@@ -193,7 +193,7 @@ function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceSta
 const infoWithoutIpv4 = (mac: MacState, service: ServiceState): Row =>
   row(
     ['-getinfo', service.name],
-    unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines'),
+    from.unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines'),
     lines(
       'IPv6: Automatic',
       'IPv6 IP address: none',
@@ -247,13 +247,13 @@ export const networksetup: Tool = {
   patterns: ['-getinfo', '-getnetworkserviceenabled'].map((option) => ({
     match: `'2:${option} '*`,
     body: 'printf \'%s is not a recognized network service.\\n** Error: The parameters were not valid.\\n\' "$2"; exit 4',
-    source: published('a Swift test of the same message with exit code 4'),
+    source: from.published('a Swift test of the same message with exit code 4'),
   })),
   writes: [
     { form: '-setmanual SERVICE ADDRESS MASK ROUTER', source: described, change: ofService(setManual) },
     {
       form: '-setmanual SERVICE ADDRESS MASK',
-      source: unconfirmed('networksetup -setmanual without a router, as for a cable between two Macs'),
+      source: from.unconfirmed('networksetup -setmanual without a router, as for a cable between two Macs'),
       change: ofService(setManual),
     },
     {
@@ -269,22 +269,23 @@ export const networksetup: Tool = {
     { form: '-removenetworkservice SERVICE', source: described, change: removeService },
     {
       form: '-createnetworkservice SERVICE HARDWARE-PORT',
-      source: unconfirmed(
+      source: from.unconfirmed(
         'networksetup -createnetworkservice says nothing; a name that is taken and an unknown port: exit 4',
       ),
       change: createService,
     },
     {
       form: '-ordernetworkservices SERVICE ...',
-      source: published(
+      source: from.published(
         'networksetup(8); several public scripts and issues quote "Wrong number of network services... No changes have been made."',
       ),
       change: orderServices,
     },
   ],
-  usage: {
-    text: lines('networksetup Help Information', '-------------------------------'),
-    exitCode: 1,
-    source: unconfirmed("networksetup's answer to an unknown option"),
-  },
+  usage: usage(
+    1,
+    from.unconfirmed("networksetup's answer to an unknown option"),
+    'networksetup Help Information',
+    '-------------------------------',
+  ),
 };

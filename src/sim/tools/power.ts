@@ -1,7 +1,7 @@
 import type { MacState } from '../model/fleet.ts';
-import { apple, type Change, capture, lines, row, type Tool, unconfirmed } from './tool.ts';
+import { type Change, from, lines, row, type Tool, usage } from './tool.ts';
 
-const source = apple('shutdown.c of system_cmds: "Shutdown NOW!", two bells, and "NOT super-user" with exit 1');
+const source = from.apple('shutdown.c of system_cmds: "Shutdown NOW!", two bells, and "NOT super-user" with exit 1');
 
 const goDown =
   (power: 'restart' | 'off'): Change =>
@@ -17,11 +17,11 @@ export const shutdown: Tool = {
     { form: '-r now', source, change: goDown('restart') },
     { form: '-h now', source, change: goDown('off') },
   ],
-  usage: {
-    text: lines('usage: shutdown [-] [-h | -r | -s | -k] [-o [-n]] [-q] time [warning-message ...]'),
-    exitCode: 1,
-    source: apple('shutdown.c of system_cmds'),
-  },
+  usage: usage(
+    1,
+    from.apple('shutdown.c of system_cmds'),
+    'usage: shutdown [-] [-h | -r | -s | -k] [-o [-n]] [-q] time [warning-message ...]',
+  ),
 };
 
 type Power = MacState['power'];
@@ -67,10 +67,10 @@ const setPower: Change = ({ mac, isRoot, words }) => {
 
 type Setting = readonly [name: string, value: string | number];
 
-const laptop = capture('pmset-g-custom.mbp.txt', 'public benchmark record, MacBook Pro');
-const capable = capture('pmset-g-cap.desktop-intel.txt', 'public setup notes, Intel desktop');
-const desktop = unconfirmed('pmset -g custom on a Mac Studio: which keys in which order');
-const inUse = unconfirmed('pmset -g on Apple silicon: the head lines and the settings in use');
+const laptop = from.capture('pmset-g-custom.mbp.txt', 'public benchmark record, MacBook Pro');
+const capable = from.capture('pmset-g-cap.desktop-intel.txt', 'public setup notes, Intel desktop');
+const desktop = from.unconfirmed('pmset -g custom on a Mac Studio: which keys in which order');
+const inUse = from.unconfirmed('pmset -g on Apple silicon: the head lines and the settings in use');
 
 /** One setting: the name is filled up to 20 characters, and longer ones push their value on. */
 const settingLine = ([name, value]: Setting): string => ` ${name.padEnd(20)} ${value}`;
@@ -160,19 +160,20 @@ export const pmset: Tool = {
     {
       form: '-a KEY VALUE ...',
       match: "[3579]:'-a '*",
-      source: apple('pmset.m of PowerManagement: the settings, the words for who is not root (on stdout), exit 1'),
+      source: from.apple('pmset.m of PowerManagement: the settings, the words for who is not root (on stdout), exit 1'),
       change: setPower,
     },
     {
       form: '-c KEY VALUE ...',
       match: "[3579]:'-c '*",
-      source: unconfirmed('pmset -c on a Mac without a battery changes the same settings as -a'),
+      source: from.unconfirmed('pmset -c on a Mac without a battery changes the same settings as -a'),
       change: setPower,
     },
   ],
-  usage: {
-    text: lines('Usage: pmset <options>', "See pmset(1) for details: 'man pmset'"),
-    exitCode: 1,
-    source: apple('pmset.m of PowerManagement; there it goes to stdout'),
-  },
+  usage: usage(
+    1,
+    from.apple('pmset.m of PowerManagement; there it goes to stdout'),
+    'Usage: pmset <options>',
+    "See pmset(1) for details: 'man pmset'",
+  ),
 };

@@ -1,20 +1,17 @@
 import type { NodePath } from '../../model/probe.ts';
 import type { MacState } from '../model/fleet.ts';
-import { preferencesPath } from '../model/network-preferences.ts';
-import { isDict, type PlistDict, type PlistValue, plistText } from '../model/plist.ts';
+import { bridgeIn, preferencesPath } from '../model/network-preferences.ts';
+import { dictAt, isDict, type PlistDict, type PlistValue, plistText, valueAt, withValue } from '../model/plist.ts';
 import {
-  apple,
   type Change,
-  capture,
+  from,
   lines,
-  published,
   type Row,
   row,
   type Source,
   type Tool,
-  unconfirmed,
   unconfirmedUsage,
-  type View,
+  usage,
   type WriteResult,
   type WriteView,
 } from './tool.ts';
@@ -50,27 +47,25 @@ const deleteKey: Change = (view) => {
   return setDomain(view, domain, Object.fromEntries(Object.entries(dict).filter(([one]) => one !== key)));
 };
 
-const manual = apple('defaults(1): read, write, delete; a domain may be a path without .plist');
+const manual = from.apple('defaults(1): read, write, delete; a domain may be a path without .plist');
 const path = (domain: string): NodePath => ({ kind: 'node-path', path: domain });
 
 /** A flag is printed as a number. */
 const shownValue = (value: PlistValue): string => String(typeof value === 'boolean' ? Number(value) : value);
 
-const rowsOf = ({ mac }: View): readonly Row[] =>
-  Object.entries(mac.domains).flatMap(([domain, dict]) =>
-    Object.entries(dict).map(([key, value]) => row(['read', path(domain), key], manual, lines(shownValue(value)))),
-  );
-
 /** `defaults` for preference domains of the whole Mac, named by their path. */
 export const defaults: Tool = {
   path: '/usr/bin/defaults',
-  rows: rowsOf,
+  rows: ({ mac }) =>
+    Object.entries(mac.domains).flatMap(([domain, dict]) =>
+      Object.entries(dict).map(([key, value]) => row(['read', path(domain), key], manual, lines(shownValue(value)))),
+    ),
   patterns: [
     // Every other key of these domains is unset.
     {
       match: `"3:read $r/Library/Preferences/com.apple."*`,
       body: `printf '${stamp}\\nThe domain/default pair of (%s, %s) does not exist\\n' "$2" "$3" >&2; exit 1`,
-      source: published(
+      source: from.published(
         'the words for a key that nobody has set, behind a line with the time, quoted in many public issues; exit 1',
       ),
     },
@@ -78,24 +73,22 @@ export const defaults: Tool = {
   writes: [
     {
       form: 'write DOMAIN KEY -bool|-string VALUE',
-      source: apple('defaults(1): write DOMAIN KEY -bool | -string VALUE'),
+      source: from.apple('defaults(1): write DOMAIN KEY -bool | -string VALUE'),
       change: writeKey,
     },
     {
       form: 'delete DOMAIN KEY',
-      source: published('"Could not write domain …; exiting" with exit 1, in many public issues'),
+      source: from.published('"Could not write domain …; exiting" with exit 1, in many public issues'),
       change: deleteKey,
     },
   ],
-  usage: {
-    text: lines(
-      "Command line interface to a user's defaults.",
-      'Syntax:',
-      "'defaults' [-currentHost | -host <hostname>] followed by one of the following:",
-    ),
-    exitCode: 255,
-    source: unconfirmed("defaults' usage text and exit code 255"),
-  },
+  usage: usage(
+    255,
+    from.unconfirmed("defaults' usage text and exit code 255"),
+    "Command line interface to a user's defaults.",
+    'Syntax:',
+    "'defaults' [-currentHost | -host <hostname>] followed by one of the following:",
+  ),
 };
 
 const deeper = '    ';
@@ -111,16 +104,11 @@ function printed(value: PlistValue, indent = ''): string {
   return `Array {\n${value.map((one) => `${inner}${printed(one, inner)}\n`).join('')}${indent}}`;
 }
 
-function valueAt(value: PlistValue | undefined, path: readonly string[]): PlistValue | undefined {
-  const [key, ...rest] = path;
-  if (key === undefined || value === undefined) return value;
-  return isDict(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined;
-}
-
-function without(dict: PlistDict, [key = '', ...rest]: readonly string[]): PlistDict {
-  const { [key]: value, ...others } = dict;
-  if (rest.length === 0) return others;
-  return value !== undefined && isDict(value) ? { ...dict, [key]: without(value, rest) } : dict;
+/** The dictionary without the entry at this path. */
+function without(dict: PlistDict, path: readonly string[]): PlistDict {
+  const [parent, key = ''] = [path.slice(0, -1), path.at(-1)];
+  const { [key]: _, ...others } = dictAt(dict, ...parent);
+  return parent.length === 0 ? others : withValue(dict, parent, others);
 }
 
 /** What a command does with the value of an entry, and with its keys. */
@@ -141,12 +129,12 @@ export const plistBuddy: Tool = {
   writes: [
     {
       form: `-c 'Print :KEY...' ${preferencesPath}`,
-      source: unconfirmed('PlistBuddy prints a dictionary as "Dict {", four blanks per level, "key = value"'),
+      source: from.unconfirmed('PlistBuddy prints a dictionary as "Dict {", four blanks per level, "key = value"'),
       change: ofEntry('Print', (_, value) => ({ stdout: lines(printed(value)) })),
     },
     {
       form: `-c 'Delete :KEY...' ${preferencesPath}`,
-      source: apple('PlistBuddy(8); the words for a missing entry are quoted in many public scripts'),
+      source: from.apple('PlistBuddy(8); the words for a missing entry are quoted in many public scripts'),
       change: ofEntry('Delete', ({ mac: { preferences }, isRoot }, _, path) =>
         isRoot
           ? { after: { preferences: without(preferences, path) } }
@@ -162,14 +150,6 @@ export const plistBuddy: Tool = {
   ),
 };
 
-/** The dictionary with the value at this path; undefined where its parent is missing, or it is there already. */
-function inserted(dict: PlistDict, [key = '', ...rest]: readonly string[], value: PlistValue): PlistDict | undefined {
-  const old = Object.hasOwn(dict, key) ? dict[key] : undefined;
-  if (rest.length === 0) return old === undefined ? { ...dict, [key]: value } : undefined;
-  const inner = old !== undefined && isDict(old) ? inserted(old, rest, value) : undefined;
-  return inner === undefined ? undefined : { ...dict, [key]: inner };
-}
-
 function jsonValue(text: string): PlistValue | undefined {
   try {
     return JSON.parse(text) as PlistValue;
@@ -184,18 +164,22 @@ const insert: Change = ({ mac, isRoot, words: [keyPath = '', json = ''] }) => {
   if (value === undefined) return undefined;
   const failed = (why: string): WriteResult => ({ stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 });
   if (!isRoot) return failed('Could not write file');
-  const after = inserted(mac.preferences, keyPath.split('.'), value);
-  return after === undefined ? failed(`Could not modify plist, error: ${keyPath}`) : { after: { preferences: after } };
+  const path = keyPath.split('.');
+  const parent = valueAt(mac.preferences, path.slice(0, -1));
+  const isFree = parent !== undefined && isDict(parent) && valueAt(parent, path.slice(-1)) === undefined;
+  return isFree
+    ? { after: { preferences: withValue(mac.preferences, path, value) } }
+    : failed(`Could not modify plist, error: ${keyPath}`);
 };
 
 const preferences: NodePath = { kind: 'node-path', path: preferencesPath };
 const publisher = 'test data of a two-Mac cluster tool';
-const present = capture('plutil-virtualnetworkinterfaces-bridge.mbp.bridge-present.json', publisher);
-const deleted = capture('plutil-virtualnetworkinterfaces-bridge.m3ultra.bridge-deleted.json', publisher);
-const services = unconfirmed('plutil -extract NetworkServices json: every service by its UUID, in one line');
-const inXml = unconfirmed('plutil -extract NetworkServices xml1: the same as a property list of its own');
-const names = unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, in one line');
-const missing = published('the message for a missing key, quoted in several public tests; exit 1');
+const present = from.capture('plutil-virtualnetworkinterfaces-bridge.mbp.bridge-present.json', publisher);
+const deleted = from.capture('plutil-virtualnetworkinterfaces-bridge.m3ultra.bridge-deleted.json', publisher);
+const services = from.unconfirmed('plutil -extract NetworkServices json: every service by its UUID, in one line');
+const inXml = from.unconfirmed('plutil -extract NetworkServices xml1: the same as a property list of its own');
+const names = from.unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, in one line');
+const missing = from.published('the message for a missing key, quoted in several public tests; exit 1');
 
 /** The keys of a dictionary come in an order of plutil's own; captured is the reverse of the file's. */
 function turned(value: PlistValue): unknown {
@@ -219,25 +203,19 @@ function extractRow(mac: MacState, keyPath: string, source: Source, form: 'json'
   return { ...row, source: missing, stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 };
 }
 
-function rows({ mac }: View): readonly Row[] {
-  const bridge =
-    valueAt(mac.preferences, ['VirtualNetworkInterfaces', 'Bridge', 'bridge0']) === undefined ? deleted : present;
-  return [
-    extractRow(mac, 'VirtualNetworkInterfaces.Bridge', bridge),
-    extractRow(mac, 'NetworkServices', services),
-    extractRow(mac, 'NetworkServices', inXml, 'xml1'),
-    extractRow(mac, 'System', names),
-  ];
-}
-
 /** `plutil -extract` of bridges and services in the network preferences: of the file itself, whoever wrote it. */
 export const plutil: Tool = {
   path: '/usr/bin/plutil',
-  rows,
+  rows: ({ mac }) => [
+    extractRow(mac, 'VirtualNetworkInterfaces.Bridge', bridgeIn(mac.preferences) === undefined ? deleted : present),
+    extractRow(mac, 'NetworkServices', services),
+    extractRow(mac, 'NetworkServices', inXml, 'xml1'),
+    extractRow(mac, 'System', names),
+  ],
   writes: [
     {
       form: `-insert KEYPATH -json JSON ${preferencesPath}`,
-      source: unconfirmed(
+      source: from.unconfirmed(
         'plutil -insert KEYPATH -json VALUE puts a dictionary into the network preferences, and refuses a key that is there',
       ),
       change: insert,

@@ -9,24 +9,11 @@ import {
   rdmaReceptacles,
   verbsHungPath,
 } from '../model/rdma.ts';
-import {
-  apple,
-  capture,
-  lines,
-  modelled,
-  type Pattern,
-  published,
-  type Row,
-  row,
-  type Tool,
-  unconfirmed,
-  unconfirmedUsage,
-  type View,
-} from './tool.ts';
+import { from, lines, type Pattern, type Row, row, type Tool, unconfirmedUsage, usage, type View } from './tool.ts';
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
-const short = modelled('ibv_devinfo.m3ultra.en7-active.modelled.txt', publisher);
-const verbose = modelled('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt', publisher);
+const short = from.modelled('ibv_devinfo.m3ultra.en7-active.modelled.txt', publisher);
+const verbose = from.modelled('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt', publisher);
 
 /** `d0b5:e9ab:23cf:ac05`. */
 const grouped = (guid: string): string => (guid.match(/..../g) ?? []).join(':');
@@ -73,7 +60,7 @@ function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbos
   );
 }
 
-const nothing = unconfirmed('ibv_devinfo without any device: "No IB devices found" on stderr, exit 255');
+const nothing = from.unconfirmed('ibv_devinfo without any device: "No IB devices found" on stderr, exit 255');
 
 function rows(view: View): readonly Row[] {
   if (view.mac.ailments.isVerbsHung) return [];
@@ -102,13 +89,13 @@ function rows(view: View): readonly Row[] {
 const verbsHang = (match: string): Pattern => ({
   match,
   body: `[ ! -e "$r${verbsHungPath}" ] || exec "$r/bin/sleep" 86400`,
-  source: published('SQCU/mesh, RDMA-RULES.md: ibv_devinfo hangs behind a deadlock of the driver'),
+  source: from.published('SQCU/mesh, RDMA-RULES.md: ibv_devinfo hangs behind a deadlock of the driver'),
 });
 
 const notFound = (match: string, device: string): Pattern => ({
   match,
   body: `printf "IB device '%s' wasn't found\\n" "${device}" >&2; exit 255`,
-  source: unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
+  source: from.unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
 });
 
 /** `ibv_devinfo`: every device or one, short or with limits and GIDs. */
@@ -124,7 +111,7 @@ export const ibvDevinfo: Tool = {
   usage: unconfirmedUsage('ibv_devinfo', 255, 'Usage: ibv_devinfo             print the ca attributes'),
 };
 
-const lineOfList = modelled(
+const lineOfList = from.modelled(
   'nvram-p.rdma-enable-on.reduced.txt',
   'dev7a/rdmalink, macOS 27.2, reduced to three variables',
 );
@@ -137,7 +124,7 @@ export const nvram: Tool = {
       ? row(['rdma-enable'], lineOfList, lines('rdma-enable\t1'))
       : {
           args: ['rdma-enable'],
-          source: published('terminal logs of other variables; nvram.c of Apple'),
+          source: from.published('terminal logs of other variables; nvram.c of Apple'),
           stderr: lines("nvram: Error getting variable - 'rdma-enable': (iokit/common) data was not found"),
           exitCode: 1,
         },
@@ -145,8 +132,8 @@ export const nvram: Tool = {
   usage: unconfirmedUsage('nvram', 1, 'nvram: (usage: no arguments given)'),
 };
 
-const status = capture('rdma_ctl-status.m3ultra.enabled.txt', 'research note of an Apple-cluster monitor');
-const refused = capture('rdma_ctl-enable.outside-recovery.stderr.txt', 'github.com/SQCU/mesh');
+const status = from.capture('rdma_ctl-status.m3ultra.enabled.txt', 'research note of an Apple-cluster monitor');
+const refused = from.capture('rdma_ctl-enable.outside-recovery.stderr.txt', 'github.com/SQCU/mesh');
 
 const outsideRecovery = (verb: string): Row => ({
   args: [verb],
@@ -160,7 +147,11 @@ export const rdmaCtl: Tool = {
   path: '/usr/bin/rdma_ctl',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
   rows: ({ mac }) => [
-    row(['status'], mac.isRdmaEnabled ? status : apple('TN3205'), lines(mac.isRdmaEnabled ? 'enabled' : 'disabled')),
+    row(
+      ['status'],
+      mac.isRdmaEnabled ? status : from.apple('TN3205'),
+      lines(mac.isRdmaEnabled ? 'enabled' : 'disabled'),
+    ),
     outsideRecovery('enable'),
     outsideRecovery('disable'),
   ],
@@ -179,7 +170,7 @@ export const ibvDevices: Tool = {
       : [
           row(
             [],
-            capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
+            from.capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
             lines(
               columns('device', '    node GUID'),
               columns('------', '----------------'),
@@ -188,9 +179,5 @@ export const ibvDevices: Tool = {
           ),
         ],
   patterns: [verbsHang("'0:'")],
-  usage: {
-    text: '',
-    exitCode: 1,
-    source: unconfirmed('ibv_devices takes no arguments; what it says to one is not known'),
-  },
+  usage: usage(1, from.unconfirmed('ibv_devices takes no arguments; what it says to one is not known')),
 };

@@ -1,17 +1,9 @@
 import type { MacState } from '../model/fleet.ts';
-import {
-  apple,
-  capture,
-  lines,
-  published,
-  row,
-  type Tool,
-  unconfirmed,
-  unconfirmedUsage,
-  type WriteView,
-} from './tool.ts';
+import { from, lines, row, type Tool, unconfirmedUsage, type WriteView } from './tool.ts';
 
-const source = unconfirmed('socketfilterfw --setglobalstate: what it prints, and "Must be root to change settings."');
+const source = from.unconfirmed(
+  'socketfilterfw --setglobalstate: what it prints, and "Must be root to change settings."',
+);
 
 /** The tool says nothing when it did what it was asked for. */
 const setState = ({ isRoot }: WriteView, firewall: MacState['firewall']) =>
@@ -28,18 +20,20 @@ export const socketfilterfw: Tool = {
     row(
       ['--getglobalstate'],
       firewall === 0
-        ? capture('socketfilterfw-getglobalstate.disabled.txt', publisher)
-        : published('"enabled" with 1, "blocking all non-essential incoming connections" with 2, in public scripts'),
+        ? from.capture('socketfilterfw-getglobalstate.disabled.txt', publisher)
+        : from.published(
+            '"enabled" with 1, "blocking all non-essential incoming connections" with 2, in public scripts',
+          ),
       lines(`Firewall is ${stateWords[firewall]}. (State = ${firewall})`),
     ),
     row(
       ['--getblockall'],
-      published('"Firewall has block all state set to disabled." in logs of 26, "enabled." in public checks'),
+      from.published('"Firewall has block all state set to disabled." in logs of 26, "enabled." in public checks'),
       lines(`Firewall has block all state set to ${firewall === 2 ? 'enabled' : 'disabled'}.`),
     ),
     row(
       ['--getstealthmode'],
-      capture('socketfilterfw-getstealthmode.off.txt', publisher),
+      from.capture('socketfilterfw-getstealthmode.off.txt', publisher),
       lines('Firewall stealth mode is off'),
     ),
   ],
@@ -50,7 +44,7 @@ export const socketfilterfw: Tool = {
   usage: unconfirmedUsage('socketfilterfw', 1, 'usage: /usr/libexec/ApplicationFirewall/socketfilterfw [-h]'),
 };
 
-const status = capture('fdesetup-status.on.txt', 'log of a posture tool, MacBook Pro M3 Max');
+const status = from.capture('fdesetup-status.on.txt', 'log of a posture tool, MacBook Pro M3 Max');
 
 /** `fdesetup`: whether FileVault is on. */
 export const fdesetup: Tool = {
@@ -58,16 +52,16 @@ export const fdesetup: Tool = {
   rows: ({ mac: { isFileVaultOn } }) => [
     row(
       ['status'],
-      isFileVaultOn ? status : apple('fdesetup(8)'),
+      isFileVaultOn ? status : from.apple('fdesetup(8)'),
       lines(`FileVault is ${isFileVaultOn ? 'On' : 'Off'}.`),
     ),
     {
       args: ['isactive'],
-      source: unconfirmed('fdesetup isactive: true and exit 0, or false and exit 1'),
+      source: from.unconfirmed('fdesetup isactive: true and exit 0, or false and exit 1'),
       stdout: lines(String(isFileVaultOn)),
       exitCode: isFileVaultOn ? 0 : 1,
     },
-    row(['supportsauthrestart'], apple('fdesetup(8)'), lines('true')),
+    row(['supportsauthrestart'], from.apple('fdesetup(8)'), lines('true')),
   ],
   usage: unconfirmedUsage('fdesetup', 1, 'Usage: fdesetup <verb> [options]'),
 };
@@ -78,7 +72,7 @@ export const csrutil: Tool = {
   rows: () => [
     row(
       ['status'],
-      capture('csrutil-status.enabled.txt', 'log of a posture tool, MacBook Pro M3 Max'),
+      from.capture('csrutil-status.enabled.txt', 'log of a posture tool, MacBook Pro M3 Max'),
       lines('System Integrity Protection status: enabled.'),
     ),
   ],

@@ -1,4 +1,4 @@
-import { type Change, lines, type Tool, unconfirmed, unconfirmedUsage } from './tool.ts';
+import { type Change, from, lines, type Tool, unconfirmedUsage } from './tool.ts';
 
 const setClock: Change = ({ mac, isRoot, words: [host = ''] }) => {
   if (!/^[a-z0-9.-]+$/.test(host)) return undefined;
@@ -16,7 +16,9 @@ export const sntp: Tool = {
   writes: [
     {
       form: '-sS HOST',
-      source: unconfirmed('sntp -sS prints "OFFSET +/- ERROR HOST ADDRESS" and sets the clock; without root it fails'),
+      source: from.unconfirmed(
+        'sntp -sS prints "OFFSET +/- ERROR HOST ADDRESS" and sets the clock; without root it fails',
+      ),
       change: setClock,
     },
   ],

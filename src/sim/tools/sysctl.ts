@@ -1,20 +1,18 @@
 import { darwinRelease } from '../model/macos-builds.ts';
 import {
-  apple,
   type Change,
-  capture,
+  from,
   lines,
-  modelled,
   type NamedValue,
-  published,
   type Source,
   type Tool,
-  unconfirmed,
   unconfirmedUsage,
   type View,
 } from './tool.ts';
 
-const source = apple('sysctl.c of system_cmds: "name: old -> new"; without root the old value, a complaint and exit 1');
+const source = from.apple(
+  'sysctl.c of system_cmds: "name: old -> new"; without root the old value, a complaint and exit 1',
+);
 
 const name = 'iogpu.wired_limit_mb';
 
@@ -30,10 +28,10 @@ const setLimit: Change = ({ mac, isRoot, words: [value = ''] }) => {
   return { after: { wiredLimitMegabytes: Number(value) }, stdout: lines(`${name}: ${old} -> ${Number(value)}`) };
 };
 
-const boot = capture('sysctl-boot.2026-09-26.txt', 'public work log, macOS 26 or 27');
-const memory = modelled('sysctl-memory.m3ultra-512.txt', 'public Zig test, Mac Studio M3 Ultra');
-const identifiers = published('hw.model of each Mac as Apple and public inventories list it');
-const usual = unconfirmed('sysctl names of the kernel and of the processor counts on Apple silicon');
+const boot = from.capture('sysctl-boot.2026-09-26.txt', 'public work log, macOS 26 or 27');
+const memory = from.modelled('sysctl-memory.m3ultra-512.txt', 'public Zig test, Mac Studio M3 Ultra');
+const identifiers = from.published('hw.model of each Mac as Apple and public inventories list it');
+const usual = from.unconfirmed('sysctl names of the kernel and of the processor counts on Apple silicon');
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

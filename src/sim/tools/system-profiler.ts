@@ -2,7 +2,7 @@ import { cableAt, type Dock, hangingAt, isSameEnd } from '../model/cables.ts';
 import { linkSpeed, type MacState, peerAt, type ReceptacleState, type Seen } from '../model/fleet.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { seededText } from '../model/seed.ts';
-import { capture, type Row, row, type Source, type Tool, unconfirmedUsage, type View } from './tool.ts';
+import { from, type Row, row, type Source, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
 /** The buses of `SPThunderboltDataType`, highest first; each with what is plugged into its one receptacle. */
 export const thunderboltBuses = (view: View): readonly AppleJson[] =>
@@ -139,8 +139,8 @@ const quoted = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-const hardware = capture('sp-hardware-json.m2-air.json', 'OpenTelemetry Java contrib test data');
-const thunderbolt = capture('sp-thunderbolt-json.m3ultra.pairA-studio.json', 'github.com/jundot/omlx');
+const hardware = from.capture('sp-hardware-json.m2-air.json', 'OpenTelemetry Java contrib test data');
+const thunderbolt = from.capture('sp-thunderbolt-json.m3ultra.pairA-studio.json', 'github.com/jundot/omlx');
 
 /** The data type before or after `-json`: the order of the two has no meaning. */
 const bothOrders = (dataType: string, source: Source, stdout: string): readonly Row[] => [

@@ -51,7 +51,7 @@ export interface WriteResult {
 export type Change = (view: WriteView) => WriteResult | undefined;
 
 /** A family of command lines that change something. The simulator alone changes the state: the tool hands its words over. */
-export interface WriteForm {
+interface WriteForm {
   /** As a manual page writes them, and as `valuesIn` reads them: `-setmanual SERVICE ADDRESS MASK`. */
   readonly form: string;
   /** A pattern of sh for `<count>:<arguments>`, where that of the form is too wide. */
@@ -64,7 +64,7 @@ export interface WriteForm {
 }
 
 /** What a tool prints on stderr for arguments that it does not know. */
-export interface Usage {
+interface Usage {
   readonly text: string;
   readonly exitCode: number;
   readonly source: Source;
@@ -99,17 +99,21 @@ export const lines = (...texts: readonly string[]): string => texts.map((text) =
 /** A command line that ends with 0, and what it prints. */
 export const row = (args: Row['args'], source: Source, stdout: string): Row => ({ args, source, stdout });
 
-/** A usage text that is not yet confirmed on a Mac for this project. */
-export const unconfirmedUsage = (name: string, exitCode: number, ...texts: readonly string[]): Usage => ({
+/** The answer to arguments that a tool does not know. */
+export const usage = (exitCode: number, source: Source, ...texts: readonly string[]): Usage => ({
   text: lines(...texts),
   exitCode,
-  source: unconfirmed(`${name}'s usage text and exit code ${exitCode}`),
+  source,
 });
+
+/** A usage text that is not yet confirmed on a Mac for this project. */
+export const unconfirmedUsage = (name: string, exitCode: number, ...texts: readonly string[]): Usage =>
+  usage(exitCode, from.unconfirmed(`${name}'s usage text and exit code ${exitCode}`), ...texts);
 
 /**
  * Where the text of an answer comes from, and how far it can be relied on: `apple` is written by Apple, `capture` was
  * printed by a real Mac and published, `modelled` was written after real output by its publisher, `published` was
- * reported without a capture, `unconfirmed` still waits for somebody with a Mac (docs/unverified.md).
+ * reported without a capture, `unconfirmed` still waits for a check on a Mac (docs/unverified.md).
  */
 export interface Source {
   readonly grade: 'apple' | 'capture' | 'modelled' | 'published' | 'unconfirmed';
@@ -119,17 +123,11 @@ export interface Source {
   readonly capture?: string;
 }
 
-/** An Apple document, such as TN3205 or a manual page. */
-export const apple = (text: string): Source => ({ grade: 'apple', text });
-
-/** Real output, kept as a file. */
-export const capture = (capture: string, text: string): Source => ({ grade: 'capture', text, capture });
-
-/** Output that its publisher wrote after what a real Mac printed, kept as a file. */
-export const modelled = (capture: string, text: string): Source => ({ grade: 'modelled', text, capture });
-
-/** Behaviour that was reported in public, without a capture of the whole output. */
-export const published = (text: string): Source => ({ grade: 'published', text });
-
-/** What is generally known and nobody has confirmed on a Mac for this project. */
-export const unconfirmed = (text: string): Source => ({ grade: 'unconfirmed', text });
+/** A source of each grade. */
+export const from = {
+  apple: (text: string): Source => ({ grade: 'apple', text }),
+  capture: (capture: string, text: string): Source => ({ grade: 'capture', text, capture }),
+  modelled: (capture: string, text: string): Source => ({ grade: 'modelled', text, capture }),
+  published: (text: string): Source => ({ grade: 'published', text }),
+  unconfirmed: (text: string): Source => ({ grade: 'unconfirmed', text }),
+} as const;

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { type NodeFile, toolFile } from '../../model/node-files.ts';
-import { apple } from '../../tools/tool.ts';
+import { from } from '../../tools/tool.ts';
 import { archiveTools } from './archives.ts';
 import { fileTools } from './files.ts';
 import { networkTools } from './network.ts';
@@ -21,7 +21,12 @@ export const baseTools: readonly BaseTool[] = [
   ...systemTools,
   ...textTools,
 ]
-  .map((row) => ({ source: apple(`${basename(row.path)}(1) of macOS`), host: basename(row.path), code: 1, ...row }))
+  .map((row) => ({
+    source: from.apple(`${basename(row.path)}(1) of macOS`),
+    host: basename(row.path),
+    code: 1,
+    ...row,
+  }))
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
 /** Programs of the machine that stand in the node's root as they are: a link, without a check of arguments. */

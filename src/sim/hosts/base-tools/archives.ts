@@ -1,7 +1,7 @@
 import { doubleText } from '../../doubles/double-files.ts';
 import { nodeDoubleFiles } from '../../doubles/node-archive.ts';
 import { type NodeFile, toolFile } from '../../model/node-files.ts';
-import { apple } from '../../tools/tool.ts';
+import { from } from '../../tools/tool.ts';
 import { roomFunctions, shellQuote, type ToolRow } from './wrapper.ts';
 
 /** The mount points of images, one per line; a Mac that starts has none. */
@@ -156,7 +156,7 @@ limited ${shellQuote(host)} -pP "$1" "$2"`,
   },
   {
     path: '/usr/bin/tar',
-    source: apple('tar(1) of macOS: bsdtar'),
+    source: from.apple('tar(1) of macOS: bsdtar'),
     forms:
       '-c, -t or -x with f and any of jmvzJ, file, [--no-same-owner] [--no-same-permissions] [-C folder] [name ...]; -tf and -xf read zip as well',
     usage:

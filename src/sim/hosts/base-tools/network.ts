@@ -1,5 +1,5 @@
 import { routesPath } from '../../tools/routes.ts';
-import { unconfirmed } from '../../tools/tool.ts';
+import { from } from '../../tools/tool.ts';
 import { linkTablePath } from '../launchd-process.ts';
 import { linkNamesPath } from '../link-table.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
@@ -151,7 +151,7 @@ ${programs === undefined ? nobodyElse : ''}${roomFunctions}limited ${shellQuote(
 export const networkTools: readonly ToolRow[] = [
   {
     path: '/usr/sbin/netstat',
-    source: unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
+    source: from.unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
     forms: '-an -f inet -p tcp | -n -f inet -p tcp | -rn -f inet',
     host: 'perl',
     usage: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',

@@ -1,5 +1,5 @@
 import { processesPath } from '../../model/rdma.ts';
-import { apple } from '../../tools/tool.ts';
+import { from } from '../../tools/tool.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { checkOptions, passOptions, shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
@@ -138,7 +138,7 @@ export const processTools: readonly ToolRow[] = [
   },
   {
     path: '/bin/echo',
-    source: apple('echo(1) of macOS: -n, and no escapes'),
+    source: from.apple('echo(1) of macOS: -n, and no escapes'),
     forms: '[-n] [text ...]',
     host: 'none',
     usage: 'usage: echo [-n] [string ...]',

@@ -1,5 +1,5 @@
 import { accountsPath } from '../../model/directory.ts';
-import { published } from '../../tools/tool.ts';
+import { from } from '../../tools/tool.ts';
 import { accountVariable, markVariable, rootMarkVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
 import { shellQuote, type ToolRow, type WrapperContext } from './wrapper.ts';
 
@@ -245,7 +245,9 @@ export const systemTools: readonly ToolRow[] = [
   },
   {
     path: '/usr/bin/sudo',
-    source: published('sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo and the rules in sudoers.d'),
+    source: from.published(
+      'sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo and the rules in sudoers.d',
+    ),
     forms: "-n | -S -k -p '' [-u root] [--] command ...; of root: -l -n -U NAME, and -n -H -u NAME command ...",
     host: 'none',
     usage: 'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
@@ -253,7 +255,7 @@ export const systemTools: readonly ToolRow[] = [
   },
   {
     path: '/usr/sbin/visudo',
-    source: published('visudo(8) of sudo 1.9: what it says about a file, and its exit'),
+    source: from.published('visudo(8) of sudo 1.9: what it says about a file, and its exit'),
     forms: '-cf file, with rules of the form USER ALL=(root) NOPASSWD: COMMAND',
     host: 'none',
     usage: 'usage: visudo [-chqsV] [[-f] sudoers ]',

@@ -1,4 +1,4 @@
-import { apple } from '../../tools/tool.ts';
+import { from } from '../../tools/tool.ts';
 import {
   checkFiles,
   checkOptions,
@@ -93,7 +93,7 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
   },
   {
     path: '/usr/bin/awk',
-    source: apple('awk(1) of macOS: the one true awk'),
+    source: from.apple('awk(1) of macOS: the one true awk'),
     forms: "[-F separator] [-v name=value] 'program' [file ...] or -f file, without functions of gawk",
     usage: 'usage: awk [-F fs | --csv][-v var=value][prog | -f progfile][file ...]',
     code: 2,
@@ -130,7 +130,7 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
   },
   {
     path: '/usr/bin/xargs',
-    source: apple('xargs(1) of macOS: nothing is run for an empty input'),
+    source: from.apple('xargs(1) of macOS: nothing is run for an empty input'),
     forms: '[-0t] [-n count] [-I text] [-L lines] [-P count] utility ...',
     usage:
       'usage: xargs [-0opt] [-E eofstr] [-I replstr [-R replacements] [-S replsize]]\n             [-J replstr] [-L number] [-n number [-x]] [-P maxprocs]\n             [-s size] [utility [argument ...]]',
@@ -152,14 +152,14 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
   },
   {
     path: '/usr/bin/cksum',
-    source: apple('cksum(1) of macOS: the CRC of POSIX'),
+    source: from.apple('cksum(1) of macOS: the CRC of POSIX'),
     forms: '[file ...]',
     usage: 'usage: cksum [-o 1 | 2 | 3] [file ...]',
     body: passFiles({ letters: '' }),
   },
   {
     path: '/usr/bin/base64',
-    source: apple('base64(1) of macOS: one line, decoding by -d or -D'),
+    source: from.apple('base64(1) of macOS: one line, decoding by -d or -D'),
     forms: 'standard input only: no argument, -d or -D',
     usage: 'Usage:\tbase64 [-Ddh] [-b num] [-i in_file] [-o out_file]',
     code: 64,
@@ -171,7 +171,7 @@ esac`,
   },
   {
     path: '/usr/bin/shasum',
-    source: apple('shasum(1) of macOS, a part of perl'),
+    source: from.apple('shasum(1) of macOS, a part of perl'),
     forms: '[-a 1|256|512] [file ...], -c file',
     usage: 'Type shasum -h for help',
     body: passFiles({ letters: 'a:c' }),
