@@ -2,16 +2,7 @@ import { plainText } from '../diagnostics/prose-text.ts';
 import { given } from '../model/given.ts';
 import { type LinkEnd, linkEndText } from '../model/node.ts';
 import { aims } from './faults/fault.ts';
-import {
-  type Cable,
-  cableAt,
-  hangingAt,
-  isFree,
-  isSameEnd,
-  withCableOut,
-  withHangingSwap,
-  withSwap,
-} from './model/cables.ts';
+import { type Cable, cableAt, hangingAt, isFree, isSameEnd, withCableOut, withSwap } from './model/cables.ts';
 import type { SimulatedFleet } from './model/fleet.ts';
 
 /** One thing that a person at the rack does with one or two plugs. */
@@ -91,12 +82,6 @@ function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsA
   return { kind: 'done', fleet: { ...fleet, cables: [...fleet.cables, cable] }, text };
 }
 
-const swapped = (fleet: SimulatedFleet, one: LinkEnd, other: LinkEnd): SimulatedFleet => ({
-  ...fleet,
-  cables: withSwap(fleet.cables, one, other),
-  hanging: withHangingSwap(fleet.hanging, one, other),
-});
-
 /** Lets the hands do one thing. Pure; what nobody can do, such as to use a receptacle twice, is refused. */
 export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
   switch (act.kind) {
@@ -109,7 +94,7 @@ export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
       if (isFree(fleet, from)) return nothingIn(from);
       if (!isFree(fleet, to)) return refused(takenText(fleet, to));
       const text = `moved the end in ${linkEndText(from)} to ${linkEndText(to)}`;
-      return { kind: 'done', fleet: swapped(fleet, from, to), text };
+      return { kind: 'done', fleet: { ...fleet, ...withSwap(fleet, from, to) }, text };
     }
     case 'swap': {
       const [one, other] = act.ends;
@@ -119,7 +104,7 @@ export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
       if (isSameEnd(one, other) || (cable !== undefined && cable === cableAt(fleet.cables, other)))
         return refused('these are the two ends of one cable');
       const text = `exchanged the ends in ${linkEndText(one)} and ${linkEndText(other)}`;
-      return { kind: 'done', fleet: swapped(fleet, one, other), text };
+      return { kind: 'done', fleet: { ...fleet, ...withSwap(fleet, one, other) }, text };
     }
   }
 }

@@ -98,7 +98,7 @@ export const cableFaults = {
       if (first === undefined && cableAt(fleet.cables, other) === undefined) return 'neither receptacle has a cable';
       if (first?.ends.every((end) => isSameEnd(end, one) || isSameEnd(end, other)))
         return 'it is one and the same cable';
-      return { ...fleet, cables: withSwap(fleet.cables, one, other) };
+      return { ...fleet, cables: withSwap(fleet, one, other).cables };
     },
     cablesOf,
   ),

@@ -8,7 +8,6 @@ import { prose } from '../../model/text/prose.ts';
 import { type ActiveFault, faults, parseFault } from '../faults/faults.ts';
 import { parseHands } from '../hands.ts';
 import { type Cable, isSameEnd } from '../model/cables.ts';
-import type { SimEvent } from '../model/events.ts';
 import { type MacState, macBehind, macNamed, type SimulatedFleet } from '../model/fleet.ts';
 import {
   adopted,
@@ -18,6 +17,7 @@ import {
   faultsInForce,
   type History,
   historyText,
+  type SimEvent,
   savedHistory,
   withoutFaults,
 } from '../model/history.ts';

@@ -2,7 +2,7 @@ import { given } from '../../model/given.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 
 /** A dock or hub on the way of a cable. */
-export interface Dock {
+interface Dock {
   /** The end whose Mac sees the dock, and the far Mac behind it, one level deeper; the other end sees its peer directly. */
   readonly at: LinkEnd;
   /** Whether that Mac sees nothing behind the dock, as was seen with a Studio Display. */
@@ -18,7 +18,7 @@ export interface Cable {
 }
 
 /** A cable with one plug in a receptacle and the other in the air. */
-export interface HangingCable extends Omit<Cable, 'ends'> {
+interface HangingCable extends Omit<Cable, 'ends'> {
   readonly end: LinkEnd;
 }
 
@@ -35,8 +35,9 @@ export const hangingAt = (hanging: readonly HangingCable[], end: LinkEnd): Hangi
   hanging.find((cable) => isSameEnd(cable.end, end));
 
 /** Every cable of a rack that is plugged in somewhere. */
-interface Cabling {
+export interface Cabling {
   readonly cables: readonly Cable[];
+  /** Cables that are plugged in at one end only: no Mac sees those. */
   readonly hanging: readonly HangingCable[];
 }
 
@@ -61,34 +62,18 @@ export const withSpeed = (
 ): readonly Cable[] =>
   cables.map((cable) => (cable.ends.some((one) => isSameEnd(one, end)) ? { ...cable, gigabitsPerSecond } : cable));
 
-/** Where a plug is after what is in two receptacles was exchanged. */
-const exchanged =
-  (one: LinkEnd, other: LinkEnd) =>
-  (end: LinkEnd): LinkEnd =>
-    isSameEnd(end, one) ? other : isSameEnd(end, other) ? one : end;
-
 /** Exchanges what is plugged into two receptacles; an empty one becomes the place of the other's cable. */
-export function withSwap(cables: readonly Cable[], one: LinkEnd, other: LinkEnd): readonly Cable[] {
-  const moved = exchanged(one, other);
-  return cables.map((cable) => ({
-    ...cable,
-    ends: [moved(cable.ends[0]), moved(cable.ends[1])],
-    ...given({ dock: cable.dock && { ...cable.dock, at: moved(cable.dock.at) } }),
-  }));
-}
-
-/** The same for cables that hang. */
-export function withHangingSwap(
-  hanging: readonly HangingCable[],
-  one: LinkEnd,
-  other: LinkEnd,
-): readonly HangingCable[] {
-  const moved = exchanged(one, other);
-  return hanging.map((cable) => ({
-    ...cable,
-    end: moved(cable.end),
-    ...given({ dock: cable.dock && { ...cable.dock, at: moved(cable.dock.at) } }),
-  }));
+export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: LinkEnd): Cabling {
+  const moved = (end: LinkEnd): LinkEnd => (isSameEnd(end, one) ? other : isSameEnd(end, other) ? one : end);
+  const withDock = ({ dock }: Pick<Cable, 'dock'>) => given({ dock: dock && { ...dock, at: moved(dock.at) } });
+  return {
+    cables: cables.map((cable) => ({
+      ...cable,
+      ends: [moved(cable.ends[0]), moved(cable.ends[1])],
+      ...withDock(cable),
+    })),
+    hanging: hanging.map((cable) => ({ ...cable, end: moved(cable.end), ...withDock(cable) })),
+  };
 }
 
 /** Pulls the plug in this receptacle: its cable then hangs from `far`, or is out when it hung already. */

@@ -1,5 +1,5 @@
 import type { LinkEnd, NodeName } from '../../model/node.ts';
-import { type Cable, farEnd, type HangingCable } from './cables.ts';
+import { type Cable, type Cabling, farEnd } from './cables.ts';
 import type { Directory } from './directory.ts';
 import type { MacModel } from './hardware.ts';
 import type { PlistDict } from './plist.ts';
@@ -157,12 +157,9 @@ export interface MacState {
 }
 
 /** All simulated Macs, the cables between them, and which Mac answers at which node's address. */
-export interface SimulatedFleet {
+export interface SimulatedFleet extends Cabling {
   /** Sorted by name; one per node of the file. */
   readonly macs: readonly MacState[];
-  readonly cables: readonly Cable[];
-  /** Cables that are plugged in at one end only: nobody sees those. */
-  readonly hanging: readonly HangingCable[];
   /** Macs that no file names, each at the end of some cable. Nobody reaches them over SSH. */
   readonly strangers: readonly MacState[];
   /** Nodes whose address leads to the Mac of another node. */
@@ -216,25 +213,3 @@ export function withMac(fleet: SimulatedFleet, node: string, change: (mac: MacSt
   const macs = fleet.macs.map((mac) => (mac.name === node ? change(mac) : mac));
   return macs.every((mac, index) => mac === fleet.macs[index]) ? fleet : { ...fleet, macs };
 }
-
-const pageBytes = 16_384;
-
-/** What macOS itself has wired, as a share of the memory: 1434855 of 33554432 pages were on a Mac Studio of 512 GiB. */
-const macosShare = 1_434_855 / 33_554_432;
-
-/** What a killed process leaves wired, as a share of the memory. */
-const leakedShare = 0.25;
-
-/** The bytes that are wired on a Mac on which nothing runs but macOS. */
-export const wiredByMacos = ({ memoryBytes }: MacState): number => wholePages(memoryBytes * macosShare);
-
-/** The Mac after a process was killed: one that leaks keeps a share of its memory wired, until its next start. */
-export function afterKill(mac: MacState): MacState {
-  if (!mac.ailments.leaksWired) return mac;
-  const leakedWiredBytes = wholePages(mac.memoryBytes * leakedShare);
-  return mac.ailments.leakedWiredBytes === leakedWiredBytes
-    ? mac
-    : { ...mac, ailments: { ...mac.ailments, leakedWiredBytes } };
-}
-
-const wholePages = (bytes: number): number => Math.round(bytes / pageBytes) * pageBytes;

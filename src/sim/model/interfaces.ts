@@ -1,6 +1,6 @@
 import { given } from '../../model/given.ts';
 import { type InterfaceAddress, type MacState, peerAt, type ReceptacleState, type SimulatedFleet } from './fleet.ts';
-import { bridgeIn, type NetworkService, servicesIn, withBridge, withService } from './network-preferences.ts';
+import { type NetworkService, servicesIn, withBridge, withService } from './network-preferences.ts';
 import { seededUuid } from './seed.ts';
 
 /** What macOS calls the bridge as a port and as a service. */
@@ -126,27 +126,4 @@ export function withWholeBridge(mac: MacState): MacState {
   const service = bridgeService(mac) ?? newService(mac.hardwareUuid, bridgePort, bridgePort, 'bridge0');
   const bridged = withBridgeInterface(mac);
   return { ...bridged, preferences: withService(bridged.preferences, { ...service, isEnabled: true }) };
-}
-
-/** The Mac with the network that a start makes, without anything that only the running system had. */
-export function started(mac: MacState): MacState {
-  const ready: MacState = { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: {} } };
-  return mac.ailments.isBridgeRebuilt ? withBridgeInterface(ready) : ready;
-}
-
-/**
- * What macOS does where a cable was plugged in: it puts the Thunderbolt Bridge together again, unless that is gone
- * from the preferences too (seen on Mac16,11; ifconfig alone does not last).
- */
-export function hotPlugged(before: SimulatedFleet, after: SimulatedFleet): SimulatedFleet {
-  if (before.cables === after.cables) return after;
-  const macs = after.macs.map((mac) => {
-    const old = before.macs.find((one) => one.name === mac.name);
-    const isPlugged = mac.receptacles.some(
-      (receptacle) => isCabled(after, mac, receptacle) && (old === undefined || !isCabled(before, old, receptacle)),
-    );
-    const bridge = bridgeIn(mac.preferences);
-    return isPlugged && bridge !== undefined ? { ...mac, live: { ...mac.live, bridge } } : mac;
-  });
-  return { ...after, macs };
 }

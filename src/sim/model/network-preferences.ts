@@ -6,7 +6,7 @@ import { dictAt, type PlistDict, valueAt, withValue } from './plist.ts';
 export const preferencesPath = '/Library/Preferences/SystemConfiguration/preferences.plist';
 
 /** How a network service gets its IPv4 address. */
-export type ServiceIpv4 =
+type ServiceIpv4 =
   | { readonly kind: 'manual'; readonly address: string; readonly prefixLength: number; readonly router?: string }
   | { readonly kind: 'dhcp' | 'off' };
 

@@ -29,17 +29,6 @@ export const timeMachineDomain = '/Library/Preferences/com.apple.TimeMachine';
 /** What happens at the login window. */
 export const loginWindowDomain = '/Library/Preferences/com.apple.loginwindow';
 
-const autoLoginUser = 'autoLoginUser';
-
 /** Whom a Mac logs in by itself. */
 export const automaticLoginOf = ({ domains }: MacState): PlistValue | undefined =>
-  domains[loginWindowDomain]?.[autoLoginUser];
-
-/** The Mac that logs this user in by itself, or nobody. macOS does not offer it while FileVault is on. */
-export function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
-  const wanted = mac.isFileVaultOn ? undefined : user;
-  if (automaticLoginOf(mac) === wanted) return mac;
-  const { [autoLoginUser]: _, ...others } = mac.domains[loginWindowDomain] ?? {};
-  const dict = wanted === undefined ? others : { ...others, [autoLoginUser]: wanted };
-  return { ...mac, domains: { ...mac.domains, [loginWindowDomain]: dict } };
-}
+  domains[loginWindowDomain]?.['autoLoginUser'];

@@ -69,9 +69,6 @@ export const processesPath = '/.sim/processes';
 /** A program of somebody else that holds every device. */
 export const strangerPid = 98_711;
 
-/** A program that hangs in the driver, and the verbs tool that hangs behind it. */
-export const hungPids = { owner: 98_027, tool: 98_143 } as const;
-
 /** One process of the model. */
 interface ModelProcess {
   readonly pid: number;
@@ -84,15 +81,9 @@ export const modelProcesses = ({ ailments }: MacState): readonly ModelProcess[] 
   ...(ailments.isRdmaHeld ? [{ pid: strangerPid, stat: 'S', program: 'python3.12' } as const] : []),
   ...(ailments.isVerbsHung
     ? ([
-        { pid: hungPids.owner, stat: 'U', program: 'mesh-allreduce' },
-        { pid: hungPids.tool, stat: 'U', program: 'ibv_devinfo' },
+        // A program that hangs in the driver, and the verbs tool that hangs behind it.
+        { pid: 98_027, stat: 'U', program: 'mesh-allreduce' },
+        { pid: 98_143, stat: 'U', program: 'ibv_devinfo' },
       ] as const)
     : []),
 ];
-
-/** The Mac after a signal that ends processes was sent to these; one in uninterruptible wait stays. */
-export function withoutProcesses(mac: MacState, pids: readonly number[]): MacState {
-  if (!mac.ailments.isRdmaHeld || !pids.includes(strangerPid)) return mac;
-  const { isRdmaHeld: _, ...ailments } = mac.ailments;
-  return { ...mac, ailments };
-}

@@ -13,30 +13,29 @@ const up = 'flags=8863<UP,BROADCAST,SMART,RUNNING,SIMPLEX,MULTICAST> mtu 1500';
 const member = 'flags=8963<UP,BROADCAST,SMART,RUNNING,PROMISC,SIMPLEX,MULTICAST> mtu 1500';
 const neighbours = '\tnd6 options=201<PERFORMNUD,DAD>';
 
-const loopback: Block = {
-  name: 'lo0',
-  text: lines(
-    'lo0: flags=8049<UP,LOOPBACK,RUNNING,MULTICAST> mtu 16384',
-    '\toptions=1203<RXCSUM,TXCSUM,TXSTATUS,SW_TIMESTAMP>',
-    '\tinet 127.0.0.1 netmask 0xff000000',
-    '\tinet6 ::1 prefixlen 128 ',
-    '\tinet6 fe80::1%lo0 prefixlen 64 scopeid 0x1 ',
-    neighbours,
-  ),
-};
+const block = (name: string, ...texts: readonly string[]): Block => ({ name, text: lines(...texts) });
+
+const loopback = block(
+  'lo0',
+  'lo0: flags=8049<UP,LOOPBACK,RUNNING,MULTICAST> mtu 16384',
+  '\toptions=1203<RXCSUM,TXCSUM,TXSTATUS,SW_TIMESTAMP>',
+  '\tinet 127.0.0.1 netmask 0xff000000',
+  '\tinet6 ::1 prefixlen 128 ',
+  '\tinet6 fe80::1%lo0 prefixlen 64 scopeid 0x1 ',
+  neighbours,
+);
 const tunnels: readonly Block[] = [
-  { name: 'gif0', text: lines('gif0: flags=8010<POINTOPOINT,MULTICAST> mtu 1280') },
-  { name: 'stf0', text: lines('stf0: flags=0<> mtu 1280') },
+  block('gif0', 'gif0: flags=8010<POINTOPOINT,MULTICAST> mtu 1280'),
+  block('stf0', 'stf0: flags=0<> mtu 1280'),
 ];
 /** An interface without a status line, as in the published list of an M3 Ultra. */
-const nan = (macAddress: string): Block => ({
-  name: 'nan0',
-  text: lines(
+const nan = (macAddress: string): Block =>
+  block(
+    'nan0',
     'nan0: flags=8822<BROADCAST,SMART,SIMPLEX,MULTICAST> mtu 1500',
     '\toptions=400<CHANNEL_IO>',
     `\tether ${macAddress}`,
-  ),
-});
+  );
 
 /** macOS counts interfaces from 1 in the order in which it made them; the list is in that order. */
 const scopeOf = (index: number): string => `0x${index.toString(16)}`;
@@ -50,15 +49,13 @@ const inetLine = ({ address, prefixLength }: InterfaceAddress): string =>
 /** Every interface, in the order of `ifconfig -a`. */
 export function allInterfaces(view: View): readonly Block[] {
   const { mac } = view;
-  const named = [
-    ...mac.ports.map((port) => ({ device: port.device, block: (index: number) => portBlock(view, port, index) })),
-    ...mac.receptacles.map((one) => ({
-      device: one.device,
-      block: (index: number) => receptacleBlock(view, one, index),
-    })),
-  ].sort((one, other) => Number(one.device.slice(2)) - Number(other.device.slice(2)));
   const before = [loopback, ...tunnels];
-  const ports = named.map(({ block }, position) => block(before.length + 1 + position));
+  const ports = [...mac.ports, ...mac.receptacles]
+    .toSorted((one, other) => Number(one.device.slice(2)) - Number(other.device.slice(2)))
+    .map((one, position) => {
+      const index = before.length + 1 + position;
+      return 'kind' in one ? portBlock(view, one, index) : receptacleBlock(view, one, index);
+    });
   const wifi = mac.ports.find((port) => port.kind === 'wifi')?.macAddress ?? '';
   return [
     ...before,
@@ -74,7 +71,8 @@ function portBlock({ mac }: View, port: PortState, index: number): Block {
   const addresses = isLan
     ? [inet6Line(mac.lan.linkLocal, device, index), inetLine({ address: mac.lan.address, prefixLength: 24 })]
     : [];
-  const text = lines(
+  return block(
+    device,
     `${device}: ${up}`,
     port.kind === 'adapter' ? '\toptions=400<CHANNEL_IO>' : '\toptions=460<TSO4,TSO6,CHANNEL_IO>',
     `\tether ${port.macAddress}`,
@@ -83,7 +81,6 @@ function portBlock({ mac }: View, port: PortState, index: number): Block {
     port.kind === 'adapter' ? '\tmedia: none' : `\tmedia: autoselect${isLan ? ' <full-duplex>' : ''}`,
     `\tstatus: ${isLan ? 'active' : 'inactive'}`,
   );
-  return { name: device, text };
 }
 
 function receptacleBlock(view: View, receptacle: ReceptacleState, index: number): Block {
@@ -92,7 +89,8 @@ function receptacleBlock(view: View, receptacle: ReceptacleState, index: number)
   const isMember = isBridged(mac, device);
   const isActive = isCabled(fleet, mac, receptacle);
   const live = liveAddress(fleet, mac, receptacle);
-  const text = lines(
+  return block(
+    device,
     `${device}: ${isMember ? member : up}`,
     '\toptions=460<TSO4,TSO6,CHANNEL_IO>',
     `\tether ${receptacle.macAddress}`,
@@ -102,7 +100,6 @@ function receptacleBlock(view: View, receptacle: ReceptacleState, index: number)
     '\tmedia: autoselect <full-duplex>',
     `\tstatus: ${isActive ? 'active' : 'inactive'}`,
   );
-  return { name: device, text };
 }
 
 /** `bridge0` with its members. Its spanning tree is named and not running: every id is zero. */
@@ -112,7 +109,8 @@ function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
     `\tmember: ${device} flags=3<LEARNING,DISCOVER>`,
     `\t        ifmaxaddr 0 port ${11 + index} priority 0 path cost 0`,
   ]);
-  const text = lines(
+  return block(
+    'bridge0',
     `bridge0: ${up}`,
     '\toptions=63<RXCSUM,TXCSUM,TSO4,TSO6>',
     `\tether ${mac.receptacles[0]?.macAddress ?? ''}`,
@@ -127,7 +125,6 @@ function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
     '\tmedia: <unknown type>',
     `\tstatus: ${address === undefined ? 'inactive' : 'active'}`,
   );
-  return { name: 'bridge0', text };
 }
 
 const source = from.apple(
@@ -141,46 +138,37 @@ const failed = (why: string) => ({ stderr: lines(`ifconfig: ${why}`), exitCode: 
 
 const notThere = (device: string) => failed(`interface ${device} does not exist`);
 
-const withBridge = ({ live }: MacState, bridge: readonly string[]) => ({
-  after: { live: { ...live, bridge } },
+const createBridge: Change = ({ mac: { live }, isRoot }) => {
+  if (!isRoot) return failed(`SIOCIFCREATE2: ${forbidden.bridge}`);
+  return live.bridge === undefined
+    ? { after: { live: { ...live, bridge: [] } } }
+    : failed('SIOCIFCREATE2: File exists');
+};
+
+type Live = MacState['live'];
+
+/** A request of root about the bridge that is there: the network after it, or why the kernel refuses it. */
+const ofBridge =
+  (request: string, change: (mac: MacState, bridge: readonly string[], device: string) => Live | string): Change =>
+  ({ mac, isRoot, words }) => {
+    const { bridge } = mac.live;
+    if (bridge === undefined) return notThere('bridge0');
+    const live = isRoot ? change(mac, bridge, words[0] ?? '') : forbidden.bridge;
+    return typeof live === 'string' ? failed(`${[request, ...words].join(' ')}: ${live}`) : { after: { live } };
+  };
+
+const addMember = ofBridge('BRDGADD', ({ live, receptacles }, bridge, device) => {
+  if (!receptacles.some((one) => one.device === device)) return 'No such file or directory';
+  return bridge.includes(device) ? 'File exists' : { ...live, bridge: [...bridge, device] };
 });
 
-const createBridge: Change = ({ mac, isRoot }) => {
-  if (!isRoot) return failed(`SIOCIFCREATE2: ${forbidden.bridge}`);
-  return mac.live.bridge === undefined ? withBridge(mac, []) : failed('SIOCIFCREATE2: File exists');
-};
+const deleteMember = ofBridge('BRDGDEL', ({ live }, bridge, device) =>
+  bridge.includes(device) ? { ...live, bridge: bridge.filter((one) => one !== device) } : 'No such file or directory',
+);
 
-const addMember: Change = ({ mac, isRoot, words: [device = ''] }) => {
-  const { bridge } = mac.live;
-  if (bridge === undefined) return notThere('bridge0');
-  if (!isRoot) return failed(`BRDGADD ${device}: ${forbidden.bridge}`);
-  if (!mac.receptacles.some((one) => one.device === device)) {
-    return failed(`BRDGADD ${device}: No such file or directory`);
-  }
-  return bridge.includes(device) ? failed(`BRDGADD ${device}: File exists`) : withBridge(mac, [...bridge, device]);
-};
+const markUp = ofBridge('SIOCSIFFLAGS', ({ live }) => live);
 
-const deleteMember: Change = ({ mac, isRoot, words: [device = ''] }) => {
-  const { bridge } = mac.live;
-  if (bridge === undefined) return notThere('bridge0');
-  if (!isRoot) return failed(`BRDGDEL ${device}: ${forbidden.bridge}`);
-  if (!bridge.includes(device)) return failed(`BRDGDEL ${device}: No such file or directory`);
-  return withBridge(
-    mac,
-    bridge.filter((one) => one !== device),
-  );
-};
-
-const markUp: Change = ({ mac, isRoot }) => {
-  if (mac.live.bridge === undefined) return notThere('bridge0');
-  return isRoot ? { after: { live: mac.live } } : failed(`SIOCSIFFLAGS: ${forbidden.bridge}`);
-};
-
-const destroyBridge: Change = ({ mac, isRoot }) => {
-  const { bridge, ...live } = mac.live;
-  if (bridge === undefined) return notThere('bridge0');
-  return isRoot ? { after: { live } } : failed(`SIOCIFDESTROY: ${forbidden.bridge}`);
-};
+const destroyBridge = ofBridge('SIOCIFDESTROY', ({ live: { bridge: _, ...live } }) => live);
 
 /** A netmask in dots, or as ifconfig itself prints it. */
 function prefixOf(mask: string): number | undefined {

@@ -1,7 +1,6 @@
 import type { MacState, ReceptacleState } from '../model/fleet.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
 import {
-  hungPids,
   isRdmaLive,
   modelProcesses,
   nodeGuid,
@@ -46,18 +45,16 @@ function keptOf(mac: MacState, receptacle: ReceptacleState): readonly Kept[] {
   ];
 }
 
-function clientsOf({ ailments }: MacState, isFirst: boolean): readonly string[] {
-  const creators = [
-    ...(ailments.isRdmaHeld ? [`pid ${strangerPid}, python3.12`] : []),
-    ...(ailments.isVerbsHung && isFirst ? [`pid ${hungPids.owner}, mesh-allreduce`] : []),
-  ];
-  return creators.flatMap((creator) => [
-    '  +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x100000907, !registered, !matched, active, busy 0, retain 5>',
-    '  | {',
-    `  |   "IOUserClientCreator" = "${creator}"`,
-    '  | }',
-  ]);
-}
+/** The processes of the model that have opened a device; the one that hangs has the first one. */
+const clientsOf = (mac: MacState, isFirst: boolean): readonly string[] =>
+  modelProcesses(mac)
+    .filter(({ pid, program }) => pid === strangerPid || (isFirst && program !== 'ibv_devinfo'))
+    .flatMap(({ pid, program }) => [
+      '  +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x100000907, !registered, !matched, active, busy 0, retain 5>',
+      '  | {',
+      `  |   "IOUserClientCreator" = "pid ${pid}, ${program}"`,
+      '  | }',
+    ]);
 
 function deviceLines(mac: MacState, receptacle: ReceptacleState): readonly string[] {
   const kept = keptOf(mac, receptacle);

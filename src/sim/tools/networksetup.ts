@@ -13,12 +13,12 @@ import { dottedMask, ipv4Number, maskLength } from '../model/ip-text.ts';
 import {
   bridgeIn,
   type NetworkService,
-  type ServiceIpv4,
   servicesIn,
   withOrder,
   withoutService,
   withService,
 } from '../model/network-preferences.ts';
+import type { PlistDict } from '../model/plist.ts';
 import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
 
 const described = from.published(
@@ -28,30 +28,21 @@ const described = from.published(
 /** What macOS calls a receptacle as a network port: `Thunderbolt 2`. */
 const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
 
-/**
- * The Mac after configd has read the preferences again: the bridge is there or gone as they say, and these interfaces
- * have the addresses of their services, whatever ifconfig did to them.
- */
-function configured(mac: MacState, devices: readonly string[]): MacState {
-  const kept = Object.entries(mac.live.addresses).filter(([device]) => !devices.includes(device));
-  return { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: Object.fromEntries(kept) } };
-}
-
 const wrong = (why: string) => ({
   stdout: lines(why, '** Error: The parameters were not valid.'),
   exitCode: 4,
 });
 
-/** A service after a form, or what is wrong with its words. */
-type ServiceChange = (service: NetworkService, words: readonly string[]) => NetworkService | string;
-
 /** The preferences of a Mac after a form, and the interfaces that get their addresses from them again. */
 interface Preferences {
-  readonly preferences: MacState['preferences'];
+  readonly preferences: PlistDict;
   readonly devices: readonly string[];
 }
 
-/** Every form judges its words first, then asks for root and for Full Disk Access, and makes configd read the preferences. */
+/**
+ * Every form judges its words first, then asks for root and for Full Disk Access, and makes configd read the preferences:
+ * the bridge is there or gone as they say, and the interfaces have the addresses of their services.
+ */
 const asAdmin =
   (change: (mac: MacState, words: readonly string[]) => Preferences | string): Change =>
   ({ mac, words, isRoot }) => {
@@ -61,25 +52,31 @@ const asAdmin =
     if (!mac.ailments.hasFullDiskAccess)
       return { stderr: lines('Unable to access the System Configuration database'), exitCode: 1 };
     if (typeof result === 'string') return wrong(result);
-    const { preferences, live } = configured({ ...mac, preferences: result.preferences }, result.devices);
+    const { preferences, devices } = result;
+    const kept = Object.entries(mac.live.addresses).filter(([device]) => !devices.includes(device));
+    const live = { ...given({ bridge: bridgeIn(preferences) }), addresses: Object.fromEntries(kept) };
     return { after: { preferences, live } };
   };
 
-/** A form about the service that its first word names. */
-const ofService = (change: ServiceChange): Change =>
+type PreferencesOf = (preferences: PlistDict, service: NetworkService, words: readonly string[]) => PlistDict | string;
+
+/** A form about the service that its first word names: the preferences after it, or what is wrong with its words. */
+const ofService = (change: PreferencesOf): Change =>
   asAdmin(({ preferences }, [name = '', ...words]) => {
     const service = servicesIn(preferences).find((one) => one.name === name);
-    const result = service === undefined ? `${name} is not a recognized network service.` : change(service, words);
-    if (typeof result === 'string') return result;
-    return { preferences: withService(preferences, result), devices: [result.device] };
+    if (service === undefined) return `${name} is not a recognized network service.`;
+    const result = change(preferences, service, words);
+    return typeof result === 'string' ? result : { preferences: result, devices: [service.device] };
   });
 
-const setManual: ServiceChange = (service, [address = '', mask = '', router]) => {
+const setManual: PreferencesOf = (preferences, service, [address = '', mask = '', router]) => {
   const prefixLength = maskLength(mask);
   if (ipv4Number(address) === undefined) return `${address} is not a valid IP address.`;
   if (prefixLength === undefined) return `${mask} is not a valid subnet mask.`;
-  const ipv4: ServiceIpv4 = { kind: 'manual', address, prefixLength, ...given({ router }) };
-  return { ...service, ipv4 };
+  return withService(preferences, {
+    ...service,
+    ipv4: { kind: 'manual', address, prefixLength, ...given({ router }) },
+  });
 };
 
 /** The interface behind a hardware port; the bridge is one while the preferences have it. */
@@ -88,12 +85,6 @@ function deviceOf(mac: MacState, port: string): string | undefined {
   if (port === bridgePort) return 'bridge0';
   return receptacle?.device ?? mac.ports.find((one) => one.port === port)?.device;
 }
-
-const removeService = asAdmin(({ preferences }, [name = '']) => {
-  const service = servicesIn(preferences).find((one) => one.name === name);
-  if (service === undefined) return `${name} is not a recognized network service.`;
-  return { preferences: withoutService(preferences, service), devices: [service.device] };
-});
 
 const createService = asAdmin((mac, [name = '', port = '']) => {
   const { preferences, hardwareUuid } = mac;
@@ -190,22 +181,19 @@ function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceSta
 }
 
 /** The text of a service whose IPv4 is off was never published: nothing of meshwright reads it. */
-const infoWithoutIpv4 = (mac: MacState, service: ServiceState): Row =>
-  row(
-    ['-getinfo', service.name],
-    from.unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines'),
-    lines(
-      'IPv6: Automatic',
-      'IPv6 IP address: none',
-      'IPv6 Router: none',
-      `Ethernet Address: ${macAddressOf(mac, service.device)}`,
-    ),
-  );
+const withoutIpv4 = from.unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines');
 
 function getInfo(view: View, service: ServiceState): Row {
-  const { mac } = view;
-  const { ipv4 } = service;
-  if (ipv4.kind === 'off') return infoWithoutIpv4(view.mac, service);
+  const { name, port, device, ipv4 } = service;
+  const args = ['-getinfo', name];
+  const idName = port === 'Wi-Fi' && ipv4.kind !== 'off' ? 'Wi-Fi ID' : 'Ethernet Address';
+  const ipv6 = [
+    'IPv6: Automatic',
+    'IPv6 IP address: none',
+    'IPv6 Router: none',
+    `${idName}: ${macAddressOf(view.mac, device)}`,
+  ];
+  if (ipv4.kind === 'off') return row(args, withoutIpv4, lines(...ipv6));
   const isManual = ipv4.kind === 'manual';
   const address = isManual ? ipv4 : automaticAddress(view, service);
   const router = routerOf(view, service);
@@ -213,20 +201,9 @@ function getInfo(view: View, service: ServiceState): Row {
     address === undefined
       ? []
       : [`IP address: ${address.address}`, `Subnet mask: ${dottedMask(address.prefixLength)}`, `Router: ${router}`];
-  const idName = service.port === 'Wi-Fi' ? 'Wi-Fi ID' : 'Ethernet Address';
-  return row(
-    ['-getinfo', service.name],
-    isManual ? manual : dhcp,
-    lines(
-      isManual ? 'Manual Configuration' : 'DHCP Configuration',
-      ...addressLines,
-      ...(isManual ? [] : ['Client ID: ']),
-      'IPv6: Automatic',
-      'IPv6 IP address: none',
-      'IPv6 Router: none',
-      `${idName}: ${macAddressOf(mac, service.device)}`,
-    ),
-  );
+  const head = isManual ? 'Manual Configuration' : 'DHCP Configuration';
+  const client = isManual ? [] : ['Client ID: '];
+  return row(args, isManual ? manual : dhcp, lines(head, ...addressLines, ...client, ...ipv6));
 }
 
 /** `networksetup`: what ports and services there are, and how services are changed. */
@@ -259,14 +236,14 @@ export const networksetup: Tool = {
     {
       form: '-setdhcp SERVICE',
       source: described,
-      change: ofService((service) => ({ ...service, ipv4: { kind: 'dhcp' } })),
+      change: ofService((before, service) => withService(before, { ...service, ipv4: { kind: 'dhcp' } })),
     },
     {
       form: '-setnetworkserviceenabled SERVICE on|off',
       source: described,
-      change: ofService((service, [state]) => ({ ...service, isEnabled: state === 'on' })),
+      change: ofService((before, service, [state]) => withService(before, { ...service, isEnabled: state === 'on' })),
     },
-    { form: '-removenetworkservice SERVICE', source: described, change: removeService },
+    { form: '-removenetworkservice SERVICE', source: described, change: ofService(withoutService) },
     {
       form: '-createnetworkservice SERVICE HARDWARE-PORT',
       source: from.unconfirmed(

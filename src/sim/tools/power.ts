@@ -96,17 +96,7 @@ const battery: readonly Setting[] = [
   ['disksleep', 10],
 ];
 
-const laptopMains = ({ power }: MacState): readonly Setting[] => [
-  ...laptopCommon,
-  ['displaysleep', 10],
-  ['womp', 1],
-  ['networkoversleep', 0],
-  ['sleep', power.sleepMinutes],
-  ['tcpkeepalive', 1],
-  ['disksleep', power.diskSleepMinutes],
-];
-
-const desktopMains = ({ power }: MacState): readonly Setting[] => [
+const desktopCommon = ({ power }: MacState): readonly Setting[] => [
   ['Sleep On Power Button', 1],
   ['autorestart', power.restartsAfterPowerLoss ? 1 : 0],
   ['powermode', 0],
@@ -115,15 +105,17 @@ const desktopMains = ({ power }: MacState): readonly Setting[] => [
   ['hibernatemode', 0],
   ['powernap', 1],
   ['hibernatefile', '/var/vm/sleepimage'],
+];
+
+const mains = (mac: MacState): readonly Setting[] => [
+  ...(mac.model.isLaptop ? laptopCommon : desktopCommon(mac)),
   ['displaysleep', 10],
   ['womp', 1],
   ['networkoversleep', 0],
-  ['sleep', power.sleepMinutes],
+  ['sleep', mac.power.sleepMinutes],
   ['tcpkeepalive', 1],
-  ['disksleep', power.diskSleepMinutes],
+  ['disksleep', mac.power.diskSleepMinutes],
 ];
-
-const mains = (mac: MacState): readonly Setting[] => (mac.model.isLaptop ? laptopMains(mac) : desktopMains(mac));
 
 const custom = (mac: MacState): string =>
   lines(

@@ -31,7 +31,7 @@ export interface Write {
 }
 
 /** What a write led to, with everything said. `isKnown` is false when the tool only printed its usage. */
-export interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<WriteResult, 'power'> {
+interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<WriteResult, 'power'> {
   readonly fleet: SimulatedFleet;
   readonly isKnown: boolean;
 }

@@ -1,4 +1,4 @@
-import { cableAt, type Dock, hangingAt, isSameEnd } from '../model/cables.ts';
+import { type Cable, cableAt, hangingAt, isSameEnd } from '../model/cables.ts';
 import { linkSpeed, type MacState, peerAt, type ReceptacleState, type Seen } from '../model/fleet.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { seededText } from '../model/seed.ts';
@@ -40,7 +40,7 @@ function bus({ fleet, mac }: View, receptacle: ReceptacleState): AppleJson {
 }
 
 /** What hangs on a bus: the far Mac, and before it the dock, when that stands at this end of the cable. */
-function itemsAt(peer: Seen | undefined, dock: Dock | undefined): readonly AppleJson[] {
+function itemsAt(peer: Seen | undefined, dock: Cable['dock']): readonly AppleJson[] {
   const macs = peer === undefined ? [] : [peerItem(peer)];
   return dock === undefined ? macs : [dockItem(dock.isBlind ? [] : macs)];
 }

@@ -4,7 +4,6 @@ import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { linkEndText, nodeName } from '../../../../src/model/node.ts';
 import type { FaultName } from '../../../../src/sim/faults/faults.ts';
 import type { HandsAct } from '../../../../src/sim/hands.ts';
-import type { SimEvent } from '../../../../src/sim/model/events.ts';
 import { macNamed, type SimulatedFleet } from '../../../../src/sim/model/fleet.ts';
 import {
   append,
@@ -12,6 +11,7 @@ import {
   faultsInForce,
   type History,
   historyText,
+  type SimEvent,
   savedHistory,
   withoutFaults,
 } from '../../../../src/sim/model/history.ts';
