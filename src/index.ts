@@ -21,7 +21,7 @@
  * @module
  */
 export { type ObserveOptions, observeFleet } from './apply/reach/observe.ts';
-export type { NodeWay, Way } from './apply/reach/with-remote.ts';
+export type { NodeWay, Way } from './apply/reach/session.ts';
 export type { LoadedCluster } from './config/load-cluster-with.ts';
 export type { LoadedLock } from './config/lock.ts';
 export type { Diagnostic } from './diagnostics/diagnostic.ts';

@@ -15,7 +15,7 @@ import { quoteNodeText } from '../remote/connect-failure.ts';
 import type { HostKeyVerdict } from '../remote/keys/host-key-trust.ts';
 import { connectWithPassword, diagnoseSudo } from '../remote/keys/password-login.ts';
 import { diagnoseExit, type ExecResult, printedText } from '../remote/remote.ts';
-import { interruption, type LogIn, type UseLimits, type Way, withRemote } from './reach/with-remote.ts';
+import { interruption, type LogIn, type UseLimits, type Way, withRemote } from './reach/session.ts';
 
 /** How a node is entered to install key and rule, and what is missing there. */
 interface InstallAccess {

@@ -5,7 +5,6 @@ import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { type Act, type Step, type StepId, type StepOutcome, stepsBefore } from '../model/step.ts';
 import { onAbort } from '../remote/on-abort.ts';
-import type { StepReport } from './run-report.ts';
 
 /** What running one step gave. */
 export interface StepResult {
@@ -256,4 +255,16 @@ function createLanes(parallel: number) {
       else workByNode.delete(node);
     },
   };
+}
+
+/** How one step came out. */
+export interface StepReport {
+  readonly step: Step;
+  readonly outcome: StepOutcome;
+  /** What went wrong, each with a hint; empty for a step that did its work. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** From its intent to its outcome; 0 for a step that was never begun. */
+  readonly ms: number;
+  /** The group whose failure made this step run; absent for steps of the plan. */
+  readonly rescues?: string;
 }

@@ -1,23 +1,40 @@
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
+import { escapeText } from '../diagnostics/escape.ts';
 import { plainText } from '../diagnostics/prose-text.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import { planJson } from '../engine/plan/plan-json.ts';
 import type { NodeCommand } from '../engine/playbooks/expand.ts';
+import type { DesiredFleet } from '../model/desired.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Step } from '../model/step.ts';
-import { isSameSubject } from '../model/subject.ts';
+import { exitText, isSuccess } from '../model/probe.ts';
+import type { Step, StepId, StepOutcome } from '../model/step.ts';
+import { isSameSubject, nodeSubject } from '../model/subject.ts';
+import { labelled, named, prose } from '../model/text/prose.ts';
+import { quote } from '../node/quote.ts';
 import type { FleetObservation } from '../rack/examination.ts';
-import { executeSteps, type RunStep } from './execute.ts';
-import { leaseHeld } from './lease/take-lease.ts';
+import { forEachLimited } from '../remote/limit-parallel.ts';
+import { onAbort } from '../remote/on-abort.ts';
+import { printedText } from '../remote/remote.ts';
+import { executeSteps, type RunStep, type StepReport } from './execute.ts';
+import type { Journal, JournalEntry } from './journal/journal.ts';
+import { type Controller, claimOf } from './lease/controller.ts';
+import {
+  createLeaseKeeper,
+  type LeaseChange,
+  type LeaseHolder,
+  type LeaseKeeper,
+  type LeaseRefusal,
+  leaseHeld,
+} from './lease/lease-keeper.ts';
 import { observeSessions } from './reach/observe.ts';
-import { type CommandReport, runCommands } from './run-commands.ts';
-import type { RunOptions } from './run-options.ts';
-import { createParts, isInterrupted, newSession, type Parts, record, sessionOf, wayOf } from './run-parts.ts';
-import type { LeaseRefusal, RunReport, StepReport } from './run-report.ts';
+import { type NodeWay, openSession, type Session, type UseLimits, type Way } from './reach/session.ts';
+import type { RunTiming } from './run-timing.ts';
 import type { StepContext, StepProgress } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
+import type { NodeUnlock } from './unlock-node.ts';
 
 /** A run that is going on: one journal, one connection per node and one lease per node for all of its plans. */
 export interface OpenRun {
@@ -222,3 +239,293 @@ function reportOf(parts: Parts, steps: readonly StepReport[], refusals: readonly
 const isFirstOfItsLoss = (one: Diagnostic, at: number, all: readonly Diagnostic[]): boolean =>
   one.code !== 'lease/lost' ||
   all.findIndex(({ code, subject }) => code === one.code && isSameSubject(subject, one.subject)) === at;
+
+/** How the user's own commands came out. */
+interface CommandReport {
+  readonly refusals: readonly LeaseRefusal[];
+  /** Nodes on which the command is not known to have ended well, by name. */
+  readonly failed: readonly NodeName[];
+  /** Nodes on which there was nothing to do. */
+  readonly spared: readonly NodeName[];
+  readonly isInterrupted: boolean;
+  readonly isLeaseLost: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Of both streams together; what a command prints is only looked at when it fails. */
+const maxBytes = 1_048_576;
+const shownCharacters = 300;
+
+type Ran = 'done' | 'spared' | Diagnostic;
+
+/** Runs commands of a playbook, one per node, at most `parallel` at once. */
+async function runCommands(commands: readonly NodeCommand[], deadlineMs: number, parts: Parts): Promise<CommandReport> {
+  const taken = await parts.keeper.take(commands.map(({ node }) => node));
+  const ran = new Map<NodeName, Ran>();
+  if (taken.kind === 'taken') {
+    await forEachLimited(commands, parts.options.parallel, async (command) => {
+      const isOver = isInterrupted(parts) || parts.keeper.lost.aborted || parts.halted.signal.aborted;
+      if (!isOver) ran.set(command.node, await runOne(command, deadlineMs, parts));
+    });
+  }
+  const refusals = taken.kind === 'refused' ? taken.refusals : [];
+  const problems = [...ran.values()].flatMap((one) => (typeof one === 'string' ? [] : [one]));
+  const nodes = commands.map(({ node }) => node).sort();
+  return {
+    refusals,
+    failed: nodes.filter((node) => ran.get(node) !== 'done' && ran.get(node) !== 'spared'),
+    spared: nodes.filter((node) => ran.get(node) === 'spared'),
+    isInterrupted: isInterrupted(parts),
+    isLeaseLost: parts.keeper.lost.aborted,
+    diagnostics: [
+      ...parts.problems.splice(0),
+      ...refusals.map(({ node, holder }) => leaseHeld(node, holder)),
+      ...problems,
+    ],
+  };
+}
+
+async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number, parts: Parts): Promise<Ran> {
+  const hold = parts.keeper.hold(node);
+  if (hold.kind === 'none') return hold.diagnostics[0];
+  if (unless !== undefined) {
+    const checked = await send(node, unless, deadlineMs, parts);
+    if (checked === 'done') return 'spared';
+    if (checked.isUnknown) return checked.problem;
+  }
+  const step = `${node}/run`;
+  const about = { act: 'run', class: 'once', effect: 'none', changes: [] } as const;
+  if (!record(parts, { phase: 'intent', step, node, ...about })) return notWritten(node);
+  const startedAtMs = performance.now();
+  const sent = await send(node, command, deadlineMs, parts);
+  record(parts, {
+    phase: 'outcome',
+    step,
+    node,
+    outcome: sent === 'done' ? 'changed' : sent.isUnknown ? 'unknown' : 'failed',
+    ms: Math.round(performance.now() - startedAtMs),
+    problems: sent === 'done' ? [] : [{ code: sent.problem.code, detail: plainText(sent.problem.detail) }],
+  });
+  return sent === 'done' ? 'done' : sent.problem;
+}
+
+async function send(
+  node: NodeName,
+  words: readonly string[],
+  deadlineMs: number,
+  parts: Parts,
+): Promise<'done' | { readonly isUnknown: boolean; readonly problem: Diagnostic }> {
+  const command = words.map(quote).join(' ');
+  const startedAtMs = performance.now();
+  const asked = sessionOf(parts, node).ask(() => ({ name: 'run', command, deadlineMs, maxBytes }));
+  const answer = await untilInterrupted(asked, parts.options);
+  if (answer === 'given-up') return { isUnknown: true, problem: notAwaited(node, words) };
+  if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };
+  const { exit, stdout, stderr } = printedText(answer.result);
+  if (isSuccess(exit)) return 'done';
+  const said = escapeText((stderr || stdout || 'without a word').trim().slice(0, shownCharacters));
+  const problem = diagnose('task/command-failed', {
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${words.join(' ')}: ${exitText(exit)}: ${said}`,
+    command: { argv: words, exit, durationMs: Math.round(performance.now() - startedAtMs), stdout, stderr },
+  });
+  return { isUnknown: exit.kind === 'unknown', problem };
+}
+
+/** After an interrupt a command has a moment to end; nobody waits for its whole deadline. */
+async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts['options']): Promise<T | 'given-up'> {
+  let forget = (): void => undefined;
+  const givenUp = new Promise<'given-up'>((resolve) => {
+    forget = onAbort(signal, () => void setTimeout(() => resolve('given-up'), timing.interruptMs).unref());
+  });
+  return Promise.race([asked, givenUp]).finally(forget);
+}
+
+const notAwaited = (node: NodeName, words: readonly string[]): Diagnostic =>
+  diagnose('task/command-failed', {
+    subject: nodeSubject(node),
+    detail: prose`${labelled(node)}${words.join(' ')}: it had not ended when this run was interrupted; it may still run there.`,
+  });
+
+const notWritten = (node: NodeName): Diagnostic =>
+  diagnose('journal/cannot-write', {
+    subject: nodeSubject(node),
+    detail: prose`The command for ${named(node)} was not sent: it could not be written down first.`,
+  });
+
+/** What the pieces of a run share. */
+interface Parts {
+  readonly options: RunOptions;
+  readonly ways: ReadonlyMap<NodeName, Way>;
+  readonly sessions: Map<NodeName, Session>;
+  readonly keeper: LeaseKeeper;
+  /** Aborted when the journal cannot be written any more. */
+  readonly halted: AbortController;
+  /** Problems of the run itself. */
+  readonly problems: Diagnostic[];
+}
+
+/** The parts of a run that has not asked any node yet. */
+function createParts(options: RunOptions): Parts {
+  const { journal, verb, controller, timing, leaseWaitMs, signal, deadlineMs } = options;
+  const since = new Date().toISOString();
+  const claim = claimOf(controller, { run: journal.runId, verb, phase: 'starting', since });
+  const keeper = createLeaseKeeper({
+    claim,
+    controller,
+    timing,
+    waitMs: leaseWaitMs,
+    askMs: deadlineMs,
+    ...given({ signal }),
+    session: (node) => sessionOf(parts, node),
+    onChange: (change) => tellLease(parts, change),
+  });
+  const parts: Parts = {
+    options,
+    ways: new Map(options.ways.map(({ node, way }) => [node, way])),
+    sessions: new Map(),
+    keeper,
+    halted: new AbortController(),
+    problems: [],
+  };
+  return parts;
+}
+
+/** The one session of a node, opened when it is first needed. */
+function sessionOf(parts: Parts, node: NodeName): Session {
+  const known = parts.sessions.get(node);
+  if (known) return known;
+  const session = newSession(parts, node);
+  parts.sessions.set(node, session);
+  return session;
+}
+
+/** One that is not kept: over a connection of its own, made when it is first used. */
+function newSession(parts: Parts, node: NodeName): Session {
+  const { deadlineMs, onRemote, onEvent, timing } = parts.options;
+  const onReconnect = (_node: NodeName, attempt: number): void => onEvent({ kind: 'reconnecting', node, attempt });
+  const limits = { deadlineMs, retryMs: timing.retryMs, ...given({ onRemote }), onReconnect };
+  return openSession({ node, way: wayOf(parts, node) }, limits);
+}
+
+/** @throws Error when the run was given no way to it, which is a bug of the caller */
+function wayOf({ ways }: Parts, node: NodeName): Way {
+  const way = ways.get(node);
+  if (!way) throw new Error(`the run was given no way to ${node}`);
+  return way;
+}
+
+/** Whether a signal has asked the run to end. */
+export const isInterrupted = ({ options }: Parts): boolean => options.signal?.aborted === true;
+
+/** Whether it is written down. What cannot be written ends the run: nothing more is begun. */
+function record({ options, halted, problems }: Parts, entry: JournalEntry): boolean {
+  try {
+    options.journal.write(entry);
+    return true;
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    if (!halted.signal.aborted) problems.push(...error.diagnostics);
+    halted.abort();
+    return false;
+  }
+}
+
+function tellLease(parts: Parts, { node, phase, token, holder }: LeaseChange): void {
+  if (phase !== 'waiting' && phase !== 'expired') {
+    record(parts, { phase: 'lease', node, state: phase, ...given({ token }) });
+  }
+  if (phase === 'lost') {
+    const detail = prose`${labelled(node)}the lease of run ${parts.options.journal.runId} is not there any more.`;
+    parts.problems.push(diagnose('lease/lost', { subject: nodeSubject(node), detail }));
+  }
+  parts.options.onEvent({ kind: 'lease', node, phase, ...given({ holder }) });
+}
+
+/** What came of running one plan. Whether the nodes are as they should be is for the next observation to say. */
+export interface RunReport {
+  readonly runId: string;
+  /** Every step of the plan in its order, then the rescues that ran. */
+  readonly steps: readonly StepReport[];
+  /** Set when nothing was begun because others hold these nodes (exit 75). */
+  readonly refusals: readonly LeaseRefusal[];
+  /** Somebody else held a lease before, and the nodes are not as the plan has seen them: nothing of it was begun. */
+  readonly isStale?: boolean;
+  /** A signal ended it. */
+  readonly isInterrupted: boolean;
+  /** Somebody took the lease of a node away while it ran; nothing was begun any more after that. */
+  readonly isLeaseLost: boolean;
+  /** Problems of the run itself, and those of all steps, in the order in which they came up. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What a run needs besides its plan. Times and ids are arguments: the caller reads clocks and makes tokens. */
+export interface RunOptions extends UseLimits {
+  /** The ways to all nodes of the plan, and to those that its gates look at. */
+  readonly ways: readonly NodeWay[];
+  /** The settled file that the plan was made from: gates read the same properties. */
+  readonly desired: DesiredFleet;
+  /** As it was typed: `apply`; shown to whoever meets the lease. */
+  readonly verb: string;
+  readonly controller: Controller;
+  /** Opened for this run; the caller closes it. Its run id names the run. */
+  readonly journal: Journal;
+  /** On how many nodes steps run at once. */
+  readonly parallel: number;
+  /** 32 hexadecimal digits, new for every observation. */
+  readonly newToken: () => string;
+  readonly timing: RunTiming;
+  /** How long somebody else's living lease is waited for, after which the run is refused; 0 unless `--lease-wait`. */
+  readonly leaseWaitMs: number;
+  readonly onEvent: RunListener;
+  /**
+   * Told when the leases of a plan are held and before its first step, which waits for it. What it throws ends the run.
+   */
+  readonly onLeased?: () => Promise<void>;
+  /** Told before the script that takes the way into a node away, which is not sent until this is done. */
+  readonly onWithdraw?: (node: NodeName) => Promise<void>;
+  /** Unlocks a Mac that came back locked at FileVault, where that needs no person; absent when none can be. */
+  readonly unlock?: NodeUnlock;
+}
+
+/** Told while a plan runs, in the order in which things happen. Times are the listener's: events carry durations only. */
+export type RunEvent =
+  /** The run has its journal; `nodes` get a lease before the first step. */
+  | { readonly kind: 'run-started'; readonly runId: string; readonly nodes: readonly NodeName[] }
+  /** `waiting`: somebody holds it and it is watched whether they still live; `expired`: they do not, it is taken over. */
+  | {
+      readonly kind: 'lease';
+      readonly node: NodeName;
+      readonly phase: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
+      readonly holder?: LeaseHolder;
+    }
+  /** A connection to a node broke off and is being made again. */
+  | { readonly kind: 'reconnecting'; readonly node: NodeName; readonly attempt: number }
+  | { readonly kind: 'step-started'; readonly step: Step; readonly rescues?: string }
+  /** Bytes for steps that move some; `text` says what is waited for (`rank 2 is not listening`, `boot session is the old one`). */
+  | {
+      readonly kind: 'step-progress';
+      readonly step: StepId;
+      readonly node: NodeName;
+      readonly doneBytes?: number;
+      readonly totalBytes?: number;
+      readonly text?: string;
+    }
+  | {
+      readonly kind: 'step-ended';
+      readonly step: Step;
+      readonly outcome: StepOutcome;
+      readonly ms: number;
+      readonly diagnostics: readonly Diagnostic[];
+      readonly rescues?: string;
+    }
+  /** A member of a group failed, or the run was interrupted inside it: its rescue begins. */
+  | { readonly kind: 'rescue-started'; readonly group: string }
+  /** The plan has ended, in whatever way; the run may go on with another one. */
+  | { readonly kind: 'plan-ended' }
+  /** A signal came: nothing new is begun, what runs is awaited for a moment. */
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'run-ended' };
+
+/** Listens to a run; it must not throw. */
+export type RunListener = (event: RunEvent) => void;

@@ -4,7 +4,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { given } from '../model/given.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import { diskText, durationText } from '../model/text/units.ts';
-import type { RunEvent, RunListener } from './run-options.ts';
+import type { RunEvent, RunListener } from './open-run.ts';
 
 /** The terminal that a run is shown on. */
 interface RunScreen {

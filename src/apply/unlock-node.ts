@@ -13,7 +13,7 @@ import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-lo
 import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
 import { lookAtHostKey, type ShownKey } from './enroll-node.ts';
 import { observeFleet } from './reach/observe.ts';
-import { interruption, type UseLimits, type Way } from './reach/with-remote.ts';
+import { interruption, type UseLimits, type Way } from './reach/session.ts';
 import { pause, type RunTiming } from './run-timing.ts';
 
 type OpenWay = Extract<Way, { kind: 'way' }>;

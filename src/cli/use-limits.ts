@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { UseLimits } from '../apply/reach/with-remote.ts';
+import type { UseLimits } from '../apply/reach/session.ts';
 import { type RunTiming, realTiming, scaledTiming } from '../apply/run-timing.ts';
 import { cannotWrite } from './files/write-file.ts';
 import type { Run } from './verb.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { wayTo as straightWay, type WayChange } from '../rack/running.ts';
 import { firstApply } from './apply.ts';

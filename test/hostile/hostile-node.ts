@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import type { RunNode } from '../../src/sim/hosts/control/run-folder.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { type FaultExec, type Faults, startFaultServer } from '../sshd/fault-server.ts';

@@ -1,4 +1,4 @@
-import { type NodeWay, withRemote } from '../../src/apply/reach/with-remote.ts';
+import { type NodeWay, withRemote } from '../../src/apply/reach/session.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { allProbes } from '../../src/engine/observe/facts.ts';
 import type { Answer, Asked } from '../../src/model/probe.ts';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import { factsJson } from '../../src/engine/observe/facts-json.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { keeperLabel } from '../../src/node/paths/keeper-files.ts';

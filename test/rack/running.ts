@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ssh2, { type Client, type ConnectConfig } from 'ssh2';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import type { PinnedKey } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { nodeName } from '../../src/model/node.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Journal, JournalEntry } from '../../src/apply/journal/journal.ts';
 import type { Controller } from '../../src/apply/lease/controller.ts';
-import type { RunEvent, RunOptions } from '../../src/apply/run-options.ts';
+import type { RunEvent, RunOptions } from '../../src/apply/open-run.ts';
 import { type RunTiming, realTiming } from '../../src/apply/run-timing.ts';
 import type { Plan, Rescue } from '../../src/engine/plan/plan.ts';
 import type { Step } from '../../src/model/step.ts';

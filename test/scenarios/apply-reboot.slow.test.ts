@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunEvent, RunOptions, RunReport } from '../../src/apply/open-run.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import type { RunEvent, RunOptions } from '../../src/apply/run-options.ts';
-import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';

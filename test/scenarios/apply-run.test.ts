@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/apply/run-options.ts';
-import type { RunReport } from '../../src/apply/run-report.ts';
+import type { RunEvent, RunReport } from '../../src/apply/open-run.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../src/diagnostics/diagnostic.ts';
 import type { Step } from '../../src/model/step.ts';

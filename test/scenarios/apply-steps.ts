@@ -1,8 +1,8 @@
 /** Small steps for runs on the rack of apply-rack.ts, and what is read from such a run. */
 
 import { afterEach } from 'vitest';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
-import type { RunReport } from '../../src/apply/run-report.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Patch, Step } from '../../src/model/step.ts';

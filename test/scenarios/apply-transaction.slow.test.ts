@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport } from '../../src/apply/run-report.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
 import { realTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/apply/journal/journal.ts';
-import type { RunReport } from '../../src/apply/run-report.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';

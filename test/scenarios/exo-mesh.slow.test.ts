@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'n
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport } from '../../src/apply/run-report.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Act } from '../../src/model/step.ts';
 import { mostLogBytes } from '../../src/node/paths/own-paths.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Controller } from '../../src/apply/lease/controller.ts';
-import type { RunReport } from '../../src/apply/run-report.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { first, pairFile, second } from './converge-file.ts';

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { eventually, type RunningRack } from '../rack/running.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ObserveOptions, observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
 import { factsJson } from '../../src/engine/observe/facts-json.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';

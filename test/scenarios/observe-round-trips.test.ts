@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import { type ProxyCounts, type ProxyOptions, startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';

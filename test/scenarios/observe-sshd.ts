@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { writeForcedCommand } from '../sshd/forced-command.ts';
 import { type Sshd, startSshd } from '../sshd/start-sshd.ts';

@@ -1,6 +1,4 @@
-import { openRun } from '../../src/apply/open-run.ts';
-import type { RunOptions } from '../../src/apply/run-options.ts';
-import type { RunReport } from '../../src/apply/run-report.ts';
+import { openRun, type RunOptions, type RunReport } from '../../src/apply/open-run.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 
 /**

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { NodeWay } from '../../src/apply/reach/with-remote.ts';
+import type { NodeWay } from '../../src/apply/reach/session.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { exampleText } from '../../src/cli/sim/sim-example.ts';
 import type { Goal } from '../../src/engine/goals/goal.ts';

@@ -17,8 +17,7 @@ import { isRunning, seeMember } from '../../rack/placement/members.ts';
 import { placementsFact } from '../../rack/placement/observed/fact.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
-import type { Session } from './session.ts';
-import { type LogIn, type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
+import { type LogIn, type NodeWay, type Session, type UseLimits, withRemote } from './session.ts';
 
 /** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
 export interface ObserveOptions extends UseLimits {

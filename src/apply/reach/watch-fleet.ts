@@ -11,8 +11,7 @@ import { factNamed } from '../../rack/fact.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
 import { pause } from '../run-timing.ts';
 import { observeSessions } from './observe.ts';
-import { openSession, type Session } from './session.ts';
-import type { NodeWay, UseLimits } from './with-remote.ts';
+import { type NodeWay, openSession, type Session, type UseLimits } from './session.ts';
 
 /** How a fleet is looked at again and again. */
 export interface WatchOptions extends UseLimits {

@@ -5,8 +5,7 @@ import type { Step } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { StepResult } from '../execute.ts';
-import type { Session } from '../reach/session.ts';
-import type { Way } from '../reach/with-remote.ts';
+import type { Session, Way } from '../reach/session.ts';
 import { pause, type RunTiming } from '../run-timing.ts';
 import type { NodeUnlock } from '../unlock-node.ts';
 

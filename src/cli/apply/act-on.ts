@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { PlaybookReport } from '../../apply/playbook-report.ts';
-import type { StepReport } from '../../apply/run-report.ts';
+import type { StepReport } from '../../apply/execute.ts';
+import type { PlaybookReport } from '../../apply/run-playbook.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/goal.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';

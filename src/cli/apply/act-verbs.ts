@@ -1,4 +1,4 @@
-import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import type { PlaybookReport } from '../../apply/run-playbook.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';

@@ -1,6 +1,6 @@
-import { leaseHeld } from '../../apply/lease/take-lease.ts';
-import type { PlaybookReport, PlaybookWork } from '../../apply/playbook-report.ts';
-import type { LeaseRefusal, StepReport } from '../../apply/run-report.ts';
+import type { StepReport } from '../../apply/execute.ts';
+import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts';
+import type { PlaybookReport, PlaybookWork } from '../../apply/run-playbook.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/goal.ts';

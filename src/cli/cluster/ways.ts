@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { NodeWay, Way } from '../../apply/reach/with-remote.ts';
+import type { NodeWay, Way } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';

@@ -6,7 +6,7 @@ import {
   type InstallResult,
   installAccess,
 } from '../../apply/enroll-node.ts';
-import { type LogIn, sharedLogin, type Way } from '../../apply/reach/with-remote.ts';
+import { type LogIn, sharedLogin, type Way } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';

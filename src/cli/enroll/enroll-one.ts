@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lookAtHostKey, type ShownKey } from '../../apply/enroll-node.ts';
 import { observeFleet } from '../../apply/reach/observe.ts';
-import { interruption, type LogIn, type Way } from '../../apply/reach/with-remote.ts';
+import { interruption, type LogIn, type Way } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { ShownKey } from '../../apply/enroll-node.ts';
-import { interruption, type LogIn } from '../../apply/reach/with-remote.ts';
+import { interruption, type LogIn } from '../../apply/reach/session.ts';
 import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';

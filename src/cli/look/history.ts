@@ -1,5 +1,4 @@
-import { type JournalRecord, journalFolder } from '../../apply/journal/journal.ts';
-import { type RecordedRun, readJournals } from '../../apply/journal/read-journals.ts';
+import { type JournalRecord, journalFolder, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';

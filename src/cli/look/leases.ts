@@ -1,8 +1,7 @@
 import { newRunId } from '../../apply/journal/journal.ts';
 import { claimOf, thisController } from '../../apply/lease/controller.ts';
-import { type Released, releaseDeadLease, releaseLeaseOf } from '../../apply/lease/take-lease.ts';
-import { openSession } from '../../apply/reach/session.ts';
-import type { NodeWay } from '../../apply/reach/with-remote.ts';
+import { type Released, releaseDeadLease, releaseLeaseOf } from '../../apply/lease/lease-keeper.ts';
+import { type NodeWay, openSession } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';

@@ -1,5 +1,4 @@
-import { journalFolder } from '../../apply/journal/journal.ts';
-import { type RecordedRun, readJournals } from '../../apply/journal/read-journals.ts';
+import { journalFolder, type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type NodeWay, type UseLimits, withRemote } from '../../apply/reach/with-remote.ts';
+import { type NodeWay, type UseLimits, withRemote } from '../../apply/reach/session.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';

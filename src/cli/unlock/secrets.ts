@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { observeFleet } from '../../apply/reach/observe.ts';
-import type { NodeWay } from '../../apply/reach/with-remote.ts';
+import type { NodeWay } from '../../apply/reach/session.ts';
 import { keyIfLocked } from '../../apply/unlock-node.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RunReport } from '../../../src/apply/run-report.ts';
+import type { RunReport } from '../../../src/apply/open-run.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { isSuccess } from '../../../src/model/probe.ts';
 import type { RemoteListener } from '../../../src/remote/remote.ts';

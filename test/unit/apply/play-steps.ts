@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ExecuteOptions, executeSteps, type RunStep, type StepResult } from '../../../src/apply/execute.ts';
-import type { StepReport } from '../../../src/apply/run-report.ts';
+import {
+  type ExecuteOptions,
+  executeSteps,
+  type RunStep,
+  type StepReport,
+  type StepResult,
+} from '../../../src/apply/execute.ts';
 import type { Rescue } from '../../../src/engine/plan/plan.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitFor } from '../../../src/apply/playbook-work.ts';
+import { waitFor } from '../../../src/apply/run-playbook.ts';
 import { realTiming } from '../../../src/apply/run-timing.ts';
 import { onFallback } from '../../../src/desired/layouts.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';

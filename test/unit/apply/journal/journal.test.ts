@@ -14,8 +14,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { journalFolder, newRunId, openJournal } from '../../../../src/apply/journal/journal.ts';
-import { parseJournal, readJournals } from '../../../../src/apply/journal/read-journals.ts';
+import {
+  journalFolder,
+  newRunId,
+  openJournal,
+  parseJournal,
+  readJournals,
+} from '../../../../src/apply/journal/journal.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { runModule } from '../../own-process.ts';
 

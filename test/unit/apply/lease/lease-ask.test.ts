@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepLease } from '../../../../src/apply/lease/take-lease.ts';
+import { keepLease } from '../../../../src/apply/lease/lease-keeper.ts';
 import type { Exit } from '../../../../src/model/probe.ts';
 
 describe('the renewal of a lease', () => {

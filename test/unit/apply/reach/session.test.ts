@@ -1,11 +1,11 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import {
+  type NodeWay,
   openSession,
   type Session,
   type SessionAnswer,
   type SessionOptions,
 } from '../../../../src/apply/reach/session.ts';
-import type { NodeWay } from '../../../../src/apply/reach/with-remote.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { exitText } from '../../../../src/model/probe.ts';

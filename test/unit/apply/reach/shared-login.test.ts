@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { type LogIn, type Reached, sharedLogin, withRemote } from '../../../../src/apply/reach/with-remote.ts';
+import { type LogIn, type Reached, sharedLogin, withRemote } from '../../../../src/apply/reach/session.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { nodeName } from '../../../../src/model/node.ts';

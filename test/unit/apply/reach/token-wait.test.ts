@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasLostMeshes, observeFleet, type SeenSoFar } from '../../../../src/apply/reach/observe.ts';
-import type { LogIn, NodeWay } from '../../../../src/apply/reach/with-remote.ts';
+import type { LogIn, NodeWay } from '../../../../src/apply/reach/session.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { tokenProbes, unaskingProbes } from '../../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../../src/model/node.ts';

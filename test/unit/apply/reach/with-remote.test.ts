@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { type NodeWay, type Reached, withRemote } from '../../../../src/apply/reach/with-remote.ts';
+import { type NodeWay, type Reached, withRemote } from '../../../../src/apply/reach/session.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { nodeName } from '../../../../src/model/node.ts';

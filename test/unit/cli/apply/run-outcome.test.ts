@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/playbook-report.ts';
-import type { RunReport, StepReport } from '../../../../src/apply/run-report.ts';
+import type { StepReport } from '../../../../src/apply/execute.ts';
+import type { RunReport } from '../../../../src/apply/open-run.ts';
+import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/run-playbook.ts';
 import {
   codeForLook,
   codeForPending,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Released } from '../../../../src/apply/lease/take-lease.ts';
+import type { Released } from '../../../../src/apply/lease/lease-keeper.ts';
 import { freedBy, holdText } from '../../../../src/cli/look/leases.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { asText } from '../../as-text.ts';
