@@ -1,7 +1,7 @@
 import { everyNode, nodesToSee } from '../desired/layouts.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { type Goal, withUndrained } from '../engine/goals/goal.ts';
+import { type Goal, withUndrained } from '../engine/goals/scope.ts';
 import { makePlan } from '../engine/plan/make-plan.ts';
 import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
 import { seenProperties } from '../engine/plan/properties.ts';

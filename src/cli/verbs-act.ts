@@ -148,7 +148,7 @@ ${exits}
 
 Examples:
   meshwright hold studio-3 --reason "power supply" --until 2026-12-01`,
-    load: async () => (await import('./apply/hold.ts')).hold,
+    load: async () => (await import('./apply/act-verbs.ts')).hold,
   },
   {
     name: 'release',
@@ -161,7 +161,7 @@ ${exits}
 
 Examples:
   meshwright release studio-3`,
-    load: async () => (await import('./apply/hold.ts')).release,
+    load: async () => (await import('./apply/act-verbs.ts')).release,
   },
   {
     name: 'unlock',

@@ -21,7 +21,7 @@ file is invalid. 5: nothing was changed.
 Examples:
   meshwright run ./night.yaml
   meshwright run ./night.yaml studio-1 --yes --allow reboot`,
-    load: async () => (await import('./apply/run.ts')).runFile,
+    load: async () => (await import('./apply/act-on.ts')).runFile,
   },
   {
     name: 'sim up',

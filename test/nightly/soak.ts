@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { NodeWay } from '../../src/apply/reach/session.ts';
-import { factsJson } from '../../src/engine/observe/facts-json.ts';
+import { factsJson } from '../../src/engine/observe/facts.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { keeperLabel } from '../../src/node/paths/keeper-files.ts';
 import { readValue } from '../../src/rack/fact.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../src/engine/goals/goal.ts';
+import type { Goal } from '../../src/engine/goals/scope.ts';
 import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';

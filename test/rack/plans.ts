@@ -4,7 +4,7 @@ import { onFallback } from '../../src/desired/layouts.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { configurePlacement } from '../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../src/drivers/contract/driver.ts';
-import type { Goal } from '../../src/engine/goals/goal.ts';
+import type { Goal } from '../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../src/engine/observe/facts.ts';
 import { makePlan as make } from '../../src/engine/plan/make-plan.ts';
 import type { Plan, Reason, Waiting } from '../../src/engine/plan/plan.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Goal } from '../../src/engine/goals/goal.ts';
+import type { Goal } from '../../src/engine/goals/scope.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { first, second } from './converge-file.ts';

@@ -11,7 +11,7 @@ import { codeForPlan } from '../../src/cli/apply/run-outcome.ts';
 import { emptyLock } from '../../src/config/lock.ts';
 import { type SettledFleet, withNodes, withoutFormerNetworks } from '../../src/desired/settle/settle.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
-import { fleetWithout, type Goal, targetsForGoal } from '../../src/engine/goals/goal.ts';
+import { fleetWithout, type Goal, targetsForGoal } from '../../src/engine/goals/scope.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import { isEmptyPlan, type Plan } from '../../src/engine/plan/plan.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Goal } from '../../src/engine/goals/goal.ts';
+import type { Goal } from '../../src/engine/goals/scope.ts';
 import { read } from '../../src/rack/fact.ts';
 import { doormenFact } from '../../src/rack/records/gateways-fact.ts';
 import { eventually } from '../rack/running.ts';

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { allProbes } from '../../src/engine/observe/facts.ts';
-import { factsJson } from '../../src/engine/observe/facts-json.ts';
-import { parseFacts } from '../../src/engine/observe/parse-facts.ts';
+import { allProbes, factsJson, parseFacts } from '../../src/engine/observe/facts.ts';
 import type { Answer } from '../../src/model/probe.ts';
 import { parseFrames } from '../../src/node/frames.ts';
 import { printFrames, type Recording, recordFrames, saidBy } from '../hostile/recorded-frames.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ObserveOptions, observeFleet } from '../../src/apply/reach/observe.ts';
 import type { NodeWay } from '../../src/apply/reach/session.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
-import { factsJson } from '../../src/engine/observe/facts-json.ts';
+import { factsJson } from '../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import { type RunningFleet, type StartFleetOptions, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';

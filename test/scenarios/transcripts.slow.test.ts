@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { NodeWay } from '../../src/apply/reach/session.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { exampleText } from '../../src/cli/sim/sim-example.ts';
-import type { Goal } from '../../src/engine/goals/goal.ts';
+import type { Goal } from '../../src/engine/goals/scope.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';

@@ -1,8 +1,15 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
-import { allProbes, type FactName, quietProbes, tokenProbes, unaskingProbes } from '../../engine/observe/facts.ts';
-import { factsWithoutAnswer, parseFacts } from '../../engine/observe/parse-facts.ts';
-import { probesOf } from '../../engine/observe/probes-of.ts';
+import {
+  allProbes,
+  type FactName,
+  factsWithoutAnswer,
+  parseFacts,
+  probesOf,
+  quietProbes,
+  tokenProbes,
+  unaskingProbes,
+} from '../../engine/observe/facts.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';

@@ -1,7 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { FactName } from '../../engine/observe/facts.ts';
-import { factsWithoutAnswer } from '../../engine/observe/parse-facts.ts';
+import { type FactName, factsWithoutAnswer } from '../../engine/observe/facts.ts';
 import type { Facts, NodeObservation } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';

@@ -1,10 +1,10 @@
+import { thisController } from '../../apply/lease/controller.ts';
 import type { PlaybookReport } from '../../apply/run-playbook.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
-import type { Goal } from '../../engine/goals/goal.ts';
-import { fleetForGoal } from '../../engine/goals/goal.ts';
+import { fleetForGoal, type Goal } from '../../engine/goals/scope.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
@@ -13,7 +13,9 @@ import type { NodeName } from '../../model/node.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import { dayOf, isDayOver } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
+import type { HoldWish } from '../../rack/hold/resource.ts';
 import { doorNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
@@ -21,7 +23,7 @@ import { amongApplied, namedNodes, namedPlacements } from '../cluster/targets.ts
 import { openWays } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GuardedEffect } from '../plan/consent.ts';
-import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { type Action, actOn, playbookOf, shippedPlaybook } from './act-on.ts';
 import { toldToGoOff } from './run-outcome.ts';
 
@@ -224,3 +226,61 @@ function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[]
         prose`  ${meshwright('apply')}`,
       ];
 }
+
+const usualReason = 'no reason was given';
+const longestReason = 200;
+
+/** `hold NODE…|--all`: writes down on nodes that they are to be left alone. */
+export const hold: VerbBody = async (run) => {
+  const reason = readReason(run);
+  const until = readUntil(run);
+  const by = (await thisController()).name;
+  const since = dayOf(Date.now());
+  return keep(run, 'hold', { reason, by, since, ...given({ until }) });
+};
+
+/** `release NODE…|--all`: ends that. */
+export const release: VerbBody = (run) => keep(run, 'release', undefined);
+
+function readReason(run: Run): string {
+  const reason = (textOption(run, 'reason') ?? usualReason).trim();
+  if (reason === '' || reason.length > longestReason || /\p{C}/u.test(reason)) {
+    throw usageError('The reason is no reason.', `Say it in one line of at most ${longestReason} characters.`);
+  }
+  return reason;
+}
+
+function readUntil(run: Run): string | undefined {
+  const until = textOption(run, 'until');
+  if (until === undefined) return undefined;
+  // Parsed and written again, the 31st of June is another day.
+  const epochMs = /^20\d\d-\d\d-\d\d$/.test(until) ? Date.parse(`${until}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(epochMs) || dayOf(epochMs) !== until) {
+    throw usageError(`"${until}" is no day for --until.`, 'Say the last day as 2026-12-01.');
+  }
+  if (isDayOver(until, Date.now())) throw usageError(`${until} is over.`, 'Say a day that is not.');
+  return until;
+}
+
+async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']): Promise<ExitCode> {
+  const cluster = settleFromLock(run);
+  const { fleet } = cluster;
+  const chosen = namedNodes(run, fleet);
+  const nodes = chosen.map(({ name }) => name);
+  const wish: HoldWish = { nodes, ...given({ hold: said }) };
+  const ways = openWays(run, cluster.opened);
+  const inFile = chosen.filter((node) => node.hold !== undefined).map(({ name }) => name);
+  const action = {
+    verb,
+    playbook: playbookOf(verb, { kind: 'hold', wish }),
+    scope: { desired: fleet, targets: nodes },
+    named: [],
+    judged: nodes,
+    goal: { kind: 'hold' as const, ...wish },
+    ...(verb === 'release' && inFile.length > 0 ? { closing: () => [stillHeld(inFile)] } : {}),
+  };
+  return actOn(run, action, { cluster, ways });
+}
+
+const stillHeld = (nodes: readonly string[]): string =>
+  `The cluster file goes on holding ${nodes.join(', ')}: take \`hold\` out there.`;

@@ -23,7 +23,7 @@ import { keepLock } from '../cluster/lock-file.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
-import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
+import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/observe-fleet.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
 import { narrowed, planDocument, readApplyWords, requireSame } from '../plan/plan-document.ts';
 import { showPlan } from '../plan/show-plan.ts';

@@ -3,7 +3,7 @@ import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts'
 import type { PlaybookReport, PlaybookWork } from '../../apply/run-playbook.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
-import type { Goal } from '../../engine/goals/goal.ts';
+import type { Goal } from '../../engine/goals/scope.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';

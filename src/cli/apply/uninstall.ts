@@ -2,7 +2,7 @@ import type { PlaybookReport } from '../../apply/run-playbook.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
-import { fleetWithout, type Goal } from '../../engine/goals/goal.ts';
+import { fleetWithout, type Goal } from '../../engine/goals/scope.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
@@ -16,8 +16,7 @@ import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.t
 import { namedNodes } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { LookedPlan } from '../look/look-and-plan.ts';
-import { observeNodes } from '../look/observe-fleet.ts';
+import { type LookedPlan, observeNodes } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
 import { showPlan } from '../plan/show-plan.ts';
 import type { Run, VerbBody } from '../verb.ts';

@@ -1,8 +1,6 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { FactName } from '../../engine/observe/facts.ts';
-import { registry } from '../../engine/observe/facts.ts';
-import { factsJson } from '../../engine/observe/facts-json.ts';
+import { type FactName, factsJson, registry } from '../../engine/observe/facts.ts';
 import type { FactsDocument, FactsNode } from '../../model/documents.generated.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';

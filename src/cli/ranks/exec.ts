@@ -15,8 +15,14 @@ import { namedNodes } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { outcomeDiagnostics } from '../look/observe-fleet.ts';
-import { type Console, diagnosticsJson, outputWritten, showDiagnostics, showJsonText } from '../terminal/console.ts';
-import { withProgress } from '../terminal/progress.ts';
+import {
+  type Console,
+  diagnosticsJson,
+  outputWritten,
+  showDiagnostics,
+  showJsonText,
+  withProgress,
+} from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 

@@ -21,7 +21,7 @@ import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { Remote } from '../../remote/remote.ts';
 import type { Ways } from '../cluster/ways.ts';
-import { withProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { type ByteSource, folderSource, type ReadBytes, urlSource } from './byte-source.ts';

@@ -26,7 +26,7 @@ import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject, namedSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import { programsIn } from '../cluster/doubles.ts';
 import type { JudgedFiles } from '../cluster/open-cluster.ts';
-import { withProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 
 /** For an archive of 400 MB, which takes a few seconds; what takes longer is left to the nodes, which look before a stop. */

@@ -24,8 +24,7 @@ import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
 import { type KeySourceRow, keySourceRows } from '../sources/read-keys.ts';
 import { secretContext } from '../sources/secrets.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.ts';
-import { withProgress } from '../terminal/progress.ts';
+import { diagnosticsJson, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 

@@ -1,6 +1,7 @@
+import type { FactsNode } from '../../model/documents.generated.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
-import type { Known } from '../../model/known.ts';
-import type { Probe } from '../../model/probe.ts';
+import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
+import type { Answer, Asked, Probe } from '../../model/probe.ts';
 import { keptRecords, keptRecordsWith } from '../../node/probes/kept-scripts.ts';
 import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
 import { placementMembers, unaskedMembers } from '../../node/probes/placement-members.ts';
@@ -150,3 +151,49 @@ export const quietProbes = (): readonly Probe[] =>
 
 /** All that the fact `placements` reads, and so the request for one token: what `unaskingProbes` leaves out. */
 export const tokenProbes = (): readonly Probe[] => placementsFact.from;
+
+/**
+ * Only what these facts read, and no endpoint is asked for a token. Every other fact of such a look is unknown, since
+ * nobody asked.
+ */
+export function probesOf(names: readonly FactName[]): readonly Probe[] {
+  const wanted = new Set(names.flatMap((name) => registry[name].from.map((probe) => probe.name)));
+  return unaskingProbes().filter((probe) => wanted.has(probe.name));
+}
+
+/** All facts of one node from the answers of one observation; a probe without an answer makes its facts unknown. */
+export function parseFacts(answers: readonly Answer[], asked: Asked): EveryFact {
+  const byProbe = new Map(answers.map((answer) => [answer.probe, answer]));
+  return factsOf((name) => parseFact(name, byProbe, asked));
+}
+
+/** All facts of a node that could not be observed, for one and the same reason. */
+export const factsWithoutAnswer = (reason: UnknownReason, detail: string): EveryFact =>
+  factsOf(() => unknown(reason, detail));
+
+function parseFact(name: FactName, byProbe: ReadonlyMap<string, Answer>, asked: Asked): Known<unknown> {
+  const { from, parse } = registry[name];
+  return parse(
+    from.map((probe) => byProbe.get(probe.name)),
+    asked,
+  );
+}
+
+const factsOf = (judge: (name: FactName) => Known<unknown>): EveryFact =>
+  Object.fromEntries(factNames.map((name) => [name, judge(name)])) as EveryFact;
+
+/** One fact in `facts --json`. */
+type FactJson<T> = { readonly value: T } | { readonly unknown: UnknownReason; readonly detail: string };
+
+/** What the list of facts makes of a node; the compiler compares it with schemas/facts.schema.json. */
+type FactsJson = { readonly [K in FactName]?: FactJson<FactValues[K]> };
+
+/** These facts of one node as `facts --json` has them under the node's name. */
+export function factsJson(facts: Facts, names: readonly FactName[] = factNames): FactsNode {
+  const entries = names.map((name) => {
+    const fact = factNamed(facts, name);
+    return [name, fact.kind === 'known' ? { value: fact.value } : { unknown: fact.reason, detail: fact.detail }];
+  });
+  const node: FactsJson = Object.fromEntries(entries);
+  return node;
+}

@@ -8,7 +8,7 @@ import { propertyKey } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { uninstallSights } from '../../rack/uninstall/uninstall-properties.ts';
-import { factsWithoutAnswer } from '../observe/parse-facts.ts';
+import { factsWithoutAnswer } from '../observe/facts.ts';
 import { resources } from './resources.ts';
 import { viewOf } from './view.ts';
 

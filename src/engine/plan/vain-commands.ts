@@ -4,7 +4,7 @@ import { subjectNames } from '../../model/subject.ts';
 import { aside, type Command, commandKey } from '../../model/text/command.ts';
 import { commandsIn, joinProse, prose, withoutLines } from '../../model/text/prose.ts';
 import type { Trouble } from '../diagnose/troubles.ts';
-import type { Goal } from '../goals/goal.ts';
+import type { Goal } from '../goals/scope.ts';
 import { makePlan, type PlanRequest } from './make-plan.ts';
 import type { Plan } from './plan.ts';
 

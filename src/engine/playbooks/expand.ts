@@ -3,9 +3,8 @@ import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Goal } from '../goals/goal.ts';
-import type { BatchSize, Play, RunEffect, Task, WaitGoal } from './playbook.ts';
-import { type Field, fillFields } from './tasks.ts';
+import type { Goal } from '../goals/scope.ts';
+import { type BatchSize, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
 /** What a run of a playbook is about. */
 export interface PlayScope {
@@ -31,27 +30,10 @@ export type Work =
   | { readonly kind: 'plan'; readonly goal: Goal; readonly targets: readonly NodeName[] }
   /** A fresh observation must leave nothing to change. */
   | { readonly kind: 'verify'; readonly targets: readonly NodeName[] }
-  | {
-      readonly kind: 'wait';
-      readonly for: WaitGoal;
-      readonly nodes: readonly NodeName[];
-      readonly placements: readonly string[];
-      readonly deadlineMs: number;
-    }
-  | {
-      readonly kind: 'assert';
-      readonly property: string;
-      readonly is: string | number | boolean;
-      readonly says?: string;
-      readonly nodes: readonly NodeName[];
-    }
-  | { readonly kind: 'confirm'; readonly text: string }
-  | {
-      readonly kind: 'run';
-      readonly commands: readonly NodeCommand[];
-      readonly effect: RunEffect;
-      readonly deadlineMs: number;
-    };
+  | (Required<TaskOf<'wait'>> & { readonly nodes: readonly NodeName[] })
+  | (TaskOf<'assert'> & { readonly nodes: readonly NodeName[] })
+  | TaskOf<'confirm'>
+  | (Pick<TaskOf<'run'>, 'kind' | 'effect' | 'deadlineMs'> & { readonly commands: readonly NodeCommand[] });
 
 /** The nodes of a play in the order of the fleet. */
 export function playNodes({ nodes }: Play, { desired, targets }: PlayScope): readonly NodeName[] {
@@ -130,9 +112,8 @@ export function expandTask(
       return { kind: 'wait', for: task.for, nodes: seen, placements, deadlineMs: task.deadlineMs };
     }
     case 'assert': {
-      const { property, is, says } = task;
-      const told = says === undefined ? {} : { says: fillFields(says, sentenceValues(scope, nodes)) };
-      return { kind: 'assert', property, is, ...told, nodes };
+      const says = task.says && fillFields(task.says, sentenceValues(scope, nodes));
+      return { ...task, ...given({ says }), nodes };
     }
     case 'confirm':
       return { kind: 'confirm', text: fillFields(task.text, sentenceValues(scope, nodes)) };
@@ -173,7 +154,7 @@ function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started:
 
 /** A stop or a start concerns every member of the placement, also those outside of the batch. */
 function placementPlan(
-  { kind, placements: named }: Extract<Task, { kind: 'stop' | 'start' }>,
+  { kind, placements: named }: TaskOf<'stop' | 'start'>,
   placements: readonly DesiredPlacement[],
   scope: PlayScope,
   nodes: readonly NodeName[],
@@ -191,7 +172,7 @@ function placementPlan(
 }
 
 /** A door is closed wherever one is seen; an earlier file may have left one on any node. What was never published has none. */
-function drainPlan(task: Extract<Task, { kind: 'drain' }>, scope: PlayScope, nodes: readonly NodeName[]): Work {
+function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly NodeName[]): Work {
   const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
   const placements = meant.map(({ name }) => name);
   return {
@@ -240,7 +221,7 @@ function sentenceValues(scope: PlayScope, nodes: readonly NodeName[]): Partial<R
 }
 
 function commandFor(
-  { command, unless }: Extract<Task, { readonly kind: 'run' }>,
+  { command, unless }: TaskOf<'run'>,
   { name, host }: DesiredNode,
   { desired }: PlayScope,
 ): NodeCommand {

@@ -10,9 +10,18 @@ import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { nodeName } from '../../model/node.ts';
+import { drainMs } from '../../rack/placement/endpoint/doors.ts';
 import { unknownProperty } from '../plan/properties.ts';
-import type { BatchSize, NodeChoice, Play, Playbook } from './playbook.ts';
-import { type FieldText, fieldsIn, isTaskKind, readTask, type TaskSpecs, tasks } from './tasks.ts';
+import {
+  type BatchSize,
+  type Field,
+  fieldsIn,
+  type NodeChoice,
+  type Play,
+  type Playbook,
+  type Task,
+  type TaskKind,
+} from './playbook.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
 
 /** What a playbook is judged against, and what it is called. */
@@ -55,11 +64,14 @@ interface PlaybookSpec {
     readonly nodes: string | readonly string[];
     readonly serial?: BatchSpec | readonly BatchSpec[];
     readonly maxFailures?: number;
-    readonly tasks: readonly Partial<TaskSpecs>[];
+    readonly tasks: readonly TaskSpec[];
   }[];
 }
 
 type BatchSpec = number | string;
+
+/** A map with the kind of the task as its one key; a text behind it is the question of a `confirm`. */
+type TaskSpec = Partial<Record<TaskKind, string | { readonly deadline?: string }>>;
 
 function readPlaybook({ about, plays }: PlaybookSpec, name: string): Playbook {
   return { name, ...given({ about }), plays: plays.map(readPlay) };
@@ -155,7 +167,7 @@ const taskBodies = (task: Placed): readonly (Placed & { readonly texts: readonly
     ? []
     : Object.keys(task.value)
         .filter(isTaskKind)
-        .map((kind) => ({ ...childOf(task, kind), texts: tasks[kind].texts }));
+        .map((kind) => ({ ...childOf(task, kind), texts: tasks[kind].texts ?? [] }));
 
 function namesAmong(kind: Pick<Names, 'noun' | 'code'>, things: readonly { readonly name: string }[]): Names {
   const known = things.map(({ name }) => name);
@@ -229,4 +241,64 @@ function unknownFields(
       detail: `{${name}} is no field of this text.`,
       hint: `Known here: ${listText(known.map((one) => `{${one}}`))}. Write {{ for a brace.`,
     }));
+}
+
+/** What a sentence may hold: it is said once for a whole batch. */
+const sentenceFields: readonly Field[] = ['cluster', 'nodes', 'placements'];
+
+/** What a word of a command may hold: it is run on each node by itself. */
+const commandFields: readonly Field[] = ['cluster', 'node', 'host'];
+
+/** A text of a task that may hold fields: where it stands below the task, and which fields it knows. */
+interface FieldText {
+  readonly path: readonly string[];
+  readonly known: readonly Field[];
+}
+
+/** What reading one kind of task needs besides its keys. */
+interface TaskEntry {
+  /** The deadline of a task whose file form names none. */
+  readonly usualMs?: number;
+  /** The texts that hold fields: paths below the key of the task; a list stands for all its items. */
+  readonly texts?: readonly FieldText[];
+}
+
+/** Every kind of task there is. A new one is a line here, a branch of the expansion, and its keys in the schema. */
+export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
+  converge: {},
+  verify: {},
+  stop: {},
+  start: {},
+  drain: { usualMs: drainMs },
+  reboot: {},
+  shutdown: {},
+  wait: {},
+  assert: { texts: [{ path: ['says'], known: sentenceFields }] },
+  confirm: { texts: [{ path: [], known: sentenceFields }] },
+  run: {
+    usualMs: 60_000,
+    texts: [
+      { path: ['command'], known: commandFields },
+      { path: ['unless'], known: commandFields },
+    ],
+  },
+};
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `90s`, `10m` or `2h` in milliseconds; the schema has judged the form. */
+const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? Number.NaN);
+
+/** Whether a word is the key of a task. */
+const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
+
+/** Reads one task of a file that its schema allows: a map with one key. */
+function readTask(spec: TaskSpec): Task {
+  const [kind] = Object.keys(spec).filter(isTaskKind);
+  if (kind === undefined) throw new Error('a task has exactly one known key');
+  const value = spec[kind] ?? {};
+  if (typeof value === 'string') return { kind: 'confirm', text: value };
+  const { deadline, ...rest } = value;
+  const deadlineMs = deadline === undefined ? tasks[kind].usualMs : durationMs(deadline);
+  return { kind, ...rest, ...given({ deadlineMs }) } as Task;
 }

@@ -1,6 +1,7 @@
 import type { NodeName } from '../../model/node.ts';
 import type { HoldWish } from '../../rack/hold/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
+import type { Goal } from '../goals/scope.ts';
 
 /** Which nodes a play is about. */
 export type NodeChoice =
@@ -59,15 +60,7 @@ export type Task =
   /** Of the verbs `hold` and `release` alone. No file has it. */
   | { readonly kind: 'hold'; readonly wish: HoldWish }
   /** Takes us off the nodes: of the verb `uninstall` alone, which makes the fleet that it needs. No file has it. */
-  | {
-      readonly kind: 'uninstall';
-      /** Of those of the play, which also has the other members of placements. */
-      readonly nodes: readonly NodeName[];
-      /** Placements with members elsewhere. */
-      readonly placements: readonly string[];
-      readonly restore: boolean;
-      readonly models: boolean;
-    }
+  | Extract<Goal, { readonly kind: 'uninstall' }>
   /** One command per node, as the ssh user; its words reach the node as they are. */
   | {
       readonly kind: 'run';
@@ -77,6 +70,9 @@ export type Task =
       readonly effect: RunEffect;
       readonly deadlineMs: number;
     };
+
+/** A task of one kind. */
+export type TaskOf<K extends Task['kind']> = Extract<Task, { readonly kind: K }>;
 
 /** The kinds of tasks that a file can have. */
 export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold'>;
@@ -100,3 +96,29 @@ export interface Playbook {
   readonly about?: string;
   readonly plays: readonly Play[];
 }
+
+/** A word in braces that is filled in. */
+export type Field = 'cluster' | 'nodes' | 'placements' | 'node' | 'host';
+
+/** A field as a text has it; `end` is behind the closing brace. */
+interface FieldPlace {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const braces = /\{\{|\{([A-Za-z][A-Za-z-]*)\}/g;
+
+/** Every field of a text, known or not. `{{` is a brace and begins none. */
+export const fieldsIn = (text: string): readonly FieldPlace[] =>
+  [...text.matchAll(braces)].flatMap(({ 0: whole, 1: name, index }) =>
+    name === undefined ? [] : [{ name, start: index, end: index + whole.length }],
+  );
+
+/** The text with its fields filled in, once: what a value holds is never looked at again. `{{` becomes one brace. */
+export const fillFields = (text: string, values: Readonly<Partial<Record<Field, string>>>): string =>
+  text.replaceAll(braces, (whole, name: string | undefined) => {
+    if (name === undefined) return '{';
+    const value = Object.entries(values).find(([field]) => field === name)?.[1];
+    return value ?? whole;
+  });

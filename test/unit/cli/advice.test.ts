@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { parseCommandLine } from '../../../src/cli/command-line.ts';
+import { parseCommandLine } from '../../../src/cli/run.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { commandText } from '../../../src/diagnostics/prose-text.ts';
 import { driverOf } from '../../../src/drivers/registry.ts';

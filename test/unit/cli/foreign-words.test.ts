@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meantCommand, parseCommandLine } from '../../../src/cli/command-line.ts';
+import { meantCommand, parseCommandLine } from '../../../src/cli/run.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
 import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sentence } from '../../../../src/cli/command-line.ts';
-import { asciiJson, asciiText, showDiagnostics } from '../../../../src/cli/terminal/console.ts';
-import { progressLine } from '../../../../src/cli/terminal/progress.ts';
+import { sentence } from '../../../../src/cli/run.ts';
+import { asciiJson, asciiText, progressLine, showDiagnostics } from '../../../../src/cli/terminal/console.ts';
 import { parseDuration, shownWord } from '../../../../src/cli/verb.ts';
 import { wrap } from '../../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';

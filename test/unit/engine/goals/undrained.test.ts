@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withUndrained } from '../../../../src/engine/goals/goal.ts';
+import { withUndrained } from '../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';

@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allProbes } from '../../../../src/engine/observe/facts.ts';
-import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import { launchBody } from '../../../../src/engine/scripts/job.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';

@@ -2,9 +2,14 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allProbes, factNames, registry } from '../../../../src/engine/observe/facts.ts';
-import { factsJson } from '../../../../src/engine/observe/facts-json.ts';
-import { factsWithoutAnswer, parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import {
+  allProbes,
+  factNames,
+  factsJson,
+  factsWithoutAnswer,
+  parseFacts,
+  registry,
+} from '../../../../src/engine/observe/facts.ts';
 import type { Answer } from '../../../../src/model/probe.ts';
 import { answer, asked, asServiceRecord, loadFactCases } from './fact-cases.ts';
 

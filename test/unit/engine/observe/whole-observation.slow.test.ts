@@ -1,9 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { EveryFact } from '../../../../src/engine/observe/facts.ts';
-import { allProbes, factNames } from '../../../../src/engine/observe/facts.ts';
-import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import { allProbes, type EveryFact, factNames, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
 import { tool } from '../../../../src/node/paths/node-paths.ts';

@@ -3,7 +3,7 @@ import { onFallback } from '../../../../src/desired/layouts.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { configurePlacement } from '../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { MemberCase, MeshRack } from '../../../rack/placements.ts';
 import {
   digestIn,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeHolds } from '../../../../src/desired/resolve.ts';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { NodeHold } from '../../../../src/model/facts/node-records.ts';

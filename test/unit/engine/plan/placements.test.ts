@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
-import { fleetWithout } from '../../../../src/engine/goals/goal.ts';
+import { fleetWithout, type Goal } from '../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';

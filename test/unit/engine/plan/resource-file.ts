@@ -1,5 +1,5 @@
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { FactName, FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';

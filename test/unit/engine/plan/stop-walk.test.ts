@@ -4,7 +4,7 @@ import { launchPlaybook } from '../../../../src/cli/ranks/launch.ts';
 import { verbs } from '../../../../src/cli/verbs.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { codes, definedCodes } from '../../../../src/engine/diagnose/rules.ts';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import { type FactName, type FactValues, factNames } from '../../../../src/engine/observe/facts.ts';
 import { expandTask } from '../../../../src/engine/playbooks/expand.ts';
 import type { Playbook } from '../../../../src/engine/playbooks/playbook.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
 import type { MeshRack } from '../../../rack/placements.ts';
 import {

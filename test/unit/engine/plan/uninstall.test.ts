@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
-import { fleetWithout } from '../../../../src/engine/goals/goal.ts';
+import { fleetWithout, type Goal } from '../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { isEmptyPlan } from '../../../../src/engine/plan/plan.ts';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Diagnostic } from '../../../../src/diagnostics/diagnostic.ts';
 import { resources } from '../../../../src/engine/plan/resources.ts';
-import { loadPlaybook } from '../../../../src/engine/playbooks/load.ts';
-import { tasks } from '../../../../src/engine/playbooks/tasks.ts';
+import { loadPlaybook, tasks } from '../../../../src/engine/playbooks/load.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 
 const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rackOfThree });

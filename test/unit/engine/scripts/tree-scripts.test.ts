@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allProbes } from '../../../../src/engine/observe/facts.ts';
-import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FactValues } from '../../../../src/engine/observe/facts.ts';
-import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import { type FactValues, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import type { Known } from '../../../../src/model/known.ts';
 import type { Answer } from '../../../../src/model/probe.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allProbes } from '../../../../src/engine/observe/facts.ts';
-import { parseFacts } from '../../../../src/engine/observe/parse-facts.ts';
+import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';

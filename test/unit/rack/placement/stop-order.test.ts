@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { executeSteps } from '../../../../src/apply/execute.ts';
 import { driverOf } from '../../../../src/drivers/registry.ts';
-import type { Goal } from '../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import { planJson } from '../../../../src/engine/plan/plan-json.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { known } from '../../../../src/model/known.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allProbes } from '../../../../../src/engine/observe/facts.ts';
-import { parseFacts } from '../../../../../src/engine/observe/parse-facts.ts';
+import { allProbes, parseFacts } from '../../../../../src/engine/observe/facts.ts';
 import type { DoormanSight } from '../../../../../src/model/gateway.ts';
 import { known, unknown } from '../../../../../src/model/known.ts';
 import { parseFrames } from '../../../../../src/node/frames.ts';

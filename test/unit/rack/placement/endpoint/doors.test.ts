@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../../../src/engine/goals/goal.ts';
+import type { Goal } from '../../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../../src/engine/observe/facts.ts';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../../../src/model/desired.ts';
