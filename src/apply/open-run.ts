@@ -416,7 +416,7 @@ function wayOf({ ways }: Parts, node: NodeName): Way {
 }
 
 /** Whether a signal has asked the run to end. */
-export const isInterrupted = ({ options }: Parts): boolean => options.signal?.aborted === true;
+const isInterrupted = ({ options }: Parts): boolean => options.signal?.aborted === true;
 
 /** Whether it is written down. What cannot be written ends the run: nothing more is begun. */
 function record({ options, halted, problems }: Parts, entry: JournalEntry): boolean {

@@ -284,7 +284,7 @@ function waitingAll(goal: Goal, assessed: readonly Assessed[], held: readonly He
  * room for others is known only when all that this waits for is: then everything is judged again beside those that stay.
  * Each round can only add to them, and only take from their ranks that are stopped each by itself.
  */
-export function judge(
+function judge(
   scope: Scope,
   view: View,
 ): { readonly view: View; readonly assessed: readonly Assessed[]; readonly sifted: Sifted } {
