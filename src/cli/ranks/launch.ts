@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { PlaybookWork } from '../../apply/playbook-report.ts';
 import { openSession, type Session } from '../../apply/reach/session.ts';
+import type { PlaybookWork } from '../../apply/run-playbook.ts';
 import { freeRankPort } from '../../desired/endpoints.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';

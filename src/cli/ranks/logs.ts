@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type CommandOutcome, openSession, type Session } from '../../apply/reach/session.ts';
-import type { NodeWay } from '../../apply/reach/with-remote.ts';
+import { type CommandOutcome, type NodeWay, openSession, type Session } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
