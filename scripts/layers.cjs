@@ -121,7 +121,7 @@ const roles = {
     hold: 'script',
     keeper: 'keeper-scripts program',
     memory: 'set-wired-limit',
-    network: 'order-services transaction/keeper-parting transaction/rollback-script transaction/saved-network',
+    network: 'order-services transaction/rollback-script',
     placement: 'endpoint/gateway-files endpoint/gateway-scripts observed/rank-log ranks/rank-scripts start/launch-rank',
     uninstall: 'clear-node restore-network',
   },

@@ -1,135 +1,298 @@
 /**
- * What puts a network back that nobody has confirmed: a folder `rollback` with `pending`, that one transaction makes
- * and that is renamed by whoever ends it. A rename has one winner: `confirmed` when the run came back over a new
- * connection, `rolling` while the saved state is put back, `rolled` afterwards. A daemon of launchd waits beside it
- * and does the latter when the time is over, or at once when the Mac has started anew.
+ * What changes the network of a node so that it is taken back unless it is confirmed: what a change touches, how that is
+ * saved and put back, what becomes of the data of the keeper, and the daemon of launchd that waits for the confirmation. It
+ * puts back when the time is over, or at once when the Mac has started anew.
  */
-import type { ScriptArgs } from '../../../model/node-script.ts';
-import { daemonPrologue, serviceFunctions } from '../../../node/launchd-service.ts';
+import type { NetworkCall, ScriptArgs } from '../../../model/node-script.ts';
+import { daemonPrologue, serviceValues } from '../../../node/launchd-service.ts';
+import { netValues } from '../../../node/network-setup.ts';
+import {
+  addressLine,
+  bridgeLine,
+  keeperData,
+  keeperLabel,
+  keeperPlist,
+  outdatedMark,
+  outdatedName,
+} from '../../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../../node/paths/node-paths.ts';
 import { quote } from '../../../node/quote.ts';
 import { type Fence, historyWords, type ScriptNote } from '../../../node/root-script.ts';
-import { partingOfRolled } from './keeper-parting.ts';
+import { sh } from './scripts.generated.ts';
 
-/** Looks at a transaction that another process works on, four in a second. */
-const looks = 240;
+/** The part of the network that one change touches: nothing else is saved, and nothing else is put back. */
+interface TouchedNetwork {
+  readonly services: readonly string[];
+  readonly bridge?: string;
+  /** Whether it changes the order in which services are tried. */
+  readonly isOrder?: boolean;
+  /** Interfaces whose addresses it changes. */
+  readonly devices: readonly string[];
+}
+
+/** What a script touches, by its arguments alone. */
+export function touchedNetwork(call: NetworkCall): TouchedNetwork {
+  switch (call.name) {
+    case 'remove-bridge':
+      return { services: call.args.services, bridge: call.args.bridge, devices: [] };
+    case 'order-services':
+      return { services: [], isOrder: true, devices: [] };
+    case 'set-link-address':
+    case 'clear-link-address': {
+      const { service, device } = call.args;
+      return { services: service === undefined ? [] : [service], devices: [device] };
+    }
+    case 'restore-network': {
+      const { bridge, made, switched, manual, order } = call.args;
+      const services = [...made, ...[...switched, ...manual].map(({ service }) => service)];
+      return {
+        services: [...new Set(services)],
+        ...(bridge === undefined ? {} : { bridge: bridge.name }),
+        isOrder: order.length > 0,
+        devices: manual.map(({ device }) => device),
+      };
+    }
+  }
+}
 
 /**
- * Settles a change of the network whose run is gone: nobody has seen that the node can be reached with it, so that it
- * is taken back now, without waiting for its time to be over. A script that still changes, and a process that already puts
- * back, are awaited; what a process has left half done is done again.
+ * `members NAME` prints the members of a bridge, `inets NAME` the addresses of an interface with their masks. Those that
+ * macOS gives itself (169.254) come and go by themselves. `order` prints the names of all services, one per line.
  */
-export const settleRollback = ({ run }: ScriptArgs['settle-rollback']): string => `${serviceFunctions(rollbackLabel)}
-${rollbackFunctions}
-${armFunctions}
-ismeant() {
-  about "$1" && [ "$ar" = ${quote(run)} ]
+const lookFunctions = `members() {
+  ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "member:" { print $2 }'
 }
-verdict=unchanged n=0 dead=0
-while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
-  verdict=changed
-  if ismeant "$rb/pending" && ! ischanging && claim "$rb/pending" "$rb/rolling"; then
-    putback
-    disarm
-  elif ismeant "$rb/rolling"; then
-    dead=$((dead + 1))
-    ! isalive "$ap" || dead=0
-    # Who has just claimed has not written down yet who he is.
-    if [ "$dead" -gt 4 ]; then
-      putback
-      disarm
-    fi
-  fi
+inets() {
+  ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "inet" && $2 !~ /^169[.]254[.]/ { print $2, $4 }'
+}
+order() {
+  ${pathWord(tool.networksetup)} -listnetworkserviceorder | ${pathWord(tool.awk)} 'sub(/^\\([*0-9]+\\) /, "")'
+}`;
+
+const preferences = pathWord(place.networkPreferences);
+
+/** `seen SERVICE` prints whether it is on; it fails where there is none. Runs in a shell of its own. */
+const seenFunction = `seen() {
+  r=$(net -getnetworkserviceenabled "$1" 2>&1 && printf '%s' "$o") && printf '%s' "$r" && return
+  case $r in (*'@failed no-full-disk-access '*) printf refused ;; (*) return 1 ;; esac
+}`;
+
+/**
+ * Lines that save what is touched into the folder `$q`: a copy of the network preferences, whether each service is on,
+ * the members of the bridge and the addresses of the interfaces. What is not there leaves no file; a service of which
+ * macOS does not let anybody say whether it is on leaves one that says neither. Needs `net`.
+ */
+const saveLines = ({ services, bridge, devices, isOrder = false }: TouchedNetwork): string =>
+  [
+    lookFunctions,
+    seenFunction,
+    `must cp ${pathWord(tool.cp)} -p ${preferences} "$q/preferences.plist"`,
+    ...services.map((name, at) => `if x=$(seen ${quote(name)} 2>/dev/null); then write "$q/service.${at}" "$x$N"; fi`),
+    ...(bridge === undefined
+      ? []
+      : [
+          `if ${pathWord(tool.ifconfig)} ${quote(bridge)} >/dev/null 2>&1; then write "$q/bridge" "$(members ${quote(bridge)})$N"; fi`,
+        ]),
+    ...(isOrder ? ['write "$q/order" "$(order)$N"'] : []),
+    ...devices.map((device) => `write "$q/inet.${device}" "$(inets ${quote(device)})$N"`),
+  ].join('\n');
+
+/**
+ * Services that were not there go by their own tool, then the file is as it was, and what is set again in it makes
+ * configd read it: a file that is only replaced is not noticed.
+ *
+ * @see networksetup(8): -removenetworkservice, -setnetworkserviceenabled
+ */
+function serviceLines({ services }: TouchedNetwork): readonly string[] {
+  const networksetup = pathWord(tool.networksetup);
+  const told = services.map(
+    (name, at) => `if [ -e "$w/service.${at}" ]; then
+    case $(${pathWord(tool.cat)} "$w/service.${at}") in
+      (Disabled*) switched ${quote(name)} Disabled off ;;
+      (Enabled*) switched ${quote(name)} Enabled on ;;
+    esac
+  fi`,
+  );
+  const removed = services.map(
+    (
+      name,
+      at,
+    ) => `if [ ! -e "$w/service.${at}" ] && ${networksetup} -listallnetworkservices | isline ${quote(name)}; then
+    ${networksetup} -removenetworkservice ${quote(name)}
+    ! ${networksetup} -listallnetworkservices | isline ${quote(name)} || z=1
+  fi`,
+  );
+  return [
+    ...removed,
+    `${pathWord(tool.cp)} -p "$w/preferences.plist" ${preferences}.meshwright && ${pathWord(tool.mv)} -f ${preferences}.meshwright ${preferences} || z=1`,
+    ...told,
+  ];
+}
+
+/** @see networksetup(8): -ordernetworkservices wants every name */
+const orderLines = `set --
+  while IFS= read -r x; do set -- "$@" "$x"; done <"$w/order"
+  ${pathWord(tool.networksetup)} -ordernetworkservices "$@"
+  [ "$(order)" = "$(${pathWord(tool.cat)} "$w/order")" ] || z=1`;
+
+/** @see ifconfig(8) of macOS: create, addm, deletem, up, destroy */
+function bridgeLines(name: string): readonly string[] {
+  const ifconfig = `${pathWord(tool.ifconfig)} ${quote(name)}`;
+  return [
+    `if [ -e "$w/bridge" ]; then
+    ${ifconfig} >/dev/null || ${ifconfig} create
+    for m in $(${pathWord(tool.cat)} "$w/bridge"); do
+      members ${quote(name)} | isline "$m" || ${ifconfig} addm "$m"
+      members ${quote(name)} | isline "$m" || z=1
+    done
+    ${ifconfig} up
+    case $(${ifconfig}) in (*'<UP,'* | *'<UP>'*) ;; (*) z=1 ;; esac
+  elif ${ifconfig} >/dev/null; then
+    for m in $(members ${quote(name)}); do ${ifconfig} deletem "$m"; done
+    ${ifconfig} destroy
+    ${ifconfig} >/dev/null && z=1
+  fi`,
+  ];
+}
+
+/** @see ifconfig(8) of macOS: inet ADDRESS netmask MASK, and -alias */
+function addressLines(device: string): string {
+  const ifconfig = `${pathWord(tool.ifconfig)} ${quote(device)}`;
+  const saved = `"$w/inet.${device}"`;
+  return `inets ${quote(device)} >"$w/now"
+  while read -r i m; do
+    [ -z "$i" ] || isline "$i $m" <${saved} || ${ifconfig} inet "$i" -alias
+  done <"$w/now"
+  while read -r i m; do
+    [ -z "$i" ] || isline "$i $m" <"$w/now" || ${ifconfig} inet "$i" netmask "$m"
+  done <${saved}
+  inets ${quote(device)} >"$w/now"
+  { hasall "$w/now" <${saved} && hasall ${saved} <"$w/now"; } || z=1`;
+}
+
+/** How often everything is tried: macOS may be starting, or still be busy with the change. */
+const rounds = 5;
+
+/**
+ * The script in the folder of a transaction that puts back what was saved there, with `R` in its environment. It may
+ * run again and again, and ends with 1 when not everything is as it was.
+ */
+export const restoreText = (touched: TouchedNetwork): string => `{
+w=\${0%/*}
+${lookFunctions}
+isline() {
+  while IFS= read -r x; do
+    if [ "$x" = "$1" ] || [ "$x" = "*$1" ]; then return 0; fi
+  done
+  return 1
+}
+hasall() {
+  while IFS= read -r y; do
+    [ -z "$y" ] || isline "$y" <"$1" || return 1
+  done
+}
+switched() {
+  ${pathWord(tool.networksetup)} -setnetworkserviceenabled "$1" "$3"
+  case $(${pathWord(tool.networksetup)} -getnetworkserviceenabled "$1") in ("$2"*) ;; (*) z=1 ;; esac
+}
+once() {
+  z=0
+  ${[
+    ...serviceLines(touched),
+    ...(touched.isOrder ? [orderLines] : []),
+    ...(touched.bridge === undefined ? [] : bridgeLines(touched.bridge)),
+    ...touched.devices.map(addressLines),
+  ].join('\n  ')}
+  return "$z"
+}
+n=0
+until once; do
   n=$((n + 1))
-  [ "$n" -lt ${looks} ] || failed still-changing "process $ap still works on it"
-  if [ -d "$rb/pending" ] || [ -d "$rb/rolling" ]; then ${pathWord(tool.sleep)} 0.25; fi
+  [ "$n" -lt ${rounds} ] || exit 1
+  ${pathWord(tool.sleep)} 1
 done
-"$verdict"`;
+exit 0
+} </dev/null
+`;
+
+/**
+ * Which lines of the data of the keeper are about a change. A change that waits for its confirmation keeps the keeper from
+ * doing anything; data that say something else than the node is to have are taken away, whole, by how the change ends: a
+ * keeper without data keeps nothing until the run that took them brings new ones.
+ */
+interface Touched {
+  /** Says what the change makes, so that it must go when the change is taken back. */
+  readonly agrees?: string;
+  /** Patterns of lines that say otherwise, so that they must go when the change stays. */
+  readonly differs: readonly string[];
+}
+
+const receptacleOf = (hardwarePort: string): number => Number(hardwarePort.replace(/^\D+/, ''));
+
+/** Whatever is kept at the receptacle of a hardware port. */
+const atReceptacle = (hardwarePort: string): string => `${quote(`address ${receptacleOf(hardwarePort)} `)}*`;
+
+const withAddress = (address: string): string => `address' '*${quote(` ${address} `)}*`;
+
+function touchedLines(call: NetworkCall): Touched {
+  switch (call.name) {
+    case 'remove-bridge':
+      return { agrees: quote(bridgeLine), differs: [] };
+    case 'set-link-address': {
+      const { hardwarePort, address, prefixLength } = call.args;
+      const agrees = quote(addressLine(receptacleOf(hardwarePort), address, prefixLength));
+      return { agrees, differs: [atReceptacle(hardwarePort), withAddress(address)] };
+    }
+    case 'clear-link-address':
+      return { differs: [atReceptacle(call.args.hardwarePort)] };
+    case 'order-services':
+    case 'restore-network':
+      return { differs: [] };
+  }
+}
+
+const data = pathWord(keeperData);
+
+/** Marks in the folder of a transaction: the data of the keeper go when it ends like this. */
+const mark = { rolled: 'keeper-rolled', confirmed: outdatedName } as const;
+
+const unmarked = "failed write 'the change could not be marked for the keeper'";
+
+/** Lines that leave marks in the folder `$q` of a transaction, by what the keeper keeps now. */
+export function partingLines(call: NetworkCall): string {
+  const { agrees, differs } = touchedLines(call);
+  const arms = [
+    ...(agrees === undefined ? [] : [`(${agrees}) true >"$q/${mark.rolled}" || ${unmarked} ;;`]),
+    ...(differs.length === 0 ? [] : [`(${differs.join(' | ')}) true >"$q/${mark.confirmed}" || ${unmarked} ;;`]),
+  ];
+  return arms.length === 0
+    ? ':'
+    : `[ ! -e ${data} ] || while IFS= read -r x; do
+  case $x in
+    ${arms.join('\n    ')}
+  esac
+done <${data}`;
+}
 
 /** The launchd label of the daemon. */
-export const rollbackLabel = 'dev.meshwright.rollback';
+const rollbackLabel = 'dev.meshwright.rollback';
 
-/** Its property list, which lies there only while a change waits for its confirmation. */
 const rollbackPlist = below(place.launchDaemons, `${rollbackLabel}.plist`);
-
-const program = below(place.rollback, 'roll');
-
-/** One transaction of one run. */
-export interface TransactionNote {
-  readonly fence: Fence;
-  readonly note: ScriptNote;
-}
-
-/** The exit of a script that failed in one part and whose other parts are to stand all the same. */
-export const standsExit = 3;
 
 /** Seconds for which a script that still changes is awaited before it is ended. */
 const changeSeconds = 60;
 
-/**
- * `$rb` is the folder. `about FOLDER` reads what a transaction is: `ar` run, `at` token, `as` step, `ab` boot session,
- * `ap` the process that works on it, `aw` its words for the history. `claim FROM TO` renames for one winner. `putback`
- * restores what was saved by `rolling` and writes it down. `ischanging` says whether the script that changes still
- * runs.
- */
-export const rollbackFunctions = `rb=${pathWord(place.rollback)}
-about() {
-  ar='' at='' as='' ab='' ap='' aw='' an=''
-  { [ -d "$1" ] && [ -e "$1/about" ]; } || return 1
-  while IFS= read -r x; do
-    case $x in
-      (run=*) ar=\${x#*=} ;; (token=*) at=\${x#*=} ;; (step=*) as=\${x#*=} ;; (boot=*) ab=\${x#*=} ;;
-      (seconds=*) an=\${x#*=} ;; (words=*) aw=\${x#*=} ;; (pid=*) ap=\${x#*=} ;;
-    esac
-  done <"$1/about"
-  [ ! -e "$1/pid" ] || IFS= read -r ap <"$1/pid"
-}
-isalive() {
-  case $1 in ('' | *[!0-9]*) return 1 ;; esac
-  case $(${pathWord(tool.ps)} -ww -o command= -p "$1" 2>/dev/null) in
-    (*'sh -s'* | *'rollback/roll'*) return 0 ;;
-  esac
-  return 1
-}
-isnow() {
-  [ "$ab" = "$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)" ]
-}
-ischanging() {
-  about "$rb/pending" && [ ! -e "$rb/pending/verdict" ] && isnow && isalive "$ap"
-}
-claim() {
-  [ ! -e "$2" ] && ${pathWord(tool.mv)} "$1" "$2" 2>/dev/null
-}
-putback() {
+/** `putback` restores what was saved by `$rb/rolling` and writes it down. Its bytes are part of a program that stays on nodes. */
+const putback = `putback() {
   printf '%s\\n' "$$" >"$rb/rolling/pid"
   about "$rb/rolling"
   v=rolled-back
   ${pathWord(tool.sh)} "$rb/rolling/restore" >/dev/null 2>&1 || v=partly-rolled-back
   ${pathWord(tool.mkdir)} -p "$b/log"
   printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" "$aw" "$v" >>"$b/log/history"
-  ${partingOfRolled}
+  [ ! -e "$rb/rolling/${mark.rolled}" ] || ${pathWord(tool.rm)} -f ${data}
   ${pathWord(tool.rm)} -rf "$rb/rolled"
   ${pathWord(tool.mv)} "$rb/rolling" "$rb/rolled"
-}`;
-
-/** The lines of `about`; `$$` and the boot session are filled in on the node. */
-export const aboutWords = ({ fence, note }: TransactionNote, seconds: number): string => {
-  const oneLine = (text: string): string => quote(text.replaceAll(/[\0-\x1f\x7f]/g, ' '));
-  const known = [
-    `run=${fence.run}`,
-    `token=${fence.token}`,
-    `step=${note.step}`,
-    `verb=${note.verb}`,
-    `by=${note.by}`,
-    `seconds=${seconds}`,
-    `words=${historyWords(note, fence)}`,
-  ].map(oneLine);
-  return `${known.join('"$N"')}"\${N}boot=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)\${N}since=$(${pathWord(tool.date)} -u +%s)\${N}pid=$$\${N}"`;
-};
-
-/** `isours FOLDER`: whether the transaction in there is this one. */
-export const isOurs = ({ fence, note }: TransactionNote): string => `isours() {
-  about "$1" && [ "$ar" = ${quote(fence.run)} ] && [ "$at" = ${fence.token} ] && [ "$as" = ${quote(note.step)} ]
 }`;
 
 /**
@@ -140,9 +303,10 @@ export const isOurs = ({ fence, note }: TransactionNote): string => `isours() {
  * @see launchd.plist(5): RunAtLoad, and no KeepAlive; launchctl(1): bootout ends the job that asks for it, too
  */
 export const rollText = `{
-${daemonPrologue(program)}
+${daemonPrologue(below(place.rollback, 'roll'))}
 b=${pathWord(place.ours)}
-${rollbackFunctions}
+${sh.rollback({ rb: place.rollback })}
+${putback}
 if about "$rb/pending" && isnow; then
   case $an in ('' | *[!0-9.]*) an=0 ;; esac
   ${pathWord(tool.sleep)} "$an"
@@ -167,55 +331,61 @@ exit 0
 } </dev/null >/dev/null 2>&1
 `;
 
-/** `plist` prints the property list. Its paths are the node's own, with the root that the script has. */
-const plistFunctions = `tag() {
-  printf '<%s>%s<\\057%s>' "$1" "$2" "$1"
-}
-plist() {
-  y=$(tag array "$(tag string ${pathWord(tool.sh)})$(tag string "$rb/roll")")
-  y=$(tag key Label)$(tag string ${rollbackLabel})$(tag key RunAtLoad)'<true/>'$(tag key ProgramArguments)$y
-  printf '<?xml version="1.0" encoding="UTF-8"?>\\n<plist version="1.0">%s<\\057plist>\\n' "$(tag dict "$y")"
-}`;
+/** What `rollback.sh` and `arm.sh` need. */
+const values = {
+  ...serviceValues(rollbackLabel),
+  rb: place.rollback,
+  roll: rollText,
+  rollback_plist: rollbackPlist,
+  keeper_label: keeperLabel,
+  keeper_plist: keeperPlist,
+  keeper_data: keeperData,
+  outdated_mark: outdatedMark,
+};
 
-/**
- * `arm FOLDER` writes the daemon, makes the folder the pending transaction, waits until the keeper stands still,
- * starts the daemon, whose time begins then, and waits until it runs; with anything of that missing nothing is
- * pending. `disarm` takes the daemon away: only for who has claimed, since the daemon may be the one who did. `unarm`
- * gives up what nothing was changed under. All need `look` and `bootout`, and `arm` needs `quiet`.
- */
-export const armFunctions = `${plistFunctions}
-disarm() {
-  ${pathWord(tool.rm)} -f ${pathWord(rollbackPlist)}
-  look && bootout
-  :
+export const settleRollback = ({ run }: ScriptArgs['settle-rollback']): string =>
+  `${putback}
+${sh.settleRollback({ ...values, run })}`;
+
+/** One transaction of one run. */
+export interface TransactionNote {
+  readonly fence: Fence;
+  readonly note: ScriptNote;
 }
-unarm() {
-  claim "$rb/pending" "$rb/unarmed" || return
-  disarm
+
+/** A change of the network that is to be confirmed. */
+export interface TransactionRequest extends TransactionNote {
+  readonly call: NetworkCall;
+  /** After so many seconds without a confirmation the node puts everything back. */
+  readonly seconds: number;
 }
-unarmed() {
-  unarm
-  failed not-armed "$1"
+
+/** The first half of a transaction. @param change the script that changes the network */
+export function changeNetwork({ call, seconds, fence, note }: TransactionRequest, change: string): string {
+  const touched = touchedNetwork(call);
+  const known = [
+    `run=${fence.run}`,
+    `token=${fence.token}`,
+    `step=${note.step}`,
+    `verb=${note.verb}`,
+    `by=${note.by}`,
+    `seconds=${seconds}`,
+    `words=${historyWords(note, fence)}`,
+  ].map((line) => `${line.replaceAll(/[\0-\x1f\x7f]/g, ' ')}\n`);
+  return `save() {
+${saveLines(touched)}
 }
-arm() {
-  write "$rb/roll" ${quote(rollText)}
-  look && bootout
-  write ${pathWord(rollbackPlist)} "$(plist)$N"
-  must chown ${pathWord(tool.chown)} root:wheel ${pathWord(rollbackPlist)}
-  must chmod ${pathWord(tool.chmod)} 644 ${pathWord(rollbackPlist)}
-  claim "$1" "$rb/pending" || failed rollback-pending 'another network change is to be settled first'
-  quiet || unarmed 'the keeper does not stand still'
-  o=$(${pathWord(tool.launchctl)} enable "$L" 2>&1) || unarmed "$o"
-  n=0
-  until e=$(${pathWord(tool.launchctl)} bootstrap system ${pathWord(rollbackPlist)} 2>&1) || look; do
-    n=$((n + 1))
-    [ "$n" -lt 3 ] || unarmed "$e"
-    ${pathWord(tool.sleep)} 2
-  done
-  n=0
-  until look && [ -n "$pid" ]; do
-    n=$((n + 1))
-    [ "$n" -lt 20 ] || unarmed 'launchd does not start the rollback'
-    ${pathWord(tool.sleep)} 0.1
-  done
-}`;
+part() {
+${partingLines(call)}
+}
+change() {
+${change}
+}
+${putback}
+${sh.changeNetwork({ ...values, ...netValues, restore: restoreText(touched), known: known.join('') })}`;
+}
+
+/** The second half of a transaction. */
+export const confirmChange = ({ fence, note }: TransactionNote): string =>
+  `${putback}
+${sh.confirmChange({ ...values, transaction: `${fence.run} ${fence.token} ${note.step}` })}`;

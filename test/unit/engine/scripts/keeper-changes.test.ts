@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { transactionBody } from '../../../../src/engine/scripts/transaction.ts';
 import type { NetworkCall, ScriptCall } from '../../../../src/model/node-script.ts';
-import { serviceFunctions } from '../../../../src/node/launchd-service.ts';
-import { partingLines, quietFunction } from '../../../../src/rack/network/transaction/keeper-parting.ts';
+import { serviceValues } from '../../../../src/node/launchd-service.ts';
+import { keeperLabel, keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
+import { partingLines } from '../../../../src/rack/network/transaction/rollback-script.ts';
+import { sh } from '../../../../src/rack/network/transaction/scripts.generated.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleFence } from './script-examples.ts';
@@ -28,7 +30,8 @@ describe.each(scriptShells)('what waits for the keeper under $name', (shell) => 
     root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '');
     root.recorded('bin/launchctl', launchctl);
     root.tool('bin/sleep', '');
-    const functions = `${serviceFunctions('dev.meshwright.rollback')}\n${quietFunction}`;
+    const service = serviceValues('dev.meshwright.rollback');
+    const functions = sh.quiet({ ...service, keeper_label: keeperLabel, keeper_plist: keeperPlist });
     const { result } = await root.runBody(`${functions}\nquiet || failed not-quiet ''\nchanged`);
     expect(result).toMatchObject(wanted === 'changed' ? changed : { kind: 'failed', slug: wanted });
   });

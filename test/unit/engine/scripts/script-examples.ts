@@ -34,8 +34,7 @@ import { type Fence, historyCommand, mutatingScript } from '../../../../src/node
 import { installAccessCommand, ruleText } from '../../../../src/rack/access/install-access.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { keepText } from '../../../../src/rack/keeper/program.ts';
-import { rollText } from '../../../../src/rack/network/transaction/rollback-script.ts';
-import { restoreText, touchedNetwork } from '../../../../src/rack/network/transaction/saved-network.ts';
+import { restoreText, rollText, touchedNetwork } from '../../../../src/rack/network/transaction/rollback-script.ts';
 import {
   rankLogCommand,
   rankLogPartsCommand,

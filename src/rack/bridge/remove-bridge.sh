@@ -1,0 +1,48 @@
+# Removes the Thunderbolt Bridge in its three layers: the service is switched off, the bridge leaves the network
+# preferences (else configd makes it again at the next boot or plug), and its interface is taken apart. Each layer is
+# checked before and afterwards; what a refused service leaves undone is reported only when the other two are gone, which
+# then stay so. Known from public recipes: switching the service off alone left the bridge up with all its members.
+#
+# Uses ../../node/shell/leave.sh
+# Needs bridge: its interface
+# Needs members: the interfaces in it
+# Needs preferences: the file of the network preferences
+# Words: its services
+# Prints: @changed or @unchanged; fails with networksetup, plistbuddy, ifconfig; the exit of a refused service is 3, which lets
+# the rest stand
+key=:VirtualNetworkInterfaces:Bridge:$bridge
+y='' refused=''
+off() {
+  if r=$(
+    exec 2>&1
+    net -getnetworkserviceenabled "$1" || exit 0
+    case $o in (Disabled*) exit 0 ;; esac
+    mustnet -setnetworkserviceenabled "$1" off
+    net -getnetworkserviceenabled "$1"
+    case $o in (Disabled*) printf off ;; (*) failed networksetup "$1 stayed on" ;; esac
+  ); then
+    [ "$r" != off ] || y=1
+  elif (leave "$r") 2>/dev/null; then
+    :
+  else
+    y=1 refused=$r
+  fi
+}
+for service in "$@"; do off "$service"; done
+if "$R/usr/libexec/PlistBuddy" -c "Print $key" "$preferences" >/dev/null 2>&1; then
+  must plistbuddy "$R/usr/libexec/PlistBuddy" -c "Delete $key" "$preferences"
+  "$R/usr/libexec/PlistBuddy" -c "Print $key" "$preferences" >/dev/null 2>&1 && failed plistbuddy 'the bridge is still in the network preferences'
+  y=1
+fi
+if "$R/sbin/ifconfig" "$bridge" >/dev/null 2>&1; then
+  for member in $members; do "$R/sbin/ifconfig" "$bridge" deletem "$member" >/dev/null 2>&1; done
+  must ifconfig "$R/sbin/ifconfig" "$bridge" destroy
+  "$R/sbin/ifconfig" "$bridge" >/dev/null 2>&1 && failed ifconfig 'the bridge is still there'
+  y=1
+fi
+[ -z "$refused" ] || {
+  printf '%s\n' "$refused" >&2
+  exit 3
+}
+[ -n "$y" ] || unchanged
+changed

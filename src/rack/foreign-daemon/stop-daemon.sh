@@ -1,0 +1,34 @@
+# Unloads a network daemon of somebody else and disables it, so that no start brings it back. What was done is written
+# down: `was=loaded`, or nothing where it was disabled already. launchctl(1): bootout, disable, print-disabled.
+#
+# Uses ../../node/shell/service.sh
+# Needs plist: its property list
+# Needs kept: where its property list is moved, so that it can be put back
+# Needs remove: whether its property list is moved
+# Needs was: the file that says what was done
+# Prints: @changed or @unchanged; fails with launchctl
+isdisabled() {
+  o=$("$R/bin/launchctl" print-disabled system 2>&1) || failed launchctl "$o"
+  case $o in (*"\"$label\" => disabled"* | *"\"$label\" => true"*) ;; (*) return 1 ;; esac
+}
+y='' w=''
+if look; then
+  w=loaded
+  bootout
+  y=1
+fi
+isdisabled || {
+  must launchctl "$R/bin/launchctl" disable "$L"
+  isdisabled || failed launchctl 'launchd does not show the daemon as disabled'
+  y=1
+}
+[ -e "$was" ] || {
+  must mkdir "$R/bin/mkdir" -p "${was%/*}"
+  printf 'was=%s\n' "$w" >"$was" || failed write 'what the daemon was cannot be kept'
+}
+if [ -n "$remove" ] && [ -e "$plist" ]; then
+  must mv "$R/bin/mv" -f "$plist" "$kept"
+  y=1
+fi
+[ -n "$y" ] || unchanged
+changed

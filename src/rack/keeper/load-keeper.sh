@@ -1,0 +1,27 @@
+# Makes launchd load the keeper, whose files were put before, and waits until its first round has ended well. launchctl(1):
+# `enable` undoes a `disable` that outlives bootstraps.
+#
+# Uses ../../node/shell/load-service.sh
+# Needs plist: its property list
+# Needs reload: whether launchd forgets first what it knows, since it keeps a property list as it was when it was loaded
+# Prints: @changed or @unchanged; fails with no-keeper, launchctl, keeper
+[ -e "$plist" ] || failed no-keeper "there is no $plist"
+if look; then
+  [ -n "$reload" ] || unchanged
+  bootout
+fi
+must launchctl "$R/bin/launchctl" enable "$L"
+load_service "$plist"
+hasrun() {
+  look || failed launchctl 'launchctl took the keeper and does not show it'
+  [ -z "$pid" ] || return 1
+  case $o in (*'runs = 0'*) return 1 ;; (*'last exit code = 0'*) ;; (*) return 1 ;; esac
+}
+# Ten looks in a second.
+n=0
+until hasrun; do
+  n=$((n + 1))
+  [ "$n" -lt 200 ] || failed keeper 'the first round of the keeper did not end well'
+  "$R/bin/sleep" 0.1
+done
+changed

@@ -1,0 +1,16 @@
+# Sets how much memory the GPU may wire, until the next boot. 0 is the default of macOS. What the keeper keeps is taken away
+# where it names another limit.
+#
+# Needs megabytes: the limit
+# Needs keeper_data: what the keeper keeps
+# Prints: @changed or @unchanged; fails with sysctl
+islimit() {
+  [ "$("$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb)" = "$megabytes" ]
+}
+[ ! -e "$keeper_data" ] || while IFS= read -r x; do
+  case $x in ("wired $megabytes") ;; ('wired '*) "$R/bin/rm" -f "$keeper_data" ;; esac
+done <"$keeper_data"
+islimit && unchanged
+must sysctl "$R/usr/sbin/sysctl" iogpu.wired_limit_mb="$megabytes"
+islimit || failed sysctl 'sysctl took the limit and shows another one'
+changed

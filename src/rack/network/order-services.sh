@@ -1,0 +1,44 @@
+# Puts the network services of some devices behind all others. The tool wants every name, those of services that are
+# off and of VPNs too, and changes nothing otherwise ("Wrong number of network services"), so that the list is made
+# here, from what is there now. networksetup(8): -ordernetworkservices, -listnetworkserviceorder.
+#
+# `last_behind DEVICES` prints the names of all services in `o`, one per line, those with one of the devices behind the
+# others; else in their order.
+#
+# Uses ../../node/shell/leave.sh
+# Needs last: the devices, each between two blanks
+# Prints: @changed or @unchanged; fails with networksetup
+last_behind() { printf '%s\n' "$o" | "$R/usr/bin/awk" -v d="$1" '
+/^\([*0-9]+\) / { n = $0; sub(/^\([*0-9]+\) /, "", n); next }
+/^\(Hardware Port: .*, Device: ?[^ ,]*\)$/ {
+  v = $0; sub(/^.*, Device: ?/, "", v); sub(/\)$/, "", v)
+  if (v != "" && index(d, " " v " ")) t = t n "\n"; else print n
+}
+END { printf "%s", t }
+'; }
+names() {
+  r=$(mustnet -listnetworkserviceorder 2>&1 && printf '%s\n' "$o") || return 1
+  o=$r
+  was=$(last_behind ' ')
+  want=$(last_behind "$last")
+}
+names || {
+  leave "$r"
+  unchanged
+}
+[ -n "$want" ] || failed networksetup 'networksetup lists no service'
+[ "$was" != "$want" ] || unchanged
+set --
+while IFS= read -r x; do set -- "$@" "$x"; done <<EOT
+$want
+EOT
+r=$(mustnet -ordernetworkservices "$@" 2>&1) || {
+  leave "$r"
+  unchanged
+}
+names || {
+  leave "$r"
+  changed
+}
+[ "$was" = "$want" ] || failed networksetup 'networksetup took the order and shows another one'
+changed

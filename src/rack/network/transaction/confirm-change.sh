@@ -1,0 +1,40 @@
+# Confirms a change of the network over a new connection, unless the node was quicker; the second half of a
+# transaction. May be sent again: what was confirmed stays so. It fails with `rolled-back` when everything is as it was
+# before, and with `no-transaction` when the first half has never come to change anything. A function `putback` restores
+# what was saved.
+#
+# Uses arm.sh
+# Needs transaction: its run, token and step, each behind a blank but the first
+# Prints: @changed or @unchanged; fails with rolling-back, rolled-back, no-transaction
+isours() {
+  about "$1" && [ "$ar $at $as" = "$transaction" ]
+}
+if isours "$rb/confirmed"; then
+  drop_outdated
+  unchanged
+fi
+# Four looks in a second at a transaction that another process works on.
+n=0
+while isours "$rb/pending" && ischanging && [ "$n" -lt 240 ]; do
+  n=$((n + 1))
+  "$R/bin/sleep" 0.25
+done
+if isours "$rb/pending"; then
+  if [ -e "$rb/pending/verdict" ]; then
+    if claim "$rb/pending" "$rb/confirmed"; then
+      drop_outdated
+      disarm
+      changed
+    fi
+  elif claim "$rb/pending" "$rb/rolling"; then
+    putback
+    disarm
+  fi
+fi
+while isours "$rb/rolling" && isalive "$ap" && [ "$n" -lt 240 ]; do
+  n=$((n + 1))
+  "$R/bin/sleep" 0.25
+done
+isours "$rb/rolling" && failed rolling-back 'the node is still putting its network back'
+isours "$rb/rolled" && failed rolled-back 'nobody confirmed the change in time: the network is as it was before'
+failed no-transaction 'the node knows of no such change'

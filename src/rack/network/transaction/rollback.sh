@@ -1,0 +1,37 @@
+# A change of the network that waits for its confirmation is a folder below `$rb`: `pending`, until whoever ends it renames
+# it. A rename has one winner: `confirmed` when the run came back over a new connection, `rolling` while the saved state is
+# put back, `rolled` afterwards.
+#
+# `about FOLDER` reads what a transaction is: `ar` run, `at` token, `as` step, `ab` boot session, `ap` the process that works
+# on it, `aw` its words for the history. `claim FROM TO` renames for one winner. `ischanging` says whether the script that
+# changes still runs. This text is part of a program that stays on nodes.
+#
+# Needs rb: the folder of network changes
+# Prints: nothing
+about() {
+  ar='' at='' as='' ab='' ap='' aw='' an=''
+  { [ -d "$1" ] && [ -e "$1/about" ]; } || return 1
+  while IFS= read -r x; do
+    case $x in
+      (run=*) ar=${x#*=} ;; (token=*) at=${x#*=} ;; (step=*) as=${x#*=} ;; (boot=*) ab=${x#*=} ;;
+      (seconds=*) an=${x#*=} ;; (words=*) aw=${x#*=} ;; (pid=*) ap=${x#*=} ;;
+    esac
+  done <"$1/about"
+  [ ! -e "$1/pid" ] || IFS= read -r ap <"$1/pid"
+}
+isalive() {
+  case $1 in ('' | *[!0-9]*) return 1 ;; esac
+  case $("$R/bin/ps" -ww -o command= -p "$1" 2>/dev/null) in
+    (*'sh -s'* | *'rollback/roll'*) return 0 ;;
+  esac
+  return 1
+}
+isnow() {
+  [ "$ab" = "$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)" ]
+}
+ischanging() {
+  about "$rb/pending" && [ ! -e "$rb/pending/verdict" ] && isnow && isalive "$ap"
+}
+claim() {
+  [ ! -e "$2" ] && "$R/bin/mv" "$1" "$2" 2>/dev/null
+}
