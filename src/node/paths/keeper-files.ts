@@ -88,7 +88,7 @@ export const addressLine = (receptacle: number, address: string, prefixLength: n
   `address ${receptacle} ${address} ${hexMask(prefixLength)}`;
 
 /** The line of the wired limit in the data. */
-export const wiredLine = (megabytes: number): string => `wired ${megabytes}`;
+const wiredLine = (megabytes: number): string => `wired ${megabytes}`;
 
 /** The line of the bridge in the data. */
 export const bridgeLine = 'bridge remove';
