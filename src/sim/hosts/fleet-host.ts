@@ -8,7 +8,7 @@ import type { RunNode } from './control/run-folder.ts';
 import type { NodeView } from './fleet-model.ts';
 import { createLaunchd } from './launchd.ts';
 import type { StartJob } from './launchd-process.ts';
-import { clearVolatile, type NodeRoot } from './node-root.ts';
+import type { NodeRoot } from './node-root.ts';
 import { createRecords, type EffectAct, type ExecRecord, type NodeRecords } from './records.ts';
 import type { KeyFile, NodeKeys } from './ssh/host-keys.ts';
 
@@ -225,7 +225,7 @@ interface LivingNode extends Pick<ServedNode, 'mark' | 'view' | 'objectTo'> {
 /** Starts the life of a node that is up: its boot sessions. */
 function createNodeLife(
   { scaledMs, startModel, unlockModel, note }: HostedNode,
-  { disk, startProcesses, endProcesses, fallSilent }: NodePlace,
+  { disk, files, startProcesses, endProcesses, fallSilent }: NodePlace,
   { door, launchd, mark, view, objectTo }: LivingNode,
 ) {
   const now: { power: Power; isRunning: boolean } = { power: 'up', isRunning: true };
@@ -276,7 +276,7 @@ function createNodeLife(
     now.power = 'starting';
     await wait(bootMs);
     if (signal.aborted) return;
-    await clearVolatile(disk);
+    await files.clearVolatile();
     await startProcesses?.(mark());
     now.isRunning = true;
     await startModel();

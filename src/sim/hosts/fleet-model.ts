@@ -40,11 +40,15 @@ export interface NodeView {
   readonly wiring?: Wiring;
 }
 
-/** What a tool says after a write. */
-export interface WriteAnswer {
+/** What a tool prints, and how it ends. */
+export interface ToolAnswer {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
+}
+
+/** What a tool says after a write. */
+interface WriteAnswer extends ToolAnswer {
   /** False when it only printed its usage. */
   readonly isKnown: boolean;
   /** False when it only read, or refused. */

@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import type { Exit } from '../../model/probe.ts';
 import type { JobDefinition } from '../launchd/job-definition.ts';
 import type { JobSignal } from '../launchd/launchd-state.ts';
-import { type ProcessGroups, signalGroup } from './processes.ts';
+import type { ProcessGroups } from './processes.ts';
 import { accountVariable, homeOf, markVariable, rootMarkVariable } from './ssh/ssh-user.ts';
 
 /** The node on which a job is started. */
@@ -64,31 +64,26 @@ function openOutput(path: string | undefined, root: string): number {
   return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o644);
 }
 
-function launch(place: JobPlace, job: JobDefinition, outputs: readonly number[]): ChildProcess {
-  const [name, ...args] = job.words;
-  const cwd = job.workingDirectory ?? place.root;
-  // Who knows nothing of a folder that stands for `/` names a program as on a Mac.
-  const program = isInside(job.program, place.root) ? job.program : place.root + job.program;
-  for (const path of [program, cwd]) {
-    if (!isInside(path, place.root)) throw new Error(`${path} is outside of the node`);
-  }
-  accessSync(program, constants.X_OK);
-  if (!statSync(program).isFile() || !statSync(cwd).isDirectory()) throw new Error('no program or no folder');
-  return spawn(program, args, {
-    argv0: name ?? program,
-    cwd,
-    env: environmentOf(place, job),
-    detached: true,
-    stdio: ['ignore', outputs[0], outputs[1]],
-  });
-}
-
 /** A child that is alive, or undefined when it could not be started: launchd says EX_CONFIG to all of these. */
 function tryLaunch(place: JobPlace, job: JobDefinition): ChildProcess | undefined {
+  const { root } = place;
+  const [name, ...args] = job.words;
+  const cwd = job.workingDirectory ?? root;
+  // Who knows nothing of a folder that stands for `/` names a program as on a Mac.
+  const program = isInside(job.program, root) ? job.program : root + job.program;
   const outputs: number[] = [];
   try {
-    outputs.push(openOutput(job.standardOutPath, place.root), openOutput(job.standardErrorPath, place.root));
-    const child = launch(place, job, outputs);
+    outputs.push(openOutput(job.standardOutPath, root), openOutput(job.standardErrorPath, root));
+    if (!isInside(program, root) || !isInside(cwd, root)) return undefined;
+    accessSync(program, constants.X_OK);
+    if (!statSync(program).isFile() || !statSync(cwd).isDirectory()) return undefined;
+    const child = spawn(program, args, {
+      argv0: name ?? program,
+      cwd,
+      env: environmentOf(place, job),
+      detached: true,
+      stdio: ['ignore', outputs[0], outputs[1]],
+    });
     child.on('error', () => undefined);
     return child;
   } catch {
@@ -117,7 +112,7 @@ export const startBelow =
     place.groups.add(pid, place.name);
     child.unref();
     child.once('exit', (code, signal) => {
-      if (!job.abandonsGroup) signalGroup(pid, 'SIGTERM');
+      if (!job.abandonsGroup) place.groups.signal(pid, 'SIGTERM');
       place.groups.leaderEnded(pid);
       onEnd(exitOf(code, signal), pid);
     });

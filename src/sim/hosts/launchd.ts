@@ -18,6 +18,7 @@ import {
   signals,
 } from '../launchd/launchd-state.ts';
 import { plistText, readPlist } from '../model/plist.ts';
+import type { ToolAnswer } from './fleet-model.ts';
 import type { JobProcess, StartJob } from './launchd-process.ts';
 import { replaceFile } from './replace-file.ts';
 import { createTurns } from './turns.ts';
@@ -97,7 +98,7 @@ export function createLaunchd(options: LaunchdOptions) {
   };
   return {
     /** Answers when what was asked for has happened: `bootout` waits for the process to end. */
-    launchctl: async (request: LaunchctlRequest): Promise<LaunchctlAnswer> =>
+    launchctl: async (request: LaunchctlRequest): Promise<ToolAnswer> =>
       isUp ? answerLaunchctl(core(), request) : refusals.down,
     /** The start of macOS: loads what lies in /Library/LaunchDaemons, and starts what wants it. */
     boot: async (): Promise<void> => {
@@ -269,13 +270,6 @@ function launchdFiles(root: string) {
   };
 }
 
-/** What launchctl prints, and how it ends. */
-interface LaunchctlAnswer {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
 /** A request of the tool. */
 interface LaunchctlRequest {
   /** Behind the name of the tool. */
@@ -291,14 +285,14 @@ interface LaunchdCore extends ReturnType<typeof createShown> {
   readonly tell: (event: LaunchdEvent) => void;
 }
 
-const failed = (exitCode: number, ...lines: readonly string[]): LaunchctlAnswer => ({
+const failed = (exitCode: number, ...lines: readonly string[]): ToolAnswer => ({
   stdout: '',
   stderr: lines.map((line) => `${line}\n`).join(''),
   exitCode,
 });
 
 /** Everything went well; `stdout` is nothing unless something was asked for. */
-const succeeded = (stdout = ''): LaunchctlAnswer => ({ stdout, stderr: '', exitCode: 0 });
+const succeeded = (stdout = ''): ToolAnswer => ({ stdout, stderr: '', exitCode: 0 });
 
 /** What launchctl answers when launchd refuses; the codes are those of the knowledge about macOS 26. */
 const refusals = {
@@ -318,7 +312,7 @@ const refusals = {
 const launchctlUsage = failed(64, 'Usage: launchctl <subcommand> ... | help [subcommand]');
 
 /** Loads a definition that launchd takes. `objection` is what is written down of a key that is not simulated. */
-async function load(core: LaunchdCore, path: string, objection: (key: string) => string): Promise<LaunchctlAnswer> {
+async function load(core: LaunchdCore, path: string, objection: (key: string) => string): Promise<ToolAnswer> {
   const { files, options, state, tell } = core;
   const reading = await files.readDefinition(path);
   if (reading.kind === 'not-simulated') options.objectTo(objection(reading.key));
@@ -332,7 +326,7 @@ async function load(core: LaunchdCore, path: string, objection: (key: string) =>
 }
 
 /** Waits until the service is gone; another bootout meanwhile is told that this one is under way. */
-async function bootout({ state, tell, until }: LaunchdCore, label: string): Promise<LaunchctlAnswer> {
+async function bootout({ state, tell, until }: LaunchdCore, label: string): Promise<ToolAnswer> {
   const phase = state().services.get(label)?.phase;
   if (phase === undefined) return refusals.notLoaded;
   if (phase.kind === 'stopping' && phase.next === 'unload') return refusals.inProgress;
@@ -346,7 +340,7 @@ async function kickstart(
   label: string,
   isKilling: boolean,
   isPrinting: boolean,
-): Promise<LaunchctlAnswer> {
+): Promise<ToolAnswer> {
   const phase = state().services.get(label)?.phase;
   if (phase === undefined) return refusals.noService(label);
   if (phase.kind === 'stopping' && phase.next === 'unload') return refusals.inProgress;
@@ -356,7 +350,7 @@ async function kickstart(
   return succeeded(isPrinting && pid !== undefined ? `${pid}\n` : '');
 }
 
-function kill({ state, tell }: LaunchdCore, label: string, signal: JobSignal): LaunchctlAnswer {
+function kill({ state, tell }: LaunchdCore, label: string, signal: JobSignal): ToolAnswer {
   const service = state().services.get(label);
   if (service === undefined) return refusals.noService(label);
   if (pidOf(service) === undefined) return refusals.noProcess;
@@ -378,8 +372,8 @@ async function overrideAgent({ files }: LaunchdCore, label: string, isDisabledNo
 
 /** One command line of launchctl that changes something. */
 interface LaunchctlCommand {
-  readonly withoutRoot: LaunchctlAnswer;
-  readonly run: (core: LaunchdCore) => LaunchctlAnswer | Promise<LaunchctlAnswer>;
+  readonly withoutRoot: ToolAnswer;
+  readonly run: (core: LaunchdCore) => ToolAnswer | Promise<ToolAnswer>;
 }
 
 /** `SIGTERM`, `TERM` or `15`. */
@@ -447,7 +441,7 @@ function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlComm
 }
 
 /** Does what a command line of launchctl asks for and answers when it is done, files included. */
-async function answerLaunchctl(core: LaunchdCore, { args, isRoot }: LaunchctlRequest): Promise<LaunchctlAnswer> {
+async function answerLaunchctl(core: LaunchdCore, { args, isRoot }: LaunchctlRequest): Promise<ToolAnswer> {
   const command = parseLaunchctl(args, isRoot);
   if (command === undefined) {
     core.options.objectTo(`/bin/launchctl ${args.length}:${args.join(' ').replaceAll('\n', '?')}`);

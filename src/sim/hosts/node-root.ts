@@ -74,7 +74,7 @@ const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
   a !== undefined && a.text === b.text && a.isExecutable === b.isExecutable;
 
 /** Empties what macOS empties at every start. */
-export async function clearVolatile(root: string): Promise<void> {
+async function clearVolatile(root: string): Promise<void> {
   for (const folder of ['/private/tmp', '/private/var/run', rdmaClientsPath]) {
     for (const name of await readdir(join(root, folder)).catch(() => [])) {
       await rm(join(root, folder, name), { recursive: true, force: true });
@@ -184,6 +184,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
     return before !== undefined;
   };
   return {
+    clearVolatile: (): Promise<void> => clearVolatile(root),
     isOfAnother,
     /** The text of a file when it is no longer as it was written last; empty when it is gone. */
     edited: async (path: string): Promise<string | undefined> => {

@@ -54,8 +54,11 @@ function hear(pending: Map<number, Pending>, line: string): void {
 
 const goneText = 'the starter of simulated processes has ended';
 
-/** A child of this process; it ends with it. */
-function startPerl() {
+/**
+ * Starts the small process from which programs are started, a child of this process, which ends with it. Nothing of it
+ * keeps the simulator alive.
+ */
+export function createProcessStarter() {
   const child = spawn(hostTool('perl') ?? 'perl', ['-e', starterProgram], {
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -67,12 +70,6 @@ function startPerl() {
   for (const one of [stdin, stdout]) if (one instanceof Socket) one.unref();
   const ended = once(child, 'close').catch(() => undefined);
   child.unref();
-  return { stdin, stdout, ended, ref: () => child.ref() };
-}
-
-/** Starts the small process from which programs are started. Nothing of it keeps the simulator alive. */
-export function createProcessStarter() {
-  const { stdin, stdout, ended, ref } = startPerl();
   const pending = new Map<number, Pending>();
   let count = 0;
   let isGone = false;
@@ -101,7 +98,7 @@ export function createProcessStarter() {
     /** Ends the starter; what it has started goes on. */
     close: async (): Promise<void> => {
       // Without it a process with nothing else to wait for would be over before.
-      ref();
+      child.ref();
       stdin.end();
       await ended;
     },

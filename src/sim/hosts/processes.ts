@@ -35,7 +35,7 @@ function isAlive(group: number): boolean {
 }
 
 /** Sends a signal to all of a group, if anybody is left in it. */
-export function signalGroup(group: number, name: string): void {
+function signalGroup(group: number, name: string): void {
   try {
     process.kill(-group, name);
   } catch {

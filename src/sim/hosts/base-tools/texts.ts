@@ -75,13 +75,12 @@ ${roomFunctions}limited ${shellQuote(host)} "$@"`,
     usage:
       'usage: grep [-abcdDEFGHhIiJLlMmnOopqRSsUVvwXxZz] [-A num] [-B num] [-C[num]]\n\t[-e pattern] [-f file] [--binary-files=value] [--color=when]\n\t[--context[=num]] [--directories=action] [--label] [--line-buffered]\n\t[--null] [pattern] [file ...]',
     code: 2,
-    body: (context) =>
-      passFiles({
-        letters: 'acEFhHilnoqsvwxe:f:m:',
-        fileOptions: 'f',
-        textUnless: 'ef',
-        extra: refuseTexts(gnuEscapes, 'an escape that only GNU knows'),
-      })(context),
+    body: passFiles({
+      letters: 'acEFhHilnoqsvwxe:f:m:',
+      fileOptions: 'f',
+      textUnless: 'ef',
+      extra: refuseTexts(gnuEscapes, 'an escape that only GNU knows'),
+    }),
   },
   {
     path: '/usr/bin/sed',
@@ -97,16 +96,15 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
     forms: "[-F separator] [-v name=value] 'program' [file ...] or -f file, without functions of gawk",
     usage: 'usage: awk [-F fs | --csv][-v var=value][prog | -f progfile][file ...]',
     code: 2,
-    body: (context) =>
-      passFiles({
-        letters: 'F:v:f:',
-        fileOptions: 'f',
-        textUnless: 'f',
-        extra: refuseTexts(
-          ['gensub', 'strftime', 'systime', 'mktime', 'asort', 'PROCINFO', 'BEGINFILE', 'strtonum'],
-          'a function that only gawk knows',
-        ),
-      })(context),
+    body: passFiles({
+      letters: 'F:v:f:',
+      fileOptions: 'f',
+      textUnless: 'f',
+      extra: refuseTexts(
+        ['gensub', 'strftime', 'systime', 'mktime', 'asort', 'PROCINFO', 'BEGINFILE', 'strtonum'],
+        'a function that only gawk knows',
+      ),
+    }),
   },
   {
     path: '/usr/bin/tr',

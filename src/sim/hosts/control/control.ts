@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const asks = [
+/** What a simulator is asked over its control socket, one JSON document per line; the last four take words. */
+export const asks = [
   ...(['status', 'log', 'fault-list', 'hands', 'stop'] as const),
   ...(['fault-set', 'fault-clear', 'power-on', 'act'] as const),
 ];
 
-/** What a simulator is asked over its control socket, one JSON document per line; the last four take words. */
+/** A question, with its words. */
 export interface ControlRequest {
   readonly ask: (typeof asks)[number];
   readonly words?: readonly string[];
@@ -27,7 +28,6 @@ export type ControlAnswer =
  */
 const maxSocketPathBytes = 103;
 const temporaryPrefix = 'mw-sim-';
-const maxLineBytes = 65_536;
 
 const fits = (path: string): boolean => Buffer.byteLength(path) <= maxSocketPathBytes;
 
@@ -43,21 +43,6 @@ export async function chooseSocketPath(folder: string, name: string): Promise<st
 export async function removeSocket(path: string): Promise<void> {
   await rm(path, { force: true });
   if (basename(dirname(path)).startsWith(temporaryPrefix)) await rm(dirname(path), { recursive: true, force: true });
-}
-
-const isWords = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((word) => typeof word === 'string');
-
-function parseRequest(line: string): ControlRequest | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || !('ask' in value)) return undefined;
-    const ask = asks.find((one) => one === value.ask);
-    const words = 'words' in value ? value.words : [];
-    return ask === undefined || !isWords(words) ? undefined : { ask, words };
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -93,24 +78,6 @@ export async function openSocket(
     },
   };
 }
-
-/** Answers every line on the socket; a line that is no request ends the connection. */
-export const serveControl = (path: string, answer: (request: ControlRequest) => Promise<ControlAnswer>) =>
-  openSocket(path, { allowHalfOpen: false }, (client) => {
-    const lines = createInterface({ input: client, crlfDelay: Number.POSITIVE_INFINITY });
-    lines.on('error', () => undefined);
-    lines.on('line', (line) => {
-      const request = line.length > maxLineBytes ? undefined : parseRequest(line);
-      if (request === undefined) {
-        client.destroy();
-        return;
-      }
-      answer(request).then(
-        (value) => client.write(`${JSON.stringify(value)}\n`),
-        () => client.destroy(),
-      );
-    });
-  });
 
 const isAnswer = (value: unknown): value is ControlAnswer =>
   typeof value === 'object' && value !== null && 'simulated' in value && 'ok' in value;

@@ -8,7 +8,7 @@ import { given } from '../../../model/given.ts';
 import { preferencesPath } from '../../model/network-preferences.ts';
 import { strangerPid } from '../../model/rdma.ts';
 import type { FleetHost, OpenHost, SimulatedNode } from '../fleet-host.ts';
-import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
+import type { ActsAnswer, FaultAnswer, FleetModel, ToolAnswer } from '../fleet-model.ts';
 import { portableHost } from '../portable-host.ts';
 import type { Effect, EffectAct } from '../records.ts';
 import { loadOrCreateKey } from '../ssh/host-keys.ts';
@@ -373,10 +373,8 @@ function createLiveFleet(
 /** A fleet that lives. */
 type LiveFleet = ReturnType<typeof createLiveFleet>;
 
-const silent: AskAnswer = { stdout: '', stderr: '', exitCode: 0 };
-
 /** Nothing of an earlier boot session may change anything; a real one would be gone. */
-const stale: AskAnswer = {
+const stale: ToolAnswer = {
   stdout: '',
   stderr: 'simulated: this process belongs to no living boot session\n',
   exitCode: 70,
@@ -400,19 +398,36 @@ async function happen(
   return { followed: fleet.follow().catch(() => undefined) };
 }
 
-/** `note tcp-load`: told by ranks. `note kill SIGNAL PID...`: told by `kill`. `note daemon-run`: told by the network daemon of somebody else. */
-async function heard(fleet: LiveFleet, { name }: SimulatedNode, args: readonly string[]): Promise<void> {
-  const [word, signal = '', ...pids] = args;
-  if (word === 'tcp-load') {
-    const { followed } = await happen(fleet, name, { kind: 'tcp-load' });
-    // Who makes its own kernel panic hears no answer, and gives none.
-    await followed;
+/**
+ * Takes down what processes of a node say by `note`: `tcp-load` of ranks, `daemon-run` of the network daemon of somebody
+ * else, `unlock` of the sshd before FileVault, and `delete PATH...` and `kill SIGNAL PID...` of tools that do their work
+ * themselves.
+ */
+async function heard(fleet: LiveFleet, node: SimulatedNode, [word, ...rest]: readonly string[]): Promise<void> {
+  switch (word) {
+    case 'unlock':
+      void node.life.unlock();
+      break;
+    case 'tcp-load': {
+      const { followed } = await happen(fleet, node.name, { kind: 'tcp-load' });
+      // Who makes its own kernel panic hears no answer, and gives none.
+      await followed;
+      break;
+    }
+    case 'daemon-run':
+      await happen(fleet, node.name, { kind: 'daemon-run' });
+      break;
+    case 'delete':
+      fleet.note(node, { kind: 'delete', paths: rest });
+      break;
+    case 'kill': {
+      const [signal = '', ...targets] = rest;
+      if (!/^(?:STOP|CONT|USR[12])$/.test(signal) && targets.includes(String(strangerPid))) {
+        await happen(fleet, node.name, { kind: 'processes-ended', pids: targets.map(Number) });
+      }
+      fleet.note(node, { kind: 'kill', signal, targets });
+    }
   }
-  const isEnding = word === 'kill' && !/^(?:STOP|CONT|USR[12])$/.test(signal);
-  if (isEnding && pids.includes(String(strangerPid))) {
-    await happen(fleet, name, { kind: 'processes-ended', pids: pids.map(Number) });
-  }
-  if (word === 'daemon-run') await happen(fleet, name, { kind: 'daemon-run' });
 }
 
 /** What launchd did that the model knows about: a service was killed, or that daemon disabled or enabled. */
@@ -423,24 +438,14 @@ async function heardOfLaunchd(fleet: LiveFleet, { name }: SimulatedNode, words: 
   await happen(fleet, name, { kind: 'daemon', isStopped: verb === 'disable' });
 }
 
-/** `note delete PATH...` and `note kill SIGNAL PID...`: told by tools that do their work themselves. */
-function noted([kind, ...rest]: readonly string[]): EffectAct | undefined {
-  if (kind === 'delete') return { kind, paths: rest };
-  if (kind === 'kill') return { kind, signal: rest[0] ?? '', targets: rest.slice(1) };
-  return undefined;
-}
-
 /** Answers one tool: applies what it asks for, writes every file that depends on it, and only then says so. */
-async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<AskAnswer> {
+async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAnswer> {
   const node = fleet.nodes.find((one) => one.mark() === request.mark);
   if (node === undefined || !node.life.isRunning()) return stale;
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
-    if (args[0] === 'unlock') void node.life.unlock();
     await heard(fleet, node, args);
-    const act = noted(args);
-    if (act !== undefined) fleet.note(node, act);
-    return silent;
+    return { stdout: '', stderr: '', exitCode: 0 };
   }
   const { tool, isRoot } = request;
   if (tool === '/bin/launchctl') {
@@ -475,13 +480,6 @@ export interface AskRequest {
   readonly args: readonly string[];
 }
 
-/** What the tool then says. */
-export interface AskAnswer {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
 const maxRequestBytes = 1_048_576;
 
 /** The request when it is whole; undefined while more must come; an error for what is none. */
@@ -500,12 +498,12 @@ function parseRequest(received: Buffer): AskRequest | undefined | Error {
   return { mark, isRoot: sudo !== '', folder, tool, args };
 }
 
-function reply(client: Socket, { stdout, stderr, exitCode }: AskAnswer): void {
+function reply(client: Socket, { stdout, stderr, exitCode }: ToolAnswer): void {
   const [out, err] = [Buffer.from(stdout), Buffer.from(stderr)];
   client.end(Buffer.concat([Buffer.from(`${exitCode} ${out.length} ${err.length}\n`), out, err]));
 }
 
-function listenTo(client: Socket, answer: (request: AskRequest) => Promise<AskAnswer>): void {
+function listenTo(client: Socket, answer: (request: AskRequest) => Promise<ToolAnswer>): void {
   let received = Buffer.alloc(0);
   let isAsked = false;
   client.on('data', (chunk: Buffer) => {
@@ -531,7 +529,7 @@ function listenTo(client: Socket, answer: (request: AskRequest) => Promise<AskAn
  *
  * @throws the system's error when the socket cannot be made
  */
-export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<AskAnswer>) =>
+export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<ToolAnswer>) =>
   openSocket(path, { allowHalfOpen: true }, (client) => listenTo(client, answer));
 
 /** What a simulated fleet is started with. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, type NonEmpty } from '../../../diagnostics/diagnostic.ts';
@@ -10,7 +11,7 @@ import { prose } from '../../../model/text/prose.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
 import { isSameProcess, processStart } from '../processes.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
-import { askControl, type ControlAnswer, type ControlRequest, chooseSocketPath, serveControl } from './control.ts';
+import { askControl, asks, type ControlAnswer, type ControlRequest, chooseSocketPath, openSocket } from './control.ts';
 import {
   cleanRun,
   parseRunFile,
@@ -254,6 +255,41 @@ async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlA
   }
   return done({ power: fleet.power() });
 }
+
+const maxLineBytes = 65_536;
+
+const isWords = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((word) => typeof word === 'string');
+
+function parseRequest(line: string): ControlRequest | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== 'object' || value === null || !('ask' in value)) return undefined;
+    const ask = asks.find((one) => one === value.ask);
+    const words = 'words' in value ? value.words : [];
+    return ask === undefined || !isWords(words) ? undefined : { ask, words };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Answers every line on the socket; a line that is no request ends the connection. */
+const serveControl = (path: string, answer: (request: ControlRequest) => Promise<ControlAnswer>) =>
+  openSocket(path, { allowHalfOpen: false }, (client) => {
+    const lines = createInterface({ input: client, crlfDelay: Number.POSITIVE_INFINITY });
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
+      const request = line.length > maxLineBytes ? undefined : parseRequest(line);
+      if (request === undefined) {
+        client.destroy();
+        return;
+      }
+      answer(request).then(
+        (value) => client.write(`${JSON.stringify(value)}\n`),
+        () => client.destroy(),
+      );
+    });
+  });
 
 interface Answering {
   readonly fleet: Fleet;

@@ -4,13 +4,14 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AskAnswer, type AskRequest, serveAsks } from '../../../../src/sim/hosts/control/start-fleet.ts';
+import { type AskRequest, serveAsks } from '../../../../src/sim/hosts/control/start-fleet.ts';
+import type { ToolAnswer } from '../../../../src/sim/hosts/fleet-model.ts';
 import { askClientText } from '../../../../src/sim/hosts/node-root.ts';
 
 let folder = '';
 let server: Awaited<ReturnType<typeof serveAsks>>;
 const asked: AskRequest[] = [];
-let answer: () => Promise<AskAnswer> = () => Promise.reject(new Error('nothing to say'));
+let answer: () => Promise<ToolAnswer> = () => Promise.reject(new Error('nothing to say'));
 const socket = (): string => join(folder, "it's.sock");
 
 beforeAll(async () => {
