@@ -89,12 +89,15 @@ function entriesOf(source, table) {
   });
 }
 
-/** The scripts of settings: each names its own. */
+/** The scripts of settings: each names its own, which is a file, or its text. */
 function settingEntries() {
   const files = readdirSync(settingsFolder).map((name) => posix.join(settingsFolder, name));
   return files.sort().flatMap((file) => {
-    const found = readFileSync(file, 'utf8').matchAll(/script: \{ name: '([a-z-]+)', text: (\w+) \}/g);
-    return [...found].map(([, name, of]) => [`\`${name}\``, file, of]);
+    const found = readFileSync(file, 'utf8').matchAll(/script: \{\s+name: '([a-z-]+)',\s+text: (\w*)/g);
+    return [...found].map(([, name, of]) => {
+      const text = posix.join(settingsFolder, `${name}.sh`);
+      return [`\`${name}\``, existsSync(text) ? text : file, of];
+    });
   });
 }
 

@@ -12,6 +12,7 @@ import { nodeSettings, spotlightIndexes } from '../../node/probes/system.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -105,25 +106,6 @@ const spotlightState = (facts: Facts): Known<OnOff> =>
     return strange ? unknown('garbled', `mdutil says of ${strange.volume} what nobody knows.`) : known('off');
   });
 
-/** Switches Spotlight's index of every volume off. What it had stays on the disk. @see mdutil(1) */
-const stopSpotlight = (): string => `isoff() {
-  o=$(${pathWord(tool.mdutil)} -a -s 2>&1) || return 1
-  case $o in
-    (*'Indexing enabled'*) return 1 ;;
-    (*'disabled.'*) ;;
-    (*) return 1 ;;
-  esac
-}
-isoff && unchanged
-must mdutil ${pathWord(tool.mdutil)} -a -i off
-n=0
-until isoff; do
-  n=$((n + 1))
-  [ "$n" -lt 20 ] || failed mdutil 'mdutil took the setting and shows another one'
-  ${pathWord(tool.sleep)} 0.25
-done
-changed`;
-
 /** `VOLUME on` or `VOLUME off` of each volume that mdutil knows the state of. @see mdutil(1): -a -s */
 const perVolume = `/^\\/.*:$/ { p = substr($0, 1, length($0) - 1) }
 /^[ \\t]*Indexing enabled/ { print p " on"; n++ }
@@ -142,7 +124,7 @@ export const spotlight = defineSetting({
   kind: 'spotlight',
   fact: volumes,
   wishes: stopped(spotlightState, { on: 'indexes the disk', off: 'indexes nothing' }),
-  script: { name: 'stop-spotlight', text: stopSpotlight },
+  script: { name: 'stop-spotlight', text: () => sh.stopSpotlight({}) },
   args: () => ({}),
   before: {
     read: `${pathWord(tool.mdutil)} -a -s 2>/dev/null | ${pathWord(tool.awk)} '${perVolume}'`,
@@ -181,23 +163,6 @@ const backups = defineFact({
 
 const tmutil = pathWord(tool.tmutil);
 
-/**
- * Keeps Time Machine from making backups by itself; those that are there stay. tmutil and the look at the setting want
- * Full Disk Access.
- *
- * @see tmutil(8): disable
- */
-const stopBackups = (): string => `f=${pathWord(place.timeMachine)}
-isoff() {
-  [ ! -e "$f.plist" ] || { true <"$f.plist"; } 2>/dev/null || failed no-full-disk-access 'the settings of Time Machine cannot be read'
-  if o=$(${pathWord(tool.defaults)} read "$f" ${autoBackup} 2>&1); then [ "$o" = 0 ]; return; fi
-  case $o in (*'does not exist'*) ;; (*) failed defaults "$o" ;; esac
-}
-isoff && unchanged
-must tmutil ${tmutil} disable
-isoff || failed tmutil 'tmutil took the setting and shows another one'
-changed`;
-
 /** The backups that Time Machine makes by itself. @see tmutil(8) */
 export const timeMachine = defineSetting({
   kind: 'time-machine',
@@ -206,7 +171,7 @@ export const timeMachine = defineSetting({
     on: 'makes backups by itself',
     off: 'makes no backups by itself',
   }),
-  script: { name: 'stop-backups', text: stopBackups },
+  script: { name: 'stop-backups', text: () => sh.stopBackups({ settings: place.timeMachine }) },
   args: () => ({}),
   before: {
     read: `[ ! -e ${pathWord(place.timeMachine)}.plist ] || true <${pathWord(place.timeMachine)}.plist || exit 1

@@ -8,6 +8,7 @@ import { nodeSettings } from '../../node/probes/system.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -64,16 +65,6 @@ const fact = defineFact({
 
 const socketfilterfw = pathWord(tool.socketfilterfw);
 
-/** Switches the application firewall off. Some versions of the tool say nothing when they did, so it is asked again. */
-const stopFirewall = (): string => `f=${socketfilterfw}
-isoff() {
-  case $("$f" --getglobalstate 2>&1) in (*'(State = 0)'*) ;; (*) return 1 ;; esac
-}
-isoff && unchanged
-must socketfilterfw "$f" --setglobalstate off
-isoff || failed socketfilterfw "\${o:-the firewall is still on}"
-changed`;
-
 const saidOf = {
   on: 'The application firewall is on',
   'blocks-all': 'The application firewall blocks everything',
@@ -91,7 +82,7 @@ export const firewall = {
         words: (value) => (value === 'blocks-all' ? 'blocks everything' : value),
         reason: 'system.firewall',
       }),
-    script: { name: 'stop-firewall', text: stopFirewall },
+    script: { name: 'stop-firewall', text: () => sh.stopFirewall({}) },
     args: () => ({}),
     before: {
       read: `case $(${socketfilterfw} --getglobalstate 2>&1) in

@@ -1,5 +1,4 @@
 import { type Known, known, mapKnown } from '../../model/known.ts';
-import type { ScriptArgs } from '../../model/node-script.ts';
 import type { AddressPart } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -7,10 +6,10 @@ import { asObject, garbled } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { nodeSettings } from '../../node/probes/system.ts';
-import { quote } from '../../node/quote.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -85,24 +84,6 @@ function namesOf(text: string): Known<MacNames> | undefined {
 
 const scutil = pathWord(tool.scutil);
 
-/** Gives the Mac names; those that are absent stay. @see scutil(8): --get, --set */
-function setNames(names: ScriptArgs['set-names']): string {
-  const wanted = keys.flatMap(({ key, tool: word }) => {
-    const name = names[key];
-    return name === undefined ? [] : [`${word} ${quote(name)}`];
-  });
-  return `y=''
-name() {
-  [ "$(${scutil} --get "$1" 2>/dev/null)" != "$2" ] || return 0
-  must scutil ${scutil} --set "$1" "$2"
-  [ "$(${scutil} --get "$1" 2>/dev/null)" = "$2" ] || failed scutil "scutil took the $1 and shows another one"
-  y=1
-}
-${wanted.map((words) => `name ${words}`).join('\n')}
-[ -n "$y" ] || unchanged
-changed`;
-}
-
 const toolKeys = keys.map(({ tool: word }) => word).join(' ');
 
 /** Each name that is set behind its key. */
@@ -153,7 +134,14 @@ export const names = {
           reason: 'system.computerName: node',
         }),
       ),
-    script: { name: 'set-names', text: setNames },
+    script: {
+      name: 'set-names',
+      text: (wanted) =>
+        sh.setNames(
+          {},
+          keys.flatMap(({ key, tool: word }) => (wanted[key] ? [word, wanted[key]] : [])),
+        ),
+    },
     args: (_, made): MacNames =>
       Object.fromEntries(
         made.flatMap(({ about, node }) => keys.filter(({ part }) => part === about.part).map(({ key }) => [key, node])),

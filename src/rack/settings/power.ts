@@ -2,7 +2,6 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
-import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Answer } from '../../model/probe.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
@@ -13,6 +12,7 @@ import { pmsetCap, pmsetCustom } from '../../node/probes/system.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -102,39 +102,8 @@ function restartOf(
 }
 
 const pmset = pathWord(tool.pmset);
-const awk = pathWord(tool.awk);
 
-/** Every setting on mains as `KEY VALUE`, from the section `AC Power:` of `pmset -g custom`. */
-const everyOnMains = `/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { print $1 " " $2 }`;
-
-/**
- * Sets how the Mac sleeps and whether it starts by itself when power returns. pmset says nothing of use, so the
- * settings are read back; powerd may need a moment.
- *
- * @see pmset(1): `-c` for mains, as all but laptops always have it, `autorestart` after a loss of power
- */
-function setPower({ sleepMinutes, restartAfterPowerLoss }: ScriptArgs['set-power']): string {
-  const wanted = [
-    ...(sleepMinutes === undefined ? [] : [`sleep ${sleepMinutes}`]),
-    ...(restartAfterPowerLoss === undefined ? [] : [`autorestart ${Number(restartAfterPowerLoss)}`]),
-  ];
-  const tests = wanted.map((one) => `  case $o in (*"\${N}${one}$N"*) ;; (*) return 1 ;; esac`);
-  return `isset() {
-  o=$N$(${pmset} -g custom | ${awk} '${everyOnMains}')$N
-${tests.join('\n')}
-}
-isset && unchanged
-must pmset ${pmset} -c ${wanted.join(' ')}
-n=0
-until isset; do
-  n=$((n + 1))
-  [ "$n" -lt 20 ] || failed pmset 'pmset took the settings and does not show them'
-  ${pathWord(tool.sleep)} 0.25
-done
-changed`;
-}
-
-/** `KEY VALUE` of what {@link setPower} can change, in this order, from the section of mains. @see pmset(1): -g custom */
+/** `KEY VALUE` of what `set-power.sh` can change, in this order, from the section of mains. @see pmset(1): -g custom */
 const oursOnMains = `/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { v[$1] = $2 }
 END {
   if (!("sleep" in v)) exit 1
@@ -187,7 +156,14 @@ export const power = {
         }),
       ];
     },
-    script: { name: 'set-power', text: setPower },
+    script: {
+      name: 'set-power',
+      text: (args) =>
+        sh.setPower({}, [
+          ...(args.sleepMinutes === undefined ? [] : ['sleep', `${args.sleepMinutes}`]),
+          ...(args.restartAfterPowerLoss === undefined ? [] : ['autorestart', args.restartAfterPowerLoss ? '1' : '0']),
+        ]),
+    },
     args: ({ power: { sleepMinutes, restartAfterPowerLoss } }, made) => {
       const parts = made.map(({ about }) => about.part);
       return {
@@ -197,7 +173,7 @@ export const power = {
     },
     deadlineMs: 30_000,
     before: {
-      read: `${pmset} -g custom | ${awk} '${oursOnMains}'`,
+      read: `${pmset} -g custom | ${pathWord(tool.awk)} '${oursOnMains}'`,
       // Words of the list are never quoted: they are words of pmset and numbers.
       restore: `set -f
 case $v in (*[!a-z0-9"$N "]*) return 1 ;; esac

@@ -1,11 +1,10 @@
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
-import type { ScriptArgs } from '../../model/node-script.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { isLoaded, overrideOf } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { serviceFunctions } from '../../node/launchd-service.ts';
+import { serviceValues } from '../../node/launchd-service.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { settingAnswer } from '../../node/probes/node-setting.ts';
 import { screenSharingLabel } from '../../node/probes/node-settings.ts';
@@ -13,6 +12,7 @@ import { nodeSettings } from '../../node/probes/system.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -70,46 +70,6 @@ function wanted({ system }: DesiredFleet): ScreenSharingWords | undefined {
 
 const launchctl = pathWord(tool.launchctl);
 
-/** launchd may need a moment for what it has just let go of: exit 5. */
-const load = `look || {
-  n=0
-  until o=$(${launchctl} bootstrap system ${pathWord(place.screenSharing)} 2>&1); do
-    n=$((n + 1))
-    [ "$n" -lt 4 ] || failed launchctl "$o"
-    ${pathWord(tool.sleep)} 1
-  done
-  look || failed launchctl 'launchd does not show Screen Sharing'
-  y=1
-}`;
-
-const unload = `! look || {
-  bootout
-  y=1
-}`;
-
-/**
- * Switches Screen Sharing on or off, now and for every later start.
- *
- * @see launchctl(1): enable, disable, bootstrap, bootout, print-disabled
- */
-function setScreenSharing({ on }: ScriptArgs['set-screen-sharing']): string {
-  const [verb, other] = on ? ['enable', 'false'] : ['disable', 'true'];
-  return `${serviceFunctions(screenSharingLabel)}
-y=''
-isset() {
-  o=$(${launchctl} print-disabled system 2>&1) || failed launchctl "$o"
-  case $o in (*'"${screenSharingLabel}" => ${verb}d'* | *'"${screenSharingLabel}" => ${other}'*) ;; (*) return 1 ;; esac
-}
-isset || {
-  must launchctl ${launchctl} ${verb} "$L"
-  isset || failed launchctl 'launchd does not show Screen Sharing as ${verb}d'
-  y=1
-}
-${on ? load : unload}
-[ -n "$y" ] || unchanged
-changed`;
-}
-
 /** `on` or `off`, followed by ` until the next start` where that changes it, as {@link wordsOf} has it. */
 const readBefore = `o=$(${launchctl} print system/${screenSharingLabel} 2>&1)
 case $? in (0) w=on ;; (113) w=off ;; (*) exit 1 ;; esac
@@ -139,7 +99,10 @@ export const screenSharing = {
         words: (value) => value,
         reason: 'system.screenSharing',
       }),
-    script: { name: 'set-screen-sharing', text: setScreenSharing },
+    script: {
+      name: 'set-screen-sharing',
+      text: ({ on }) => sh.setScreenSharing({ ...serviceValues(screenSharingLabel), on, plist: place.screenSharing }),
+    },
     args: (fleet) => ({ on: wanted(fleet) === 'on' }),
     before: { read: readBefore, restore: restoreBefore, now: (facts) => mapKnown(read(facts, fact), wordsOf) },
   }),

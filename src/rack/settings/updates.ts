@@ -9,6 +9,7 @@ import { nodeSettings } from '../../node/probes/system.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
@@ -39,15 +40,6 @@ const fact = defineFact({
 const defaults = pathWord(tool.defaults);
 const ofDefaults = `${pathWord(place.softwareUpdate)} ${preferenceKey}`;
 
-/** Keeps macOS from installing its own updates unasked. `defaults` reports nothing useful, so the key is read again. */
-const setUpdates = (): string => `isoff() {
-  [ "$(${defaults} read ${ofDefaults} 2>/dev/null)" = 0 ]
-}
-isoff && unchanged
-must defaults ${defaults} write ${ofDefaults} -bool false
-isoff || failed defaults 'defaults took the setting and shows another one'
-changed`;
-
 const isUnwanted = ({ macos }: DesiredFleet): boolean => macos.automaticUpdates === 'disabled';
 
 /**
@@ -65,7 +57,7 @@ export const updates = {
         words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no update by itself'),
         reason: 'macos.updates.automatic',
       }),
-    script: { name: 'set-updates', text: setUpdates },
+    script: { name: 'set-updates', text: () => sh.setUpdates({ settings: place.softwareUpdate, key: preferenceKey }) },
     args: () => ({}),
     before: {
       read: `case $(${defaults} read ${ofDefaults} 2>&1) in

@@ -130,7 +130,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   },
   'set-clock': { 'sntp -sS': { later: 'a node has no second clock to compare with', fact: 'clock' } },
   'set-screen-sharing': {
-    'launchctl enable': launchctl('absent', 'disabled', screenSharing),
+    'launchctl $verb': launchctl('absent', 'disabled', screenSharing),
     'launchctl bootstrap': launchctl('absent', 'enabled', screenSharing),
   },
   'stop-firewall': {

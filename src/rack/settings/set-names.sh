@@ -1,0 +1,15 @@
+# Gives the Mac names; those that are absent stay. scutil(8): --get, --set.
+#
+# Words: each name as scutil calls it, and what it is to be
+# Prints: @changed or @unchanged; fails with scutil
+y=''
+while [ "$#" -gt 0 ]; do
+  if [ "$("$R/usr/sbin/scutil" --get "$1" 2>/dev/null)" != "$2" ]; then
+    must scutil "$R/usr/sbin/scutil" --set "$1" "$2"
+    [ "$("$R/usr/sbin/scutil" --get "$1" 2>/dev/null)" = "$2" ] || failed scutil "scutil took the $1 and shows another one"
+    y=1
+  fi
+  shift 2
+done
+[ -n "$y" ] || unchanged
+changed

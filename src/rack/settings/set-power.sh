@@ -1,0 +1,22 @@
+# Sets how the Mac sleeps and whether it starts by itself when power returns. pmset says nothing of use, so the
+# settings are read back; powerd may need a moment. pmset(1): `-c` for mains, as all but laptops always have it,
+# `autorestart` after a loss of power.
+#
+# Words: each setting as pmset calls it, and its number
+# Prints: @changed or @unchanged; fails with pmset
+isset() {
+  o=$N$("$R/usr/bin/pmset" -g custom | "$R/usr/bin/awk" '/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { print $1 " " $2 }')$N
+  while [ "$#" -gt 0 ]; do
+    case $o in (*"$N$1 $2$N"*) ;; (*) return 1 ;; esac
+    shift 2
+  done
+}
+isset "$@" && unchanged
+must pmset "$R/usr/bin/pmset" -c "$@"
+n=0
+until isset "$@"; do
+  n=$((n + 1))
+  [ "$n" -lt 20 ] || failed pmset 'pmset took the settings and does not show them'
+  "$R/bin/sleep" 0.25
+done
+changed

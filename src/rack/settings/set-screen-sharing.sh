@@ -1,0 +1,33 @@
+# Switches Screen Sharing on or off, now and for every later start. launchd may need a moment for what it has just let go
+# of: exit 5. launchctl(1): enable, disable, bootstrap, bootout, print-disabled.
+#
+# Uses ../../node/shell/service.sh
+# Needs on: whether it is switched on
+# Needs plist: its property list
+# Prints: @changed or @unchanged; fails with launchctl
+verb=disable other=true
+[ -z "$on" ] || verb=enable other=false
+y=''
+isset() {
+  o=$("$R/bin/launchctl" print-disabled system 2>&1) || failed launchctl "$o"
+  case $o in (*"\"$label\" => ${verb}d"* | *"\"$label\" => $other"*) ;; (*) return 1 ;; esac
+}
+isset || {
+  must launchctl "$R/bin/launchctl" "$verb" "$L"
+  isset || failed launchctl "launchd does not show Screen Sharing as ${verb}d"
+  y=1
+}
+if look; then
+  [ -n "$on" ] || { bootout; y=1; }
+elif [ -n "$on" ]; then
+  n=0
+  until o=$("$R/bin/launchctl" bootstrap system "$plist" 2>&1); do
+    n=$((n + 1))
+    [ "$n" -lt 4 ] || failed launchctl "$o"
+    "$R/bin/sleep" 1
+  done
+  look || failed launchctl 'launchd does not show Screen Sharing'
+  y=1
+fi
+[ -n "$y" ] || unchanged
+changed

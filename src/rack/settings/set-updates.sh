@@ -1,0 +1,12 @@
+# Keeps macOS from installing its own updates unasked. `defaults` reports nothing useful, so the key is read again.
+#
+# Needs settings: the preference domain of Software Update
+# Needs key: of the setting
+# Prints: @changed or @unchanged; fails with defaults
+isoff() {
+  [ "$("$R/usr/bin/defaults" read "$settings" "$key" 2>/dev/null)" = 0 ]
+}
+isoff && unchanged
+must defaults "$R/usr/bin/defaults" write "$settings" "$key" -bool false
+isoff || failed defaults 'defaults took the setting and shows another one'
+changed

@@ -1,0 +1,14 @@
+# Keeps Time Machine from making backups by itself; those that are there stay. tmutil and the look at the setting want
+# Full Disk Access. tmutil(8): disable.
+#
+# Needs settings: the preference domain of Time Machine
+# Prints: @changed or @unchanged; fails with no-full-disk-access, defaults, tmutil
+isoff() {
+  [ ! -e "$settings.plist" ] || { true <"$settings.plist"; } 2>/dev/null || failed no-full-disk-access 'the settings of Time Machine cannot be read'
+  if o=$("$R/usr/bin/defaults" read "$settings" AutoBackup 2>&1); then [ "$o" = 0 ]; return; fi
+  case $o in (*'does not exist'*) ;; (*) failed defaults "$o" ;; esac
+}
+isoff && unchanged
+must tmutil "$R/usr/bin/tmutil" disable
+isoff || failed tmutil 'tmutil took the setting and shows another one'
+changed

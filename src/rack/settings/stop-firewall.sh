@@ -1,0 +1,10 @@
+# Switches the application firewall off. Some versions of the tool say nothing when they did, so it is asked again.
+#
+# Prints: @changed or @unchanged; fails with socketfilterfw
+isoff() {
+  case $("$R/usr/libexec/ApplicationFirewall/socketfilterfw" --getglobalstate 2>&1) in (*'(State = 0)'*) ;; (*) return 1 ;; esac
+}
+isoff && unchanged
+must socketfilterfw "$R/usr/libexec/ApplicationFirewall/socketfilterfw" --setglobalstate off
+isoff || failed socketfilterfw "${o:-the firewall is still on}"
+changed
