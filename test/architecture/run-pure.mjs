@@ -57,6 +57,7 @@ const { fleet: settled } = called('settleFleet')(
     folders: { tiny: { kind: 'known', files: [file] } },
   },
   '/fleet',
+  called('keysByDriver'),
 );
 const seen = (node) => ({
   ...facts,
