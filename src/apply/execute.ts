@@ -84,7 +84,11 @@ export async function executeSteps(
 const isOver = ({ interrupt, forbidden, halted }: ExecuteOptions): boolean =>
   interrupt?.aborted === true || forbidden.aborted || halted.aborted;
 
-const isDone = (item: Item): boolean => item.report?.outcome === 'changed' || item.report?.outcome === 'unchanged';
+/** Whether a step did its work, or found it done. */
+export const isDone = ({ outcome }: Pick<StepResult, 'outcome'>): boolean =>
+  outcome === 'changed' || outcome === 'unchanged';
+
+const isLost = ({ report }: Item): boolean => report !== undefined && !isDone(report);
 
 /** What may run now is begun, what cannot run any more is skipped, until something has to be awaited. */
 function advance(schedule: Schedule): void {
@@ -113,8 +117,8 @@ function isHopeless({ step, rescues }: Item, { items, itemsById, options }: Sche
   if (options.forbidden.aborted) return true;
   if (rescues !== undefined) return false;
   if (isOver(options)) return true;
-  const isLost = (item: Item | undefined): boolean => item?.state === 'ended' && !isDone(item);
-  if (step.needs.some((need) => isLost(itemsById.get(need)))) return true;
+  const needed = step.needs.flatMap((need) => itemsById.get(need) ?? []);
+  if (needed.some(isLost)) return true;
   return step.group !== undefined && membersOf(step.group, items).some(isLost);
 }
 
@@ -127,7 +131,7 @@ function rescueGroups(schedule: Schedule): boolean {
   let hasRescued = false;
   for (const { group, steps } of plan.rescues) {
     const members = membersOf(group, items);
-    const isGivenUp = members.some((item) => item.state === 'ended' && !isDone(item));
+    const isGivenUp = members.some(isLost);
     if (!isGivenUp || rescued.has(group)) continue;
     for (const item of members) item.giveUp.abort();
     if (members.some((item) => item.state === 'running')) continue;

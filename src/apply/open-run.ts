@@ -245,8 +245,6 @@ interface CommandReport {
   readonly refusals: readonly LeaseRefusal[];
   /** Nodes on which the command is not known to have ended well, by name. */
   readonly failed: readonly NodeName[];
-  /** Nodes on which there was nothing to do. */
-  readonly spared: readonly NodeName[];
   readonly isInterrupted: boolean;
   readonly isLeaseLost: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -256,7 +254,7 @@ interface CommandReport {
 const maxBytes = 1_048_576;
 const shownCharacters = 300;
 
-type Ran = 'done' | 'spared' | Diagnostic;
+type Ran = 'done' | Diagnostic;
 
 /** Runs commands of a playbook, one per node, at most `parallel` at once. */
 async function runCommands(commands: readonly NodeCommand[], deadlineMs: number, parts: Parts): Promise<CommandReport> {
@@ -273,8 +271,7 @@ async function runCommands(commands: readonly NodeCommand[], deadlineMs: number,
   const nodes = commands.map(({ node }) => node).sort();
   return {
     refusals,
-    failed: nodes.filter((node) => ran.get(node) !== 'done' && ran.get(node) !== 'spared'),
-    spared: nodes.filter((node) => ran.get(node) === 'spared'),
+    failed: nodes.filter((node) => ran.get(node) !== 'done'),
     isInterrupted: isInterrupted(parts),
     isLeaseLost: parts.keeper.lost.aborted,
     diagnostics: [
@@ -290,7 +287,7 @@ async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number
   if (hold.kind === 'none') return hold.diagnostics[0];
   if (unless !== undefined) {
     const checked = await send(node, unless, deadlineMs, parts);
-    if (checked === 'done') return 'spared';
+    if (checked === 'done') return 'done';
     if (checked.isUnknown) return checked.problem;
   }
   const step = `${node}/run`;

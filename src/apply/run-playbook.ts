@@ -8,7 +8,9 @@ import { seenProperties } from '../engine/plan/properties.ts';
 import {
   batchesOf,
   expandTask,
+  inFleetOrder,
   type LaterTask,
+  nodesOfPlays,
   type PlayScope,
   playNodes,
   type Work,
@@ -23,6 +25,7 @@ import { named, prose } from '../model/text/prose.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import { whereTheyRanLast } from '../rack/placement/state/layouts.ts';
 import { propertyKey } from '../rack/resource.ts';
+import { isDone, type StepReport } from './execute.ts';
 import type { LeaseRefusal } from './lease/lease-keeper.ts';
 import { type OpenRun, openRun, type RunOptions, type RunReport } from './open-run.ts';
 import { pause, type RunTiming, timeFor } from './run-timing.ts';
@@ -58,7 +61,7 @@ export async function runPlaybook(playbook: Playbook, options: PlaybookOptions):
   } finally {
     await state.run?.close();
   }
-  const nodes = nodesOfAll(playbook, options);
+  const nodes = nodesOfPlays(plays, options.scope);
   const isInterrupted = options.signal?.aborted === true;
   const observation = isInterrupted ? undefined : await lookAt(nodes, state);
   return {
@@ -81,8 +84,10 @@ async function effectsAhead({ plays }: Playbook, state: PlaybookState): Promise<
     );
   });
   const plans = works.filter((work) => work.kind === 'plan');
-  const meant = new Set(plans.flatMap(({ targets }) => targets));
-  const names = scope.desired.nodes.map(({ name }) => name).filter((name) => meant.has(name));
+  const names = inFleetOrder(
+    plans.flatMap(({ targets }) => targets),
+    scope,
+  );
   if (names.length === 0) return [];
   const observation = await lookAt(names, state);
   return plans.flatMap(({ goal, targets }) => makePlan({ goal, desired: scope.desired, observation, targets }).effects);
@@ -93,11 +98,6 @@ const neverLost = new AbortController().signal;
 
 const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
   isStopped || isDeclined || options.signal?.aborted === true;
-
-function nodesOfAll({ plays }: Playbook, { scope }: PlaybookOptions): readonly NodeName[] {
-  const meant = new Set(plays.flatMap((play) => playNodes(play, scope)));
-  return scope.desired.nodes.map(({ name }) => name).filter((name) => meant.has(name));
-}
 
 async function runPlay(play: Play, at: number, state: PlaybookState): Promise<void> {
   const { scope } = state.options;
@@ -252,8 +252,7 @@ async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTool
 /** Whether changes of the network were taken back, all that the plan had found. */
 function hasSettled(done: DoneWork): done is SettledWork {
   const settling = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
-  const isSettled = settling.every(({ outcome }) => outcome === 'changed' || outcome === 'unchanged');
-  return settling.length > 0 && isSettled && done.isEnd !== true;
+  return settling.length > 0 && settling.every(isDone) && done.isEnd !== true;
 }
 
 type SettledWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
@@ -325,10 +324,7 @@ const isEnd = ({ refusals, isLeaseLost, isInterrupted }: RunReport): boolean =>
 /** Nodes of steps that did not do their work, and of everything that such a step is about. */
 function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
   const own = new Set(steps.map(({ id }) => id));
-  const bad = run.steps.filter(
-    ({ step, outcome }) =>
-      own.has(step.id) && step.act.kind !== 'hands' && outcome !== 'changed' && outcome !== 'unchanged',
-  );
+  const bad = run.steps.filter((one) => own.has(one.step.id) && one.step.act.kind !== 'hands' && !isDone(one));
   return [...new Set(bad.flatMap(({ step }) => [step.node, ...step.peers]))];
 }
 
@@ -499,6 +495,10 @@ export interface ShownPlan {
   readonly plan: Plan;
   readonly observation?: FleetObservation;
 }
+
+/** Every step that was run, with those of rescues, in the order in which they were run. */
+export const stepsOf = ({ works }: Pick<PlaybookReport, 'works'>): readonly StepReport[] =>
+  works.flatMap(({ run }) => run?.steps ?? []);
 
 /** What a playbook is run with. */
 export interface PlaybookOptions {

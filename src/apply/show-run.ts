@@ -4,6 +4,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { given } from '../model/given.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import { diskText, durationText } from '../model/text/units.ts';
+import { isDone } from './execute.ts';
 import type { RunEvent, RunListener } from './open-run.ts';
 
 /** The terminal that a run is shown on. */
@@ -218,12 +219,15 @@ export function lineAfter(line: RunLine, event: RunEvent): RunLine {
 /** How the line stands: failed as soon as one of its steps has not done its work, and nothing of it runs. */
 export function stateOf({ steps, running, ended }: RunLine): LineState {
   if (running.size > 0) return 'running';
-  const outcomes = [...ended.values()].map(({ outcome }) => outcome);
+  const ends = [...ended.values()];
   const isWhole = steps.every(({ id }) => ended.has(id));
-  if (!isWhole) return outcomes.length === 0 ? 'waiting' : 'running';
-  if (outcomes.some((one) => one === 'failed' || one === 'unknown')) return 'failed';
-  return outcomes.every((one) => one === 'changed' || one === 'unchanged') ? 'done' : 'skipped';
+  if (!isWhole) return ends.length === 0 ? 'waiting' : 'running';
+  if (ends.some(isBad)) return 'failed';
+  return ends.every(isDone) ? 'done' : 'skipped';
 }
+
+const isBad = ({ outcome }: { readonly outcome: StepOutcome }): boolean =>
+  outcome === 'failed' || outcome === 'unknown';
 
 /** The text of a line, at most so many columns wide; `widest` is the width of the longest name. */
 export function lineText(line: RunLine, widest: number, columns: number): string {
@@ -241,11 +245,9 @@ function middle(line: RunLine, state: LineState): string {
   if (running) {
     return [stopping + kindOf(running.step), progressText(running.progress)].filter((one) => one !== '').join('  ');
   }
-  const [bad] = [...line.ended.values()].filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
+  const bad = [...line.ended.values()].find(isBad);
   if (bad) return `${kindOf(bad.step)} ${bad.outcome === 'unknown' ? 'ended unknown' : 'failed'}${code(bad.code)}`;
-  const done = [...line.ended.values()].filter(
-    ({ outcome }) => outcome === 'changed' || outcome === 'unchanged',
-  ).length;
+  const done = [...line.ended.values()].filter(isDone).length;
   const all = line.steps.length;
   if (state === 'skipped' || line.isStopping) {
     return done === 0 ? 'not begun' : `${summary(line)}; ${done} of ${all} steps done`;

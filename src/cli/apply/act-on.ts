@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { StepReport } from '../../apply/execute.ts';
-import type { PlaybookReport } from '../../apply/run-playbook.ts';
+import { isDone, type StepReport } from '../../apply/execute.ts';
+import { type PlaybookReport, stepsOf } from '../../apply/run-playbook.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { needsTargets, type PlayScope, playNodes } from '../../engine/playbooks/expand.ts';
+import { needsTargets, nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -154,11 +154,9 @@ interface LeftDoor {
  * What a run that ended without a last look has to say of doors: each that it has closed and not opened again, or behind
  * which it waited for whoever was inside, and what opens it. One line for each placement.
  */
-export function closedDoorLines({ works }: Pick<PlaybookReport, 'works'>): readonly Prose[] {
+export function closedDoorLines(report: Pick<PlaybookReport, 'works'>): readonly Prose[] {
   const doors = new Map<string, LeftDoor>();
-  for (const report of works.flatMap(({ run }) => run?.steps ?? [])) {
-    for (const door of doorsAfter(report)) doors.set(`${door.node} ${door.placement}`, door);
-  }
+  for (const door of stepsOf(report).flatMap(doorsAfter)) doors.set(`${door.node} ${door.placement}`, door);
   const left = [...doors.values()].filter(({ state }) => state !== 'open');
   return [...new Set(left.map(({ placement }) => placement))].map((placement) =>
     lineOf(
@@ -168,9 +166,9 @@ export function closedDoorLines({ works }: Pick<PlaybookReport, 'works'>): reado
   );
 }
 
-function doorsAfter({ step, outcome, ms }: StepReport): readonly LeftDoor[] {
-  const isDone = outcome === 'changed' || outcome === 'unchanged';
-  if (!isDone && ms === 0) return [];
+function doorsAfter(report: StepReport): readonly LeftDoor[] {
+  const { step, ms } = report;
+  if (!isDone(report) && ms === 0) return [];
   if (step.act.kind === 'gate') {
     // It only waits behind a door that is closed.
     return step.act.expect.flatMap((patch): readonly LeftDoor[] => {
@@ -182,7 +180,7 @@ function doorsAfter({ step, outcome, ms }: StepReport): readonly LeftDoor[] {
     const { node, value } = patch;
     const placement = doorOf(patch);
     if (placement === undefined || (value !== 'closed' && value !== 'open')) return [];
-    return [{ placement, node, state: isDone ? value : 'unsure' }];
+    return [{ placement, node, state: isDone(report) ? value : 'unsure' }];
   });
 }
 
@@ -206,7 +204,7 @@ export const runFile: VerbBody = async (run) => {
   const { fleet } = cluster;
   const scope = { desired: fleet, targets: targetsOf({ ...run, words }, playbook, fleet) };
   const ways = openWays(run, cluster.opened);
-  const judged = judgedNodes(playbook, scope);
+  const judged = nodesOfPlays(playbook.plays, scope);
   const action: Action = { verb: 'run', playbook, file: shown, scope, named: [], allowable, judged };
   return actOn(run, action, { cluster, ways });
 };
@@ -254,9 +252,4 @@ function targetsOf(run: Run, playbook: Playbook, fleet: DesiredFleet): readonly 
     throw usageError('This playbook names its nodes itself.', 'Leave the nodes out, or write `nodes: targets` in it.');
   }
   return [];
-}
-
-function judgedNodes({ plays }: Playbook, scope: PlayScope): readonly NodeName[] {
-  const meant = new Set(plays.flatMap((play) => playNodes(play, scope)));
-  return scope.desired.nodes.map(({ name }) => name).filter((name) => meant.has(name));
 }

@@ -1,11 +1,11 @@
 import { thisController } from '../../apply/lease/controller.ts';
-import type { PlaybookReport } from '../../apply/run-playbook.ts';
+import { type PlaybookReport, stepsOf } from '../../apply/run-playbook.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { fleetForGoal, type Goal } from '../../engine/goals/scope.ts';
-import type { PlayScope } from '../../engine/playbooks/expand.ts';
+import { inFleetOrder, type PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -102,8 +102,7 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
   const layout = layoutOf(run, verb);
   const named = namedPlacements(run, await amongApplied(run, cluster));
   const wanted = layout === 'fallback' ? withFallback(run, named) : named;
-  const members: readonly NodeName[] = wanted.flatMap(everyNode);
-  const targets = fleet.nodes.map(({ name }) => name).filter((name) => members.includes(name));
+  const targets = inFleetOrder(wanted.flatMap(everyNode), { desired: fleet });
   const placements = wanted.map(({ name }) => name);
   const goal: Goal =
     verb === 'stop' ? { kind: 'stop', placements } : { kind: 'start', placements, ...given({ layout }) };
@@ -197,8 +196,8 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
 }
 
 /** Macs whose restart was never sent; why is said above. */
-function notRebooted(targets: readonly string[], { works }: PlaybookReport): readonly string[] {
-  const steps = works.flatMap(({ run }) => run?.steps ?? []);
+function notRebooted(targets: readonly string[], report: PlaybookReport): readonly string[] {
+  const steps = stepsOf(report);
   const sent = steps
     .filter(({ step, ms }) => step.act.kind === 'reboot' && ms > 0)
     .map(({ step }) => step.node as string);

@@ -1,3 +1,4 @@
+import { isDone } from '../../apply/execute.ts';
 import { type Journal, journalFolder, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
 import type { RunEvent, RunListener, RunOptions } from '../../apply/open-run.ts';
@@ -148,9 +149,8 @@ function toldText({ task, nodes, failed, observation }: PlaybookWork, isInterrup
 }
 
 function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {
-  for (const { step, outcome } of run?.steps ?? []) {
-    const isDone = outcome === 'changed' || outcome === 'unchanged';
-    if (step.act.kind === 'reboot' && step.act.to === 'off' && isDone) off.add(step.node);
+  for (const { step } of run?.steps.filter(isDone) ?? []) {
+    if (step.act.kind === 'reboot' && step.act.to === 'off') off.add(step.node);
   }
 }
 

@@ -1,6 +1,6 @@
-import type { StepReport } from '../../apply/execute.ts';
+import { isDone, type StepReport } from '../../apply/execute.ts';
 import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts';
-import type { PlaybookReport, PlaybookWork } from '../../apply/run-playbook.ts';
+import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/run-playbook.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
@@ -145,7 +145,7 @@ function reportJson(outcome: RunOutcome, about: ReportSurroundings): ReportDocum
     exits: [...new Set(exitsOf(outcome))],
     counts: { changed, failed, unchanged, ...unreachedReason(about.counts, last !== undefined) },
     ...unreachedField(last?.plan.unreached ?? report.works.findLast(({ plan }) => plan !== undefined)?.plan?.unreached),
-    steps: stepsOf(outcome).map((step) => stepJson(step, reader)),
+    steps: stepsOf(report).map((step) => stepJson(step, reader)),
     ...(left === undefined ? {} : { remaining: pendingJson(left, reader) }),
     refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
     lock: about.lock,
@@ -211,8 +211,7 @@ const rankOf = ({ act }: Step): string | undefined =>
 
 /** Stops of placements of which no rank was stopped, and none was started either. */
 function missedStops(works: PlaybookReport['works']): readonly Change[] {
-  const ranks = works.flatMap(({ run }) => run?.steps ?? []).filter(({ step }) => rankOf(step) !== undefined);
-  const touched = ranks.filter(({ outcome }) => outcome === 'changed' || outcome === 'unchanged');
+  const touched = stepsOf({ works }).filter((one) => rankOf(one.step) !== undefined && isDone(one));
   const isMissed = (step: Step): boolean =>
     rankOf(step) !== undefined && !touched.some((one) => rankOf(one.step) === rankOf(step));
   return works.flatMap(({ task, plan, run }) => {
@@ -238,9 +237,8 @@ export function keptWork({ works }: Pick<PlaybookReport, 'works'>): Pending | un
 }
 
 /** Nodes that a run told to go off. One whose step failed or was cut off may be off all the same. */
-export function toldToGoOff({ works }: Pick<PlaybookReport, 'works'>): readonly NodeName[] {
-  const steps = works.flatMap(({ run }) => run?.steps ?? []);
-  const wereBegun = steps.filter(
+export function toldToGoOff(report: Pick<PlaybookReport, 'works'>): readonly NodeName[] {
+  const wereBegun = stepsOf(report).filter(
     ({ step, outcome, ms }) =>
       step.act.kind === 'reboot' &&
       step.act.to === 'off' &&
@@ -297,11 +295,6 @@ interface OutcomeSurroundings {
   readonly closing?: readonly Prose[];
 }
 
-const isDone = ({ outcome }: StepReport): boolean => outcome === 'changed' || outcome === 'unchanged';
-
-/** Every step of every plan that was run, then the clean-up, in the order in which they were run. */
-const stepsOf = ({ report }: RunOutcome): readonly StepReport[] => report.works.flatMap(({ run }) => run?.steps ?? []);
-
 /** The changes of every plan that was run. */
 const plannedChanges = ({ report }: RunOutcome): readonly Change[] =>
   report.works.flatMap(({ plan, run }) => (plan === undefined || run === undefined ? [] : plan.changes));
@@ -320,7 +313,7 @@ const problemsOf = ({ report, refusal }: RunOutcome): readonly Diagnostic[] => [
 export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
   const { report, interruptedBy } = outcome;
   const isRefused = refusalsOf(outcome).length > 0;
-  const hasRun = stepsOf(outcome).some(({ ms }) => ms > 0);
+  const hasRun = stepsOf(report).some(({ ms }) => ms > 0);
   const verdict = codeForNodes(verdictsOf(outcome));
   const isCut = report.isDeclined || report.isStopped || report.isInterrupted;
   return [
@@ -349,8 +342,8 @@ function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
  * A Mac that was to restart and did not is not as it was wanted, however well it looks. One that ended at FileVault
  * has restarted: the last look says whether it still waits there.
  */
-const hasRestarted = (name: NodeName, outcome: RunOutcome): boolean =>
-  stepsOf(outcome)
+const hasRestarted = (name: NodeName, { report }: RunOutcome): boolean =>
+  stepsOf(report)
     .filter(({ step }) => step.node === name && step.act.kind === 'reboot')
     .every((one) => isDone(one) || one.outcome === 'blocked');
 
@@ -404,8 +397,7 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
   const isOwn = ({ isUnknown, about }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(about));
   if (waiting.some(isOwn)) return 'unjudged';
   if (plan.changes.some(isAbout)) return 'wrong';
-  const isBlocked = plan.blockers.some(({ node, peers }) => node === name || peers.includes(name));
-  return isBlocked || waiting.some(({ isUnknown }) => !isUnknown) ? 'hands' : 'fine';
+  return isBlocked(name, plan) || waiting.some(({ isUnknown }) => !isUnknown) ? 'hands' : 'fine';
 }
 
 /**

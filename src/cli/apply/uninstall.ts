@@ -1,9 +1,10 @@
-import type { PlaybookReport } from '../../apply/run-playbook.ts';
+import { type PlaybookReport, stepsOf } from '../../apply/run-playbook.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
 import { fleetWithout, type Goal } from '../../engine/goals/scope.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
+import { inFleetOrder } from '../../engine/playbooks/expand.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -194,7 +195,7 @@ export function uninstallationOf(
     fleet,
     ways,
     goal: { kind: 'uninstall', nodes, placements, restore, models },
-    targets: fleet.nodes.map(({ name }) => name).filter((name) => [...nodes, ...reaching].includes(name)),
+    targets: inFleetOrder([...nodes, ...reaching], { desired: fleet }),
   };
 }
 
@@ -209,9 +210,8 @@ export const goneBefore = ({ cluster, goal }: Uninstallation, observation: Fleet
   goal.nodes.filter((node) => refusesLogin(observation, node) && (cluster.lock.withdrawing ?? []).includes(node));
 
 /** Nodes whose way in this run has taken away, and that let nobody in any more. */
-function goneNow({ works }: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
-  const steps = works.flatMap(({ run }) => run?.steps ?? []);
-  const withdrawn = steps.filter(
+function goneNow(report: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
+  const withdrawn = stepsOf(report).filter(
     ({ step: { act }, outcome }) =>
       act.kind === 'script' && act.name === 'withdraw-node' && (outcome === 'changed' || outcome === 'unknown'),
   );

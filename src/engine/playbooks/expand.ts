@@ -50,6 +50,13 @@ export function playNodes({ nodes }: Play, { desired, targets }: PlayScope): rea
   }
 }
 
+/** The nodes of all these plays in the order of the fleet. */
+export const nodesOfPlays = (plays: readonly Play[], scope: PlayScope): readonly NodeName[] =>
+  inFleetOrder(
+    plays.flatMap((play) => playNodes(play, scope)),
+    scope,
+  );
+
 /** The nodes in batches as the play wants them, the last size for all the rest; one batch without sizes. */
 export function batchesOf({ serial }: Play, nodes: readonly NodeName[]): readonly (readonly NodeName[])[] {
   const batches: (readonly NodeName[])[] = [];
@@ -189,8 +196,11 @@ function withMembers(nodes: readonly NodeName[], scope: PlayScope): readonly Nod
   return inFleetOrder([...nodes, ...members], scope);
 }
 
-const inFleetOrder = (names: readonly NodeName[], { desired }: PlayScope): readonly NodeName[] =>
-  desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
+/** These nodes in the order of the fleet, each once. */
+export const inFleetOrder = (
+  names: readonly NodeName[],
+  { desired }: Pick<PlayScope, 'desired'>,
+): readonly NodeName[] => desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
 
 /** Those that the task names, else those of the command line, else all with a member on these nodes. */
 function meantPlacements(
