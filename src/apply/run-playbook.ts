@@ -4,7 +4,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Goal, withUndrained } from '../engine/goals/scope.ts';
 import { makePlan } from '../engine/plan/make-plan.ts';
 import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
-import { seenProperties } from '../engine/plan/properties.ts';
+import { seenProperties } from '../engine/plan/view.ts';
 import {
   batchesOf,
   expandTask,

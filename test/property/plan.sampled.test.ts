@@ -5,7 +5,7 @@ import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { planJson } from '../../src/engine/plan/plan-json.ts';
-import { seenProperties } from '../../src/engine/plan/properties.ts';
+import { seenProperties } from '../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { canonicalJson } from '../../src/model/digest.ts';
 import { known, type UnknownReason } from '../../src/model/known.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type WatchOptions, watchFleet } from '../../src/apply/reach/watch-fleet.ts';
+import { type WatchOptions, watchFleet } from '../../src/cli/look/cables.ts';
 import { cableFacts, cableWork } from '../../src/engine/cables/cable-work.ts';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { factNames } from '../../src/engine/observe/facts.ts';

@@ -1,6 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { seenProperties } from '../../engine/plan/properties.ts';
+import { seenProperties } from '../../engine/plan/view.ts';
 import { canonicalJson, type Json } from '../../model/digest.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';

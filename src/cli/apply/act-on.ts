@@ -25,7 +25,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
 import type { LookedPlan } from '../look/observe-fleet.ts';
 import { createConsent, type GuardedEffect } from '../plan/consent.ts';
-import { showPlan } from '../plan/show-plan.ts';
+import { showPlan } from '../plan/plan-document.ts';
 import { showDiagnostics } from '../terminal/console.ts';
 import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';

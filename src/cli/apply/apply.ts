@@ -25,8 +25,7 @@ import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster
 import { openWays, type Ways } from '../cluster/ways.ts';
 import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/observe-fleet.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
-import { narrowed, planDocument, readApplyWords, requireSame } from '../plan/plan-document.ts';
-import { showPlan } from '../plan/show-plan.ts';
+import { narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';

@@ -19,7 +19,7 @@ import { openWays, type Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { type LookedPlan, observeNodes } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
-import { showPlan } from '../plan/show-plan.ts';
+import { showPlan } from '../plan/plan-document.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { playbookOf } from './act-on.ts';
 import { changeNodes, type EndedChange } from './change-nodes.ts';

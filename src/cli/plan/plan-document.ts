@@ -11,9 +11,11 @@ import { namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import { type PlanTextInput, planText } from '../../report/plan/plan-text.ts';
 import { launchesJson } from '../../report/status/status-json.ts';
 import { refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { readFile, shownPath } from '../files/read-file.ts';
+import { pageFor } from '../terminal/console.ts';
 import { type Run, usageError } from '../verb.ts';
 
 /** A plan that was saved. */
@@ -206,4 +208,13 @@ export function narrowed(
   targets: readonly string[],
 ): { readonly targets?: readonly string[] } {
   return words.length > 0 || options.nodes !== undefined || options.label !== undefined ? { targets } : {};
+}
+
+/** What is shown beside a plan; `next` is what to type now. */
+export type ShownPlanParts = Pick<PlanTextInput, 'lock' | 'budgets' | 'next' | 'nothing'>;
+
+/** Logs a plan and shows it as text; with `--json` it shows nothing. */
+export function showPlan(run: Run, plan: Plan, parts: Omit<ShownPlanParts, 'next'> & Partial<ShownPlanParts>): void {
+  run.log?.write({ kind: 'plan', plan });
+  if (!run.options.json) run.console.out(planText({ plan, next: [], ...parts, ...pageFor(run.console) }));
 }

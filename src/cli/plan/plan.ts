@@ -20,8 +20,7 @@ import { replaceFile } from '../files/write-file.ts';
 import { type LookedPlan, lookAndSettle, shownOnly } from '../look/observe-fleet.ts';
 import { diagnosticsJson, pageFor, showJson, showJsonText } from '../terminal/console.ts';
 import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
-import { narrowed, planDocument } from './plan-document.ts';
-import { type ShownPlanParts, showPlan } from './show-plan.ts';
+import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
 /** Looks at the nodes that the words name, and plans for them. */
 async function lookForPlan(run: Run) {

@@ -11,7 +11,7 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { nodeName } from '../../model/node.ts';
 import { drainMs } from '../../rack/placement/endpoint/doors.ts';
-import { unknownProperty } from '../plan/properties.ts';
+import { unknownProperty } from '../plan/view.ts';
 import {
   type BatchSize,
   type Field,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaybookReport } from '../../../src/apply/run-playbook.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
-import { seenProperties } from '../../../src/engine/plan/properties.ts';
+import { seenProperties } from '../../../src/engine/plan/view.ts';
 import { canonicalJson } from '../../../src/model/digest.ts';
 import type { Patch } from '../../../src/model/step.ts';
 import type { FleetObservation } from '../../../src/rack/examination.ts';

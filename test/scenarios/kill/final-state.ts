@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePlan } from '../../../src/engine/plan/make-plan.ts';
-import { seenProperties } from '../../../src/engine/plan/properties.ts';
+import { seenProperties } from '../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { Facts } from '../../../src/model/facts/fact-values.ts';
 import type { FleetObservation } from '../../../src/rack/examination.ts';

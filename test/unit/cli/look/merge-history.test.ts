@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord } from '../../../../src/apply/journal/journal.ts';
-import { mergeHistory } from '../../../../src/cli/look/history.ts';
+import { historyText, mergeHistory } from '../../../../src/cli/look/history.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
 import type { HistoryEntry } from '../../../../src/node/root-script.ts';
-import { historyText } from '../../../../src/report/run/history-text.ts';
 
 const at = (second: number): string => new Date(1_795_000_000_000 + second * 1_000).toISOString();
 const seconds = (second: number): number => 1_795_000_000 + second;

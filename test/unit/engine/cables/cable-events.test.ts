@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   type CableEvent,
+  type CableWork,
   cableEvents,
+  cableWork,
   isHalfSeen,
   metLinks,
   plugChanges,
-} from '../../../../src/engine/cables/cable-events.ts';
-import { type CableWork, cableWork } from '../../../../src/engine/cables/cable-work.ts';
+} from '../../../../src/engine/cables/cable-work.ts';
 import {
   desiredFleet,
   end,

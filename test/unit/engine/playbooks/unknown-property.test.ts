@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { kindsByFile, propertiesByFile, unknownProperty } from '../../../../src/engine/plan/properties.ts';
 import { resources } from '../../../../src/engine/plan/resources.ts';
-import { viewOf } from '../../../../src/engine/plan/view.ts';
+import { kindsByFile, propertiesByFile, unknownProperty, viewOf } from '../../../../src/engine/plan/view.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
 
 describe('the properties that a playbook may assert', () => {
