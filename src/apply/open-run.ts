@@ -163,17 +163,11 @@ function runnerOf(plan: Plan, parts: Parts): RunStep {
     if (!isWritten && rescues === undefined) return { outcome: 'skipped', diagnostics: [] };
     keeper.setPhase(step.id);
     options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
-    return runStep(step, contextOf(step, { plan, parts, signal }));
+    return runStep(step, contextOf(step, plan, signal, parts));
   };
 }
 
-interface About {
-  readonly plan: Plan;
-  readonly parts: Parts;
-  readonly signal: AbortSignal;
-}
-
-function contextOf(step: Step, { plan, parts, signal }: About): StepContext {
+function contextOf(step: Step, plan: Plan, signal: AbortSignal, parts: Parts): StepContext {
   const { options, keeper } = parts;
   return {
     runId: options.journal.runId,
@@ -241,13 +235,9 @@ const isFirstOfItsLoss = (one: Diagnostic, at: number, all: readonly Diagnostic[
   all.findIndex(({ code, subject }) => code === one.code && isSameSubject(subject, one.subject)) === at;
 
 /** How the user's own commands came out. */
-interface CommandReport {
-  readonly refusals: readonly LeaseRefusal[];
+interface CommandReport extends Pick<RunReport, 'refusals' | 'isInterrupted' | 'isLeaseLost' | 'diagnostics'> {
   /** Nodes on which the command is not known to have ended well, by name. */
   readonly failed: readonly NodeName[];
-  readonly isInterrupted: boolean;
-  readonly isLeaseLost: boolean;
-  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Of both streams together; what a command prints is only looked at when it fails. */

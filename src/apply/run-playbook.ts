@@ -318,7 +318,11 @@ const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
 const unreachedOf = (goal: Goal, { observed }: Plan): readonly NodeName[] =>
   goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes.filter((node) => !Object.hasOwn(observed, node)) : [];
 
-const isEnd = ({ refusals, isLeaseLost, isInterrupted }: RunReport): boolean =>
+const isEnd = ({
+  refusals,
+  isLeaseLost,
+  isInterrupted,
+}: Pick<RunReport, 'refusals' | 'isLeaseLost' | 'isInterrupted'>): boolean =>
   refusals.length > 0 || isLeaseLost || isInterrupted;
 
 /** Nodes of steps that did not do their work, and of everything that such a step is about. */
@@ -374,10 +378,9 @@ async function confirm(text: string, { options, place, forget }: WorkTools): Pro
 async function runOwn(work: Extract<Work, { kind: 'run' }>, tools: WorkTools): Promise<DoneWork> {
   tools.forget();
   const { timing } = tools.options;
-  const { failed, refusals, diagnostics, isInterrupted, isLeaseLost } = await tools
-    .run()
-    .command(work.commands, timeFor(work.deadlineMs, timing, 30_000));
-  return { failed, refusals, diagnostics, isEnd: refusals.length > 0 || isLeaseLost || isInterrupted };
+  const report = await tools.run().command(work.commands, timeFor(work.deadlineMs, timing, 30_000));
+  const { failed, refusals, diagnostics } = report;
+  return { failed, refusals, diagnostics, isEnd: isEnd(report) };
 }
 
 type WaitWork = Extract<Work, { kind: 'wait' }>;

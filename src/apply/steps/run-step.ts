@@ -10,51 +10,43 @@ import { parseRankReport, type RankReportRequest, rankReportCommand } from '../.
 import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
 import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
-import { failed, type StepContext, type StepOf, type StepRunner } from './context.ts';
+import { failed, type StepContext, type StepRunner } from './context.ts';
 import { runDialogue } from './dialogue.ts';
 import { runAsk, runGate } from './gate.ts';
-import { runJob } from './job.ts';
 import { runProve } from './prove.ts';
 import { runReboot } from './reboot.ts';
-import { runScript, runTransaction, sendRootScript } from './script.ts';
+import { runJob, runScript, runTransaction, sendRootScript } from './script.ts';
 import { runSend } from './send.ts';
-
-/** Whether the step is of this kind. */
-const isOf = <K extends Step['act']['kind']>(step: Step, kind: K): step is StepOf<K> => step.act.kind === kind;
-
-function runByKind(step: Step, context: StepContext): Promise<StepResult> {
-  if (isOf(step, 'script')) return runScript(step, context);
-  if (isOf(step, 'transaction')) return runTransaction(step, context);
-  if (isOf(step, 'put')) return runPut(step, context);
-  if (isOf(step, 'send')) return runSend(step, context);
-  if (isOf(step, 'job')) return runJob(step, context);
-  if (isOf(step, 'gate')) return runGate(step, context);
-  if (isOf(step, 'ask')) return runAsk(step, context);
-  if (isOf(step, 'dialogue')) return runDialogue(step, context);
-  if (isOf(step, 'prove')) return runProve(step, context);
-  if (isOf(step, 'reboot')) return runReboot(step, context);
-  if (isOf(step, 'hands')) return runHands(step, context);
-  throw new Error(`no runner for a step of kind ${step.act.kind}`);
-}
 
 /** Runs a step by its kind. What the controller itself lacks makes it fail; anything else that is thrown is a bug. */
 export async function runStep(step: Step, context: StepContext): Promise<StepResult> {
   try {
-    return await withFailingRank(step, context, await runByKind(step, context));
+    return await withFailingRank(step, context, await runnerOf(step.act.kind)(step, context));
   } catch (error) {
     if (error instanceof FleetError) return failed(...error.diagnostics);
     throw error;
   }
 }
 
-/** Writes a file of ours as root. */
-const runPut: StepRunner<'put'> = (step, context) => {
-  const { path, mode, content } = step.act;
-  return sendRootScript(step, context, (rootPrefix, login) => putBody({ path, mode, content, rootPrefix, login }));
+/** The runner of each kind of step. */
+const runners: { readonly [K in Step['act']['kind']]: StepRunner<K> } = {
+  script: runScript,
+  transaction: runTransaction,
+  // Writes a file of ours as root.
+  put: (step, context) =>
+    sendRootScript(step, context, (rootPrefix, login) => putBody({ ...step.act, rootPrefix, login })),
+  send: runSend,
+  job: runJob,
+  gate: runGate,
+  ask: runAsk,
+  dialogue: runDialogue,
+  prove: runProve,
+  reboot: runReboot,
+  // What only a person can do is not done by a run; the work list of the plan says what it is.
+  hands: () => Promise.resolve({ outcome: 'blocked', diagnostics: [] }),
 };
 
-/** What only a person can do is not done by a run; the work list of the plan says what it is. */
-const runHands: StepRunner<'hands'> = () => Promise.resolve({ outcome: 'blocked', diagnostics: [] });
+const runnerOf = (kind: Step['act']['kind']) => runners[kind] as StepRunner<Step['act']['kind']>;
 
 /** How much of a log is read. */
 const readLines = 200;

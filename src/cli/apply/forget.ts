@@ -1,8 +1,7 @@
 import { listText } from '../../desired/did-you-mean.ts';
 import { withoutNode } from '../../desired/settle/settle.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
-import { changeLock, lockPlaceOf } from '../cluster/lock-file.ts';
-import { type LockPlace, openCluster, readLock } from '../cluster/open-cluster.ts';
+import { changeLock, type LockPlace, lockPlaceOf, openCluster, readLock } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
 import { showJson } from '../terminal/console.ts';

@@ -15,7 +15,7 @@ import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
-import { changeLock } from '../cluster/lock-file.ts';
+import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openWays } from '../cluster/ways.ts';
 import { observeNodes } from '../look/observe-fleet.ts';

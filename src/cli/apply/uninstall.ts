@@ -12,7 +12,7 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import { fitLines } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
-import { changeLock } from '../cluster/lock-file.ts';
+import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedNodes } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';

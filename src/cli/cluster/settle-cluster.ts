@@ -18,8 +18,14 @@ import { readShapes } from '../sources/read-shapes.ts';
 import { missingPrograms, readSources } from '../sources/read-sources.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
-import { lockPlaceOf } from './lock-file.ts';
-import { type LockPlace, type OpenedCluster, openCluster, readLock, refuseErrors } from './open-cluster.ts';
+import {
+  type LockPlace,
+  lockPlaceOf,
+  type OpenedCluster,
+  openCluster,
+  readLock,
+  refuseErrors,
+} from './open-cluster.ts';
 import { openWays } from './ways.ts';
 
 /**

@@ -14,8 +14,7 @@ import { isSameProcess } from '../../sim/hosts/processes.ts';
 import { simFolder } from '../files/places.ts';
 import { requireReadable } from '../sim/sim-control.ts';
 import type { Run } from '../verb.ts';
-import { simLockPlace } from './lock-file.ts';
-import { type OpenedCluster, openLock } from './open-cluster.ts';
+import { type OpenedCluster, openLock, simLockPlace } from './open-cluster.ts';
 
 /** A node's address and who it must be. */
 export interface Settled {

@@ -20,7 +20,7 @@ import { sameMac, wrongMac } from '../../rack/identity/rule.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
 import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
-import type { LockKeeper } from '../cluster/lock-file.ts';
+import type { LockKeeper } from '../cluster/open-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';
 import { askIfPossible } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';

@@ -18,8 +18,15 @@ import { sudoRule } from '../../node/sudo-answer.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
 import { isHost, isTcpPort, isUser, type Target } from '../../remote/remote.ts';
 import { hang } from '../../report/page.ts';
-import { createLockKeeper, type LockKeeper, openKeeper } from '../cluster/lock-file.ts';
-import { type OpenedCluster, openCluster, openLock, targetedNodes } from '../cluster/open-cluster.ts';
+import {
+  createLockKeeper,
+  type LockKeeper,
+  type OpenedCluster,
+  openCluster,
+  openKeeper,
+  openLock,
+  targetedNodes,
+} from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';

@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keepLock } from '../../../../src/cli/cluster/lock-file.ts';
-import { readLock } from '../../../../src/cli/cluster/open-cluster.ts';
+import { keepLock, readLock } from '../../../../src/cli/cluster/open-cluster.ts';
 import { rehearsedLock } from '../../../../src/cli/cluster/settle-cluster.ts';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { renderLock, withPin } from '../../../../src/config/lock-text.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createLockKeeper } from '../../../../src/cli/cluster/lock-file.ts';
+import { createLockKeeper } from '../../../../src/cli/cluster/open-cluster.ts';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { makeKey } from '../../../sshd/start-sshd.ts';
 
