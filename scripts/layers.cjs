@@ -111,7 +111,7 @@ const roles = {
   },
   script: {
     access: 'install-access',
-    accounts: 'check-account make-account',
+    accounts: 'account-scripts',
     addresses: 'link-address-scripts',
     artifacts: 'tree-scripts',
     boot: 'restart-mac',

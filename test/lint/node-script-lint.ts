@@ -99,7 +99,7 @@ const gnuRule = ({ tool }: ToolRule): string => `gnu-form:${tool}`;
 
 /** Accounts and groups as dscl names them, and two values of an account. */
 const inDirectory =
-  /["']?\/(?:Users|Groups)(?:\/(?:_mesh\w+|\$n))?["']?(?=[ ;]|$)|(?:NFSHomeDirectory|UserShell):? '?\/(?:var\/empty|usr\/bin\/false)'?/g;
+  /["']?\/(?:Users|Groups)(?:\/(?:_mesh\w+|\$(?:n|name|1)))?["']?(?=[ ;]|$)|(?:NFSHomeDirectory|UserShell):? '?\/(?:var\/empty|usr\/bin\/false)'?/g;
 
 /**
  * An absolute path whose first slash does not follow `$R`, another variable or a name. /dev/null is the one path

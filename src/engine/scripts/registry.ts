@@ -1,7 +1,6 @@
 import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } from '../../model/node-script.ts';
 import { withdrawBody } from '../../node/withdraw.ts';
-import { checkAccount } from '../../rack/accounts/check-account.ts';
-import { makeAccount, removeAccounts } from '../../rack/accounts/make-account.ts';
+import { checkAccount, makeAccount, removeAccounts } from '../../rack/accounts/account-scripts.ts';
 import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-address-scripts.ts';
 import {
   buildPython,

@@ -122,12 +122,6 @@ export const place = {
   timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
 } as const satisfies Record<string, NodePath>;
 
-/** Where dscl has the accounts of the local directory: these are no files. @see dscl(1) */
-export const directoryUsers = '/Users';
-
-/** The same for groups. */
-export const directoryGroups = '/Groups';
-
 /** The path as bytes on the node: prefix before it, nothing quoted. */
 export const renderPath = (path: NodePath, rootPrefix: string): string => rootPrefix + path.path;
 

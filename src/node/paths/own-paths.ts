@@ -148,11 +148,8 @@ export const doormanLog = (port: number): NodePath => below(place.log, `doorman.
 /** What was made for an account of ours, as `uid=450 id=…`; it is written when the account is whole. */
 export const accountFile = (name: string): NodePath => below(place.accounts, name);
 
-/** Lies there with the number of an account while it is being made. */
-export const accountBegun = (name: string): NodePath => below(place.accounts, `${name}.begun`);
-
 /** Root's own folder with those of an account: what it may write has no other parent. */
-export const accountFolder = (name: string): NodePath => below(place.accounts, `folders/${name}`);
+const accountFolder = (name: string): NodePath => below(place.accounts, `folders/${name}`);
 
 /** The results of the tests of the account on the last build of macOS: one per line, below that build; a failed one begins with `!`. */
 export const accountChecked = (name: string): NodePath => below(place.accounts, `${name}.checked`);

@@ -1,9 +1,6 @@
 import { ownAccounts } from '../../model/account.ts';
-import { directoryUsers, pathWord, place, tool } from '../paths/node-paths.ts';
+import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { recordProbe } from './probe.ts';
-
-/** What is asked of the record of an account. A key that it lacks is said on stderr, and the exit is 0. @see dscl(1) */
-export const accountKeys = 'GeneratedUID NFSHomeDirectory Password PrimaryGroupID UniqueID UserShell';
 
 /**
  * Accounts of people, which have numbers from 501 on, and those of ours that are there: for each `account NAME`, its
@@ -12,16 +9,16 @@ export const accountKeys = 'GeneratedUID NFSHomeDirectory Password PrimaryGroupI
  * the last one `end`. The file `users` of the private folder is its own. Its tools run in the background: a shell hears no
  * signal before one in front ends.
  *
- * @see dscl(1): -list and -read of the local node need no root
+ * @see dscl(1): -list and -read of the local node need no root; a key that a record lacks is said on stderr, and the exit is 0
  * @see id(1): -G -n, which asks the directory for the groups of an account
  */
 const script = `trap "kill -9 \\$!; wait; exit 142" ALRM HUP TERM
 r() { "$@" & wait $!; }
-r ${pathWord(tool.dscl)} . -list ${directoryUsers} UniqueID >users || exit
+r ${pathWord(tool.dscl)} . -list /Users UniqueID >users || exit
 while read -r n u; do
 case $n,$u in (${ownAccounts.map((name) => `${name},*`).join('|')}) ;; (_*|*,*[!0-9]*) continue ;; (*) [ "$u" -gt 500 ] || continue ;; esac
 printf "account %s\\n" "$n"
-r ${pathWord(tool.dscl)} . -read "${directoryUsers}/$n" ${accountKeys} || exit
+r ${pathWord(tool.dscl)} . -read "/Users/$n" GeneratedUID NFSHomeDirectory Password PrimaryGroupID UniqueID UserShell || exit
 printf "groups "
 r ${pathWord(tool.id)} -Gn "$n" || printf "\\n"
 done <users

@@ -4,7 +4,7 @@ import { ownAccounts } from '../../model/account.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
-import { directoryGroups, directoryUsers, place } from '../../node/paths/node-paths.ts';
+import { place } from '../../node/paths/node-paths.ts';
 import { sudoFact } from '../access/fact.ts';
 import { accountState } from '../accounts/account-state.ts';
 import { accountsFact } from '../accounts/fact.ts';
@@ -94,9 +94,7 @@ function accountWords(facts: Facts): readonly string[] {
     accounts.kind === 'known'
       ? ownAccounts.filter((name) => ['made', 'begun', 'left'].includes(accountState(name, accounts.value)))
       : [];
-  const commands = own.flatMap((name) =>
-    [directoryUsers, directoryGroups].map((kind) => `sudo dscl . -delete ${kind}/${name}`),
-  );
+  const commands = own.flatMap((name) => ['/Users', '/Groups'].map((kind) => `sudo dscl . -delete ${kind}/${name}`));
   return own.length === 0
     ? []
     : [

@@ -1,0 +1,80 @@
+# Tests as an account what ranks do, with the environment of ranks: write the home, read files, open RDMA devices, reach the
+# GPU. Every test has a key, and only those that are asked for run. It is the program of a service for a moment.
+#
+# Needs files_key: of the test whether the account can read the files that ranks read
+# Needs devices: the names of the RDMA devices that the ssh user sees
+# Needs kernel_script: reads what the RDMA driver holds, before any verbs tool starts
+# Needs ports_script: asks the RDMA devices, unless another verbs tool has not returned or a rank is starting
+# Needs left_alone: the exit of this script when it does not ask them
+# Needs gpu_key: of the test of the GPU
+# Needs gpu_command: the command line of a runtime that lists its devices
+# Needs gpu_shows: a pattern of what it prints where it reaches the GPU
+# Needs gpu_built_for: a pattern of what it prints where it can use a GPU at all; empty where it always can
+# Words: the root prefix, and the keys of the tests that are to run
+# Prints: a line for each, with the last line that a program printed: `passed KEY`, `failed KEY: WORDS`, or `busy KEY: WORDS`,
+#   which is to be tried again later
+q=$2
+cd "$TMPDIR" || exit
+N='
+'
+passed() { printf 'passed %s\n' "$1"; }
+refused() { printf '%s %s: %s\n' "$1" "$2" "${3##*"$N"}"; }
+wants() { case " $q " in (*" $1 "*) ;; (*) return 1 ;; esac; }
+if wants home; then
+  if x=$({ true >"$HOME/.check"; } 2>&1); then
+    "$R/bin/rm" -f "$HOME/.check"
+    passed home
+  else
+    refused failed home "$x"
+  fi
+fi
+# What the root script saw on this node, one path per line. The folders above may be closed to the account.
+if wants "$files_key"; then
+  z=''
+  while IFS= read -r x; do
+    [ -r "$x" ] || [ -x "$x" ] || z=$x
+  done <"${0%/*}/paths" || z='the list of what it reads'
+  if [ -z "$z" ]; then
+    passed "$files_key"
+  else
+    refused failed "$files_key" "the account cannot read $z"
+  fi
+fi
+if ! wants rdma; then
+  :
+elif [ -z "$devices" ]; then
+  refused busy rdma 'the ssh user sees no RDMA device here'
+else
+  (eval "$kernel_script") >kernel 2>&1
+  o=$( (eval "$ports_script") 2>&1)
+  c=$?
+  if [ "$c" -eq "$left_alone" ]; then
+    refused busy rdma "$o"
+  else
+    m=$N$(printf '%s\n' "$o" | "$R/usr/bin/awk" '$1 == "hca_id:" { print $2 }')$N
+    z=''
+    for device in $devices; do
+      case $m in (*"$N$device$N"*) ;; (*) z="$z $device" ;; esac
+    done
+    if [ -n "$z" ]; then
+      [ "$c" -eq 0 ] || z="$z: ${o##*"$N"}"
+      refused failed rdma "the account cannot open$z"
+    elif [ "$c" -ne 0 ]; then
+      refused failed rdma "${o:-ibv_devinfo exited with $c}"
+    else
+      passed rdma
+    fi
+  fi
+fi
+prints() { printf '%s\n' "$o" | "$R/usr/bin/awk" -v "q=$1" '$0 ~ q { f = 1 } END { exit !f }'; }
+if wants "$gpu_key"; then
+  o=$(eval "$gpu_command" 2>&1)
+  c=$?
+  if [ "$c" -ne 0 ]; then
+    refused failed "$gpu_key" "${o:-the runtime exited with $c}"
+  elif prints "$gpu_shows" || { [ -n "$gpu_built_for" ] && ! prints "$gpu_built_for"; }; then
+    passed "$gpu_key"
+  else
+    refused failed "$gpu_key" 'the runtime finds no GPU'
+  fi
+fi

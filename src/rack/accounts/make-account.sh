@@ -1,0 +1,94 @@
+# Makes an account of ours and a group that is its alone: without password and shell, with a home that cannot be
+# written. A record that differs from what is given here belongs to a person or a program, and is not changed. The next
+# run finishes the work of a run that was killed, and takes a record again that macOS kept at `uninstall`.
+#
+# dscl(1): a record is made with `-create`, key by key; seen over ssh as root on headless Macs with Apple silicon.
+#
+# Uses account-records.sh
+# Needs name: of the account and its group
+# Needs first_number: of the range of our accounts
+# Needs last_number: of this range
+# Prints: @changed or @unchanged; fails with other-account, no-number
+f=$accounts/$name g=$accounts/$name.begun user="/Users/$name" group="/Groups/$name"
+# `add RECORD KEY VALUE` gives the record `r` a key that it lacks, and no other value of one.
+add() {
+  has "$2: $3" && return
+  case "$N$r" in (*"$N$2:"*) failed other-account "$1 has another $2" ;; esac
+  directory -create "$1" "$2" "$3"
+}
+# Leaves in `y` a value of ours, with the number `i`, that the record `r` does not have.
+lacking() {
+  y=''
+  for x in "UniqueID: $i" "PrimaryGroupID: $i" 'NFSHomeDirectory: /var/empty' 'UserShell: /usr/bin/false' 'Password: *'; do
+    has "$x" || y=$x
+  done
+}
+# The first number that is neither an account's nor a group's; once chosen it is kept for later attempts.
+choose_number() {
+  directory -list /Users UniqueID
+  l=$o
+  directory -list /Groups PrimaryGroupID
+  l=$N$(printf '%s\n%s\n' "$l" "$o" | "$R/usr/bin/awk" '{ print $NF }')$N
+  i=$first_number
+  while [ "$i" -le "$last_number" ]; do
+    case $l in (*"$N$i$N"*) i=$((i + 1)) ;; (*) break ;; esac
+  done
+  [ "$i" -le "$last_number" ] || failed no-number "every number from $first_number to $last_number is taken"
+  write "$g" "$i$N"
+}
+read_account "$name"
+if [ -e "$f" ]; then
+  u='' q=''
+  IFS=' ' read -r u q <"$f"
+  if [ -n "$r" ] && has "UniqueID: ${u#uid=}" && has "GeneratedUID: ${q#id=}"; then
+    must rm "$R/bin/rm" -f "$g"
+    unchanged
+  fi
+  [ -z "$r" ] || failed other-account "the account $name is not the one that was made"
+  # macOS has taken it away: it gets its number back, where its group still has that.
+  write "$g" "${u#uid=}$N"
+  must rm "$R/bin/rm" -f "$f"
+fi
+must mkdir "$R/bin/mkdir" -p "$accounts"
+directory -read "$group" PrimaryGroupID
+if [ -e "$g" ]; then
+  IFS= read -r i <"$g"
+elif [ -z "$r$o" ]; then
+  choose_number
+else
+  # What macOS kept of an earlier installation has every value that is given below. The rest belongs to others.
+  i=${r##*UniqueID: }
+  i=${i%%"$N"*}
+  case $i in ('' | *[!0-9]*) i=0 ;; esac
+  lacking
+  case $N$o$N in (*"${N}PrimaryGroupID: $i$N"*) ;; (*) y=group ;; esac
+  if [ -n "$y" ] || [ "$i" -lt "$first_number" ] || [ "$i" -gt "$last_number" ]; then
+    failed other-account "there is an account or a group $name that meshwright did not make"
+  fi
+  write "$g" "$i$N"
+fi
+case $i in ('' | *[!0-9]*) failed other-account "$g has no number" ;; esac
+directory -list /Users UniqueID
+x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" -v i="$i" -v name="$name" '$NF == i && $1 != name { print $1 }')
+[ -z "$x" ] || failed other-account "its number $i belongs to $x now"
+directory -create "$group"
+directory -read "$group" PrimaryGroupID
+r=$o
+add "$group" PrimaryGroupID "$i"
+directory -create "$user"
+read_account "$name"
+add "$user" UniqueID "$i"
+add "$user" PrimaryGroupID "$i"
+add "$user" NFSHomeDirectory /var/empty
+add "$user" UserShell /usr/bin/false
+add "$user" Password '*'
+read_account "$name"
+lacking
+[ -z "$y" ] || failed dscl "dscl reported success, and the account has no $y"
+q=${r##*GeneratedUID: }
+q=${q%%"$N"*}
+o=$("$R/usr/bin/id" -u "$name" 2>&1)
+[ "$o" = "$i" ] || failed id "macOS does not know the account: $o"
+write "$f" "uid=$i id=$q$N"
+must rm "$R/bin/rm" -f "$g"
+changed
