@@ -123,7 +123,7 @@ const roles = {
     memory: 'set-wired-limit',
     network: 'order-services transaction/rollback-script',
     placement: 'endpoint/gateway-files endpoint/gateway-scripts observed/rank-log ranks/rank-scripts start/launch-rank',
-    uninstall: 'clear-node restore-network',
+    uninstall: 'uninstall-scripts',
   },
 };
 

@@ -25,8 +25,7 @@ import { drainDoor, loadDoorman, openDoor, removeDoorman } from '../../rack/plac
 import { bootstrapRank, keepGolden, kickRank, removeRank, stopRank } from '../../rack/placement/ranks/rank-scripts.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { restoreValue } from '../../rack/uninstall/baseline.ts';
-import { clearNode } from '../../rack/uninstall/clear-node.ts';
-import { restoreNetwork } from '../../rack/uninstall/restore-network.ts';
+import { clearNode, restoreNetwork } from '../../rack/uninstall/uninstall-scripts.ts';
 
 type SettingScript = Extract<(typeof settings)[number], { readonly script: unknown }>['script'];
 

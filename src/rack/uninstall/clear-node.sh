@@ -1,0 +1,72 @@
+# Takes away what runs and what is there because of meshwright, but not its folder: services, processes of jobs, runtimes and
+# staging folders, and the models too where asked.
+#
+# Uses ../../node/shell/service.sh
+# Uses ../../node/shell/job-folders.sh
+# Needs launch_daemons: the folder of property lists
+# Needs opt: the folder of published trees
+# Needs opt_parent: its parent
+# Needs opt_before: says in the baseline whether that was `missing` before
+# Needs with_models: 1 where the models go, too
+# Words: the labels of our services
+# Prints: @changed or @unchanged; fails with still-running
+y=''
+# Only a tree of ours goes, by the form of its name: `models/NAME/0123456789abcdef`.
+istree() {
+  case ${1##*/} in (*[!0-9a-f]*) return 1 ;; (????????????????) ;; (*) return 1 ;; esac
+  [ -d "$1" ] && [ ! -h "$1" ]
+}
+gone() {
+  must rm "$R/bin/rm" -rf "$1"
+  y=1
+}
+family() {
+  "$R/bin/ps" -ax -o pid= -o ppid= 2>/dev/null | "$R/usr/bin/awk" -v top="$1" '{ parent[$1] = $2 }
+END { for (one in parent) { up = one; n = 0; while (up in parent && n++ < 64) { up = parent[up]; if (up == top) { print one; break } } } }'
+}
+ended() {
+  isrunning "$1" || return 0
+  c=$p
+  n=0
+  while :; do
+    # What the shell of a job has started outlives it, as root: so it is looked for as long as its parent is known.
+    isrunning "$1" && c="$c $(family "$p")"
+    x=''
+    for q in $c; do kill -0 "$q" 2>/dev/null && x="$x $q"; done
+    [ -n "$x" ] || return 0
+    c=$x s=KILL
+    [ "$n" -ge 40 ] || s=TERM
+    for q in $c; do kill -s "$s" "$q" 2>/dev/null; done
+    n=$((n + 1))
+    [ "$n" -lt 80 ] || failed still-running "job ${1##*/} still runs as process$c"
+    y=1
+    "$R/bin/sleep" 0.25
+  done
+}
+for f in "$@"; do
+  L=system/$f
+  if look; then
+    bootout
+    y=1
+  fi
+  [ ! -e "$launch_daemons/$f.plist" ] || gone "$launch_daemons/$f.plist"
+done
+for j in "$b/ops/"*; do
+  [ ! -d "$j" ] || ended "$j"
+done
+for t in "${opt:?}"/* "${opt:?}"/.[!.]*; do
+  [ -e "$t" ] || [ -h "$t" ] || continue
+  case $t in (*/models) continue ;; esac
+  gone "$t"
+done
+[ -z "$with_models" ] || for t in "$opt/models"/*/*; do
+  if istree "$t"; then gone "$t"; fi
+done
+# A folder of trees that nothing is in goes too; so does the one above it, where it was not there before.
+"$R/bin/rmdir" "$opt/models"/* "$opt/models" "$opt" 2>/dev/null
+if [ ! -e "$opt" ] && [ -e "$opt_before" ]; then
+  IFS= read -r x <"$opt_before"
+  [ "$x" != missing ] || "$R/bin/rmdir" "$opt_parent" 2>/dev/null
+fi
+[ -n "$y" ] || unchanged
+changed

@@ -1,0 +1,96 @@
+# Puts the network back as the baseline has it, as far as apply changes it: the bridge, the services that were made,
+# switched or readdressed, and the order of all.
+#
+# networksetup(8): -removenetworkservice, -setnetworkserviceenabled, -setmanual, -ordernetworkservices; PlistBuddy(8): Print;
+# plutil(1): -insert keypath -json value; ifconfig(8) of macOS: create, addm, up
+#
+# Uses ../../node/shell/network-setup.sh
+# Needs preferences: of the network
+# Needs bridge: the name of a bridge that apply removed; empty where there is none
+# Needs bridge_json: its dictionary in the network preferences
+# Needs members: its interfaces
+# Words: what to do with other services: `remove SERVICE`, `address SERVICE ADDRESS MASK ROUTER` with an empty router where it has
+#   none, `switch SERVICE on` or `off`, and last `order SERVICE …` with all of them
+# Prints: @changed or @unchanged; fails with plutil, ifconfig
+y=''
+buddy() {
+  "$R/usr/libexec/PlistBuddy" -c "Print :VirtualNetworkInterfaces:Bridge:$bridge" "$preferences" >/dev/null 2>&1
+}
+hasmember() {
+  case $("$R/sbin/ifconfig" "$bridge")$N in (*"member: $1 "* | *"member: $1$N"*) ;; (*) return 1 ;; esac
+}
+bring_bridge() {
+  if ! buddy; then
+    must plutil "$R/usr/bin/plutil" -insert "VirtualNetworkInterfaces.Bridge.$bridge" -json "$bridge_json" "$preferences"
+    buddy || failed plutil 'the bridge is not in the network preferences'
+    y=1
+  fi
+  "$R/sbin/ifconfig" "$bridge" >/dev/null 2>&1 || {
+    must ifconfig "$R/sbin/ifconfig" "$bridge" create
+    "$R/sbin/ifconfig" "$bridge" >/dev/null 2>&1 || failed ifconfig 'the bridge was not created'
+    y=1
+  }
+  for one in $members; do
+    hasmember "$one" && continue
+    must ifconfig "$R/sbin/ifconfig" "$bridge" addm "$one"
+    hasmember "$one" || failed ifconfig "the bridge does not have the member $one"
+    y=1
+  done
+  must ifconfig "$R/sbin/ifconfig" "$bridge" up
+  case $("$R/sbin/ifconfig" "$bridge") in (*'<UP,'* | *'<UP>'*) ;; (*) failed ifconfig 'the bridge is not up' ;; esac
+}
+isthere() {
+  mustnet -listallnetworkservices
+  case $N$o$N in (*"$N$1$N"* | *"$N*$1$N"*) ;; (*) return 1 ;; esac
+}
+isset() {
+  mustnet -getnetworkserviceenabled "$1"
+  case $2:$o in (on:Enabled* | off:Disabled*) ;; (*) return 1 ;; esac
+}
+readdress() {
+  mustnet -setmanual "$@"
+  mustnet -getnetworkserviceenabled "$1"
+  # What -getinfo prints about a service that is off is not published, so such a service is not checked.
+  case $o in (Disabled*) return ;; esac
+  mustnet -getinfo "$1"
+  case $o$N in ('Manual Configuration'*"$N""IP address: $2$N""Subnet mask: $3$N"*) ;; (*)
+    failed networksetup "networksetup took the address and shows another one: $o"
+  ;; esac
+}
+[ -z "$bridge" ] || bring_bridge
+while [ "$#" -gt 0 ]; do
+  case $1 in
+    (remove)
+      if isthere "$2"; then
+        mustnet -removenetworkservice "$2"
+        ! isthere "$2" || failed networksetup "the network service is still there: $2"
+        y=1
+      fi
+      shift 2
+    ;;
+    (switch)
+      isset "$2" "$3" || {
+        mustnet -setnetworkserviceenabled "$2" "$3"
+        isset "$2" "$3" || failed networksetup "networksetup did not switch the service $3: $2"
+        y=1
+      }
+      shift 3
+    ;;
+    (address)
+      readdress "$2" "$3" "$4" ${5:+"$5"}
+      y=1
+      shift 5
+    ;;
+    (order)
+      shift
+      mustnet -ordernetworkservices "$@"
+      mustnet -listnetworkserviceorder
+      o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" 'sub(/^\([*0-9]+\) /, "")')
+      [ "$o" = "$(printf '%s\n' "$@")" ] || failed networksetup 'networksetup took the order and shows another one'
+      y=1
+      shift "$#"
+    ;;
+  esac
+done
+[ -n "$y" ] || unchanged
+changed

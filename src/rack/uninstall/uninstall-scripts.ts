@@ -1,0 +1,43 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { doormanEndSeconds, serviceValues } from '../../node/launchd-service.ts';
+import { maskOf, netValues } from '../../node/network-setup.ts';
+import { below, place } from '../../node/paths/node-paths.ts';
+import { sh } from './scripts.generated.ts';
+
+/** @throws Error when it is none of ours, which is our own value: its service is unloaded and its file deleted */
+function ownLabel(label: string): string {
+  if (!/^dev\.meshwright\.[A-Za-z0-9._-]{1,200}$/.test(label)) throw new Error('no service of ours');
+  return label;
+}
+
+export const clearNode = ({ labels, models }: ScriptArgs['clear-node']): string =>
+  sh.clearNode(
+    {
+      ...serviceValues('dev.meshwright.none', doormanEndSeconds),
+      launch_daemons: place.launchDaemons,
+      opt: place.opt,
+      opt_parent: place.optParent,
+      opt_before: below(place.baseline, 'opt-folder'),
+      with_models: models,
+    },
+    labels.map(ownLabel),
+  );
+
+export function restoreNetwork({ bridge, made, switched, manual, order }: ScriptArgs['restore-network']): string {
+  const options = bridge?.auto === undefined ? {} : { Options: { __AUTO__: bridge.auto } };
+  return sh.restoreNetwork(
+    {
+      ...netValues,
+      preferences: place.networkPreferences,
+      bridge: bridge?.name ?? '',
+      bridge_json: JSON.stringify({ Interfaces: bridge?.interfaces, ...options }),
+      members: bridge?.interfaces.join(' ') ?? '',
+    },
+    [
+      ...made.flatMap((service) => ['remove', service]),
+      ...manual.flatMap((one) => ['address', one.service, one.address, maskOf(one.prefixLength), one.router ?? '']),
+      ...switched.flatMap(({ service, on }) => ['switch', service, on ? 'on' : 'off']),
+      ...(order.length === 0 ? [] : ['order', ...order]),
+    ],
+  );
+}
