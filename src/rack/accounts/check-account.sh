@@ -4,7 +4,7 @@
 # docs/unverified.md: nothing is published about RDMA devices and accounts without administrator rights.
 #
 # Uses ../../node/shell/refuse-root.sh
-# Uses ../../node/shell/bootstrap-service.sh
+# Uses ../../node/shell/load-service.sh
 # Uses ../../node/shell/own-log.sh
 # Uses ../../node/shell/own-folder.sh
 # Needs name: of the account
@@ -73,7 +73,7 @@ write "$p" '<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 '
 ownlog "$d/answers" "$name"
-bootstrap "$p"
+load_service "$p"
 hasrun() {
   look || failed launchctl 'launchctl took the service and does not show it'
   [ -z "$pid" ] || return 1

@@ -233,7 +233,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
       later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
       fact: 'services',
     },
-    'chown mesh': {
+    'chown $owner': {
       later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
       fact: 'services',
     },

@@ -1,0 +1,51 @@
+# Makes launchd load a gateway, whose files were put before, and waits until its process is there, and until it answers
+# at its port unless a rank of ours still has that port, which this run will move. launchctl(1): `enable` undoes a `disable` that
+# outlives bootstraps.
+#
+# Uses ../../../node/shell/refuse-root.sh
+# Uses ../../../node/shell/load-service.sh
+# Uses ../../../node/shell/own-log.sh
+# Needs plist: its property list
+# Needs user: as whom it runs, to whom its log and its counts belong; empty for the user who called sudo
+# Needs reload: 1 where launchd forgets first what it knows, which ends the gateway in order
+# Needs closed: the folder of closed placements
+# Needs counts: the folder of its counts
+# Needs log: its log
+# Needs port: where it listens
+# Needs status_url: where it tells who is behind it; empty where its port is still taken
+# Needs status_start: how its answer begins
+# Words: the key file and its seal of each placement that is not behind it any more
+# Prints: @changed or @unchanged; fails with no-doorman, doorman, not-listening
+[ -e "$plist" ] || failed no-doorman "there is no $plist"
+owner=${user:-${SUDO_USER:-root}}
+refuse_root "$user"
+if look; then
+  [ -n "$reload" ] || [ -z "$pid" ] || unchanged
+  [ -z "$reload" ] || bootout
+fi
+while [ "$#" -gt 0 ]; do
+  must rm "$R/bin/rm" -f "$1" "$2"
+  shift 2
+done
+must mkdir "$R/bin/mkdir" -p "$closed" "$counts" "${log%/*}"
+ownlog "$log" "$user"
+must chown "$R/usr/sbin/chown" "$owner" "$counts"
+must launchctl "$R/bin/launchctl" enable "$L"
+load_service "$plist"
+# Ten looks in a second.
+n=0
+until look && [ -n "$pid" ]; do
+  n=$((n + 1))
+  [ "$n" -lt 100 ] || failed doorman 'the doorman does not stay; its log says why'
+  "$R/bin/sleep" 0.1
+done
+# A doorman has to answer at the port; none does while another program listens there. Two looks in a second.
+n=0
+while [ -n "$status_url" ]; do
+  x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 "$status_url")
+  case $x in ("$status_start"*) break ;; esac
+  n=$((n + 1))
+  [ "$n" -lt 40 ] || failed not-listening "the doorman does not listen on port $port"
+  "$R/bin/sleep" 0.5
+done
+changed
