@@ -17,10 +17,10 @@ const settingsFolder = 'src/rack/settings';
 
 /** Scripts that have no name in a plan. */
 const beside = [
-  ['take the lease', 'src/engine/scripts/lease.ts', 'takeLeaseScript'],
-  ['take over a lease', 'src/engine/scripts/lease.ts', 'stealLeaseScript'],
-  ['renew the lease', 'src/engine/scripts/lease.ts', 'renewLeaseScript'],
-  ['give the lease back', 'src/engine/scripts/lease.ts', 'releaseLeaseScript'],
+  ['take the lease', 'src/engine/scripts/take-lease.sh', 'takeLeaseScript'],
+  ['take over a lease', 'src/engine/scripts/steal-lease.sh', 'stealLeaseScript'],
+  ['renew the lease', 'src/engine/scripts/renew-lease.sh', 'renewLeaseScript'],
+  ['give the lease back', 'src/engine/scripts/release-lease.sh', 'releaseLeaseScript'],
   ['put a file', 'src/node/put-file.ts', 'putBody'],
   ['change the network', 'src/rack/network/transaction/change-network.sh', 'transactionBody'],
   ['confirm a network change', 'src/rack/network/transaction/confirm-change.sh', 'confirmBody'],

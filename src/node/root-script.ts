@@ -118,21 +118,8 @@ export interface Fence {
   readonly token: number;
 }
 
-/** In the folder of a lease: what a script that runs under it is called there; its process number comes last. */
-export const busyPrefix = 'busy.';
-
-/** The path of this mark below the folder of meshwright. */
-const busyMark = `lease/${busyPrefix}`;
-
-/**
- * `isscript MARK` says whether the script that left this mark still runs. The process number of a mark that was left
- * behind may belong to another program by now, such as `ssh -s`.
- */
-export const isScript = `isscript() {
-  case \${1##*.} in ('' | *[!0-9]*) return 1 ;; esac
-  case $(${pathWord(tool.ps)} -ww -o command= -p "\${1##*.}" 2>/dev/null) in ('sh -s' | */sh' -s') return 0 ;; esac
-  return 1
-}`;
+/** The mark of a script that runs under the lease, below the folder of meshwright; its process number comes last. */
+const busyMark = 'lease/busy.';
 
 /** The exit of a script whose run does not hold the lease (any more). Nothing was changed. */
 export const leaseLostExit = 75;
@@ -218,7 +205,7 @@ function oneAtATime({ key, attempt }: Sending): string {
   const numbers = Array.from({ length: attempt - 1 }, (_, at) => at + 1);
   const own = numbers.map((at) => `{ true >"$b/lease/again.${key}.${at + 1}"; } 2>/dev/null\n`);
   const earlier = numbers.map((at) => `"$b/${busyMark}${key}.${at}."*`);
-  const wait = `${isScript}
+  const wait = `${sh.isScript({})}
 for e in ${earlier.join(' ')}; do
   while [ -e "$e" ] && isscript "$e"; do ${pathWord(tool.sleep)} 0.1; done
 done

@@ -1,11 +1,16 @@
 import type { Word } from '../../model/probe.ts';
-import { scriptWord } from '../paths/node-paths.ts';
+import { pathWord, scriptWord } from '../paths/node-paths.ts';
+import { quote } from '../quote.ts';
 
 /** A flag is `1` or empty. */
 type Value = Word | number | boolean;
 
-const wordOf = (value: Value): string =>
-  typeof value === 'boolean' ? (value ? '1' : "''") : scriptWord(typeof value === 'number' ? String(value) : value);
+/** Only what no shell and no reader takes for arithmetic stays without quotes. */
+function wordOf(value: Value): string {
+  if (typeof value === 'boolean') return value ? '1' : "''";
+  if (typeof value === 'object') return pathWord(value);
+  return /^\w+$/.test(String(value)) ? String(value) : quote(String(value));
+}
 
 /**
  * The text of a `.sh` file as a function of the variables that its header names, and of the words that it finds in `$@`.

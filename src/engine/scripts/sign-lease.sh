@@ -1,0 +1,45 @@
+# `shown` prints what is known of the lease, and ends. `take LINE …` takes the lease, raising `fence` by one, once the baseline
+# of the node is recorded by `record_baseline`, which comes with the text, and no script of an earlier lease runs. The owner
+# file is made whole beside its place and linked to it, which fails when another run was quicker in the same folder.
+#
+# Uses lease-owner.sh
+# Uses lease-busy.sh
+# Needs hasty: 1 where scripts that run under a lease are not waited for
+# Needs run: that takes it
+# Prints: `@taken TOKEN BOOT-SESSION`; `@held` and the lines of the lease, each behind `|`; fails with no-folder, odd-fence
+shown() {
+  printf '@held\n'
+  while IFS= read -r x || [ -n "$x" ]; do printf '|%s\n' "$x"; done <"$b/lease/owner"
+  IFS= read -r x <"$b/lease/beat" && printf '|beat=%s\n' "$x"
+  exit 0
+} 2>/dev/null
+# Fails when the lease is there. It may be gone a moment later, which is no failure: hence a second attempt.
+make_lease() {
+  "$R/bin/mkdir" "$b/lease" 2>/dev/null && return
+  [ ! -d "$b/lease" ] || shown
+  "$R/bin/mkdir" "$b/lease" 2>/dev/null && return
+  [ ! -d "$b/lease" ] || shown
+  failed no-folder 'the lease could not be made'
+}
+take() {
+  "$R/bin/mkdir" -p "$b" || failed no-folder 'the folder of meshwright could not be made'
+  record_baseline
+  make_lease
+  if [ -z "$hasty" ] && isbusy "$b"/lease.*; then
+    "$R/bin/rmdir" "$b/lease" 2>/dev/null
+    shown
+  fi
+  "$R/bin/rm" -rf "$b/lease.stolen".* "$b/lease.released".*
+  cd "$b/lease" || shown
+  n=0
+  [ ! -e "$b/fence" ] || IFS= read -r n <"$b/fence"
+  case $n in ('' | *[!0-9]*) failed odd-fence "the fence is no number: $n" ;; esac
+  n=$((n + 1))
+  write "$b/fence" "$n$N"
+  write beat "0$N"
+  printf '%s\n' "run=$run" "token=$n" "$@" >"owner.$$" || failed no-folder 'the lease could not be signed'
+  "$R/bin/ln" "owner.$$" owner 2>/dev/null || shown
+  "$R/bin/rm" -f "owner.$$"
+  owned "$b/lease" "$run" "$n" || shown
+  printf '@taken %s %s\n' "$n" "$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)"
+}

@@ -1,0 +1,30 @@
+# Steals exactly the lease that was seen, then takes it; prints who holds it now when it is no longer that one, or when
+# a script still runs under it. A script that hangs would keep it for ever: a hasty run does not wait for it.
+#
+# Uses sign-lease.sh
+# Uses lease-away.sh
+# Needs seen_run: the run that had the lease; empty where it had not signed it
+# Needs seen_token: its token
+# Needs seen_beat: the last beat that was seen
+# Words: the lines of the owner file but the run and the token
+# Prints: what `take` prints
+# Lets one thief at a time continue. Ages are compared by files of the node alone, so that no clock has to be right. Of a
+# clock that was set back a guard may come from the future. What a theft that was cut off has left counts for a minute.
+guard() {
+  G="$b/lease.steal"
+  trap '[ -z "$G" ] || "$R/bin/rmdir" "$G"' EXIT
+  "$R/bin/mkdir" "$G" 2>/dev/null && return
+  true >"$b/now.$$"
+  x=$("$R/usr/bin/stat" -f %m "$b/now.$$") y=$("$R/usr/bin/stat" -f %m "$G" 2>/dev/null)
+  "$R/bin/rm" -f "$b/now.$$"
+  x=$((x - ${y:-x}))
+  [ "${x#-}" -lt 60 ] || "$R/bin/rmdir" "$G"
+  G=''
+  shown
+}
+if [ -d "$b/lease" ]; then
+  [ -n "$hasty" ] || ! isbusy "$b/lease" || shown
+  guard
+  away stolen "$seen_run" "$seen_token" "$seen_beat" || shown
+fi
+take "$@"
