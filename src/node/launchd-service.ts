@@ -1,5 +1,4 @@
 import type { NodePath } from '../model/probe.ts';
-import { pathWord, tool } from './paths/node-paths.ts';
 import { sh } from './shell/scripts.generated.ts';
 
 /**
@@ -25,23 +24,3 @@ export const serviceValues = (label: string, seconds = usualSeconds) => ({ label
 /** Its functions for a text of TypeScript. */
 export const serviceFunctions = (...service: Parameters<typeof serviceValues>): string =>
   sh.service(serviceValues(...service));
-
-/** Makes launchd load the service of these functions from `$p`; it may refuse for a moment after a `bootout`. */
-export const bootstrapped = `n=0
-until e=$(${pathWord(tool.launchctl)} bootstrap system "$p" 2>&1) || look; do
-  n=$((n + 1))
-  [ "$n" -lt 3 ] || failed launchctl "$e"
-  ${pathWord(tool.sleep)} 2
-done`;
-
-/** Makes launchd forget the service of these functions and takes its traces away; `y` says whether there was anything. */
-export const forgotten = (traces: readonly NodePath[]): string => `y=
-if look; then
-  bootout
-  y=1
-fi
-for f in ${traces.map(pathWord).join(' ')}; do
-  [ -e "$f" ] || continue
-  must rm ${pathWord(tool.rm)} -rf "$f"
-  y=1
-done`;

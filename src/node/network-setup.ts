@@ -1,5 +1,4 @@
 import { refusedMark } from './paths/keeper-files.ts';
-import { sh } from './shell/scripts.generated.ts';
 
 /** Dotted form of a prefix length, as networksetup wants it. */
 export function maskOf(prefixLength: number): string {
@@ -12,6 +11,3 @@ export const netValues = { refused_mark: refusedMark };
 
 /** What `leave.sh` needs. @param keeper whether the keeper holds what the script sets */
 export const leaveValues = (keeper = false) => ({ ...netValues, keeper });
-
-/** The functions of `network-setup.sh` for a text of TypeScript. */
-export const networkSetupFunctions = sh.networkSetup(netValues);

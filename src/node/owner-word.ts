@@ -7,11 +7,6 @@ import { sh } from './shell/scripts.generated.ts';
 /** The user who called sudo, as a word of a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
 const loginWord = '"${SUDO_USER:-root}"';
 
-/** An account as a word of a script that runs as root; empty is the ssh user, who called sudo. */
-export const ownerWord = (user: string): string =>
-  // Set by sudo itself; absent only where root has logged in.
-  user === '' ? loginWord : quote(user);
-
 /** What `refuse-root.sh` needs. */
 export const refusalValues = { launch_daemons: place.launchDaemons, own_accounts: ownAccounts.join(' ') };
 
@@ -23,7 +18,7 @@ export const refuseRoot = (user: string): string =>
 export const accountFolders = (user: string): string =>
   user === ''
     ? ''
-    : `[ ${ownerWord(user)} = ${loginWord} ] || for x in ${pathWord(accountHome(user))} ${pathWord(accountTemporary(user))}; do
+    : `[ ${quote(user)} = ${loginWord} ] || for x in ${pathWord(accountHome(user))} ${pathWord(accountTemporary(user))}; do
   must mkdir ${pathWord(tool.mkdir)} -p "$x"
   ownfolder "$x" ${quote(user)}
 done
