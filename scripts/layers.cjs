@@ -69,7 +69,7 @@ const roles = {
   },
   reading: {
     accounts: 'account-state',
-    addresses: 'address-hint link-address-seen office-networks',
+    addresses: 'link-address-seen office-networks',
     bridge: 'bridges',
     cables: 'before-cables receptacle-place',
     cabling: 'receptacle-sight',
@@ -103,7 +103,7 @@ const roles = {
     contract: 'build-step define-setting resource',
     placement: [
       'check/placement-checks check/placement-findings check/placement-libraries',
-      'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateway-properties endpoint/gateways',
+      'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
       'endpoint/seen-doors placement-blockers placement-steps start/launch-budgets state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
     ].join(' '),
@@ -122,7 +122,7 @@ const roles = {
     keeper: 'keeper-scripts program',
     memory: 'set-wired-limit',
     network: 'order-services transaction/rollback-script',
-    placement: 'endpoint/gateway-files endpoint/gateway-scripts observed/rank-log ranks/rank-scripts start/launch-rank',
+    placement: 'endpoint/gateway-scripts observed/rank-log ranks/rank-scripts start/launch-rank',
     uninstall: 'uninstall-scripts',
   },
 };

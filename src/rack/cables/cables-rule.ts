@@ -13,15 +13,15 @@ import { type Examination, rdmaSeverity } from '../examination.ts';
 import { bridgesFirst } from './before-cables.ts';
 import { thunderboltFact } from './fact.ts';
 
+const blockingLink = { hands: true, role: { blocks: 'thunderbolt-link' }, facts: [thunderboltFact] } as const;
+
 const codes = {
   'cabling/missing': {
     severity: 'error',
     summary: 'A declared cable is not there.',
     cause: 'Neither end of the link sees a cable.',
     hint: 'Remove the Thunderbolt Bridge of both Macs; then put a Thunderbolt 5 cable between the two receptacles.',
-    hands: true,
-    role: { blocks: 'thunderbolt-link' },
-    facts: [thunderboltFact],
+    ...blockingLink,
   },
   'cabling/elsewhere': {
     severity: 'error',
@@ -29,9 +29,7 @@ const codes = {
     cause:
       'An end of the link sees something else than the file says, by the domain UUIDs that the Macs show each other.',
     hint: 'Remove the Thunderbolt Bridge of both Macs; then move the cable, or correct the link in the file.',
-    hands: true,
-    role: { blocks: 'thunderbolt-link' },
-    facts: [thunderboltFact],
+    ...blockingLink,
   },
   'cabling/slow': {
     severity: 'warning',
@@ -58,18 +56,14 @@ const codes = {
     summary: 'A cable is seen from one end only.',
     cause: 'One Mac sees the other and is not seen by it: a hub stands between, or a cable was moved a moment ago.',
     hint: 'Look again; if it stays, plug the cable straight from one Mac into the other.',
-    hands: true,
-    role: { blocks: 'thunderbolt-link' },
-    facts: [thunderboltFact],
+    ...blockingLink,
   },
   'cabling/through-hub': {
     severity: 'warning',
     summary: 'A link runs through a dock or hub.',
     cause: 'Two hubs in a chain carry no IP, and one hub between two Macs ended in kernel panics on macOS 26.5.',
     hint: 'Plug the cable straight from one Mac into the other.',
-    hands: true,
-    role: { blocks: 'thunderbolt-link' },
-    facts: [thunderboltFact],
+    ...blockingLink,
   },
   'cabling/no-answer': {
     severity: 'warning',
@@ -77,9 +71,7 @@ const codes = {
     cause:
       'Both receptacles are connected and neither shows a Mac or a device, so that nobody can say where the cables go.',
     hint: 'Unplug the cable at one end, wait ten seconds, plug it in again.',
-    hands: true,
-    role: { blocks: 'thunderbolt-link' },
-    facts: [thunderboltFact],
+    ...blockingLink,
   },
   'cabling/no-receptacle': {
     severity: 'error',

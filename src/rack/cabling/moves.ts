@@ -60,7 +60,7 @@ function connected(start: Edge, all: readonly Edge[]): readonly Edge[] {
 }
 
 /**
- * The connected pieces of everything that is wrong with the cabling, in printing order. A link that an unlooked-at
+ * The connected pieces of everything that is wrong with the cabling. A link that an unlooked-at
  * node takes part in is in a piece whose `unclear` names that end.
  */
 function findMismatches(cabling: Cabling): readonly Mismatch[] {
@@ -82,7 +82,7 @@ function findMismatches(cabling: Cabling): readonly Mismatch[] {
       unclear: ends.filter((end) => !isClear(viewAt(cabling.rack, end))),
     });
   }
-  return found.toSorted((a, b) => (a.ends[0] && b.ends[0] ? compareEnds(a.ends[0], b.ends[0]) : 0));
+  return found;
 }
 
 /** A cable that is not where any link wants it. */
@@ -141,9 +141,9 @@ const compareGroups = (a: MoveGroup, b: MoveGroup): number =>
  * the way needs each of its plugs pulled that does not stay: 2W - M in all. One act moves two plugs: L + W - M.
  */
 export function findMoves(cabling: Cabling): readonly MoveGroup[] {
-  const pieces = findMismatches(cabling).map((mismatch): MoveGroup => {
-    return { mismatch, moves: mismatch.unclear.length > 0 ? [] : pieceMoves(mismatch) };
-  });
+  const pieces = findMismatches(cabling).map(
+    (mismatch): MoveGroup => ({ mismatch, moves: mismatch.unclear.length > 0 ? [] : pieceMoves(mismatch) }),
+  );
   return shareSpares([...pieces, ...replacements(cabling)].toSorted(compareGroups));
 }
 
@@ -231,8 +231,7 @@ function shiftOf(cable: WrongCable, link: WantedLink): readonly Shift[] {
   const to = stays === undefined ? undefined : link.ends.find((end) => !isSameEnd(end, stays));
   const from = cable.ends.find((end) => end !== stays);
   if (stays === undefined || to === undefined) return [];
-  const outside = cable.outside === undefined ? {} : { outside: cable.outside };
-  return [{ stays, to, ...given({ from }), ...outside }];
+  return [{ stays, to, ...given({ from, outside: cable.outside }) }];
 }
 
 const moveOf = ({ stays, from, to, outside }: Shift): Move =>
@@ -321,14 +320,12 @@ type Reuse = ReadonlyMap<WrongCable, WantedLink>;
 const serves = (cable: WrongCable, link: WantedLink): boolean =>
   !(cable.isSlow && link.isFast) && link.ends.some((end) => cable.ends.some((one) => isSameEnd(one, end)));
 
-const linkKey = (link: WantedLink): string => link.ends.map(linkEndText).join(' ');
-
 /** As many cables as possible with a link each, those that come first before others (Kuhn's augmenting paths). */
 function match(cables: readonly WrongCable[], links: readonly WantedLink[]): Reuse {
   const cableByLink = new Map<string, WrongCable>();
   const place = (cable: WrongCable, tried: Set<string>): boolean =>
     links.some((link) => {
-      const key = linkKey(link);
+      const key = keyOf(link.ends);
       if (tried.has(key) || !serves(cable, link)) return false;
       tried.add(key);
       const before = cableByLink.get(key);
@@ -337,11 +334,9 @@ function match(cables: readonly WrongCable[], links: readonly WantedLink[]): Reu
       return true;
     });
   for (const cable of cables) place(cable, new Set());
-  const linkOf = (cable: WrongCable): WantedLink | undefined =>
-    links.find((link) => cableByLink.get(linkKey(link)) === cable);
   return new Map(
     cables.flatMap((cable) => {
-      const link = linkOf(cable);
+      const link = links.find((one) => cableByLink.get(keyOf(one.ends)) === cable);
       return link === undefined ? [] : [[cable, link] as const];
     }),
   );

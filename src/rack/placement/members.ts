@@ -90,7 +90,7 @@ export interface MeshWork {
 }
 
 /** The part of a step that its work does not say. */
-interface MeshStepParts {
+export interface MeshStepParts {
   readonly node: NodeName;
   /** Unique within the placement on its node: `kick`. */
   readonly verb: string;

@@ -1,5 +1,5 @@
 import { askedPort } from '../../desired/endpoints.ts';
-import { layoutsOf, onFallback } from '../../desired/layouts.ts';
+import { onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
@@ -18,7 +18,15 @@ import { propertyKey, type ResourceSteps, type View } from '../resource.ts';
 import { librariesGate } from './check/placement-libraries.ts';
 import { closeDoor, type Door, drainMs, openDoor } from './endpoint/doors.ts';
 import { leftDoors } from './endpoint/seen-doors.ts';
-import { type MeshWork, meshStep, placementAddress, scriptAct, seenMembers, spentNodes } from './members.ts';
+import {
+  type MeshWork,
+  meshStep,
+  placementAddress,
+  type SeenOnNode,
+  scriptAct,
+  seenMembers,
+  spentNodes,
+} from './members.ts';
 import {
   type MeshProof,
   type MeshStart,
@@ -29,12 +37,12 @@ import {
   startDeadline,
   startMesh,
 } from './start/start-mesh.ts';
-import { judgeMesh } from './state/judge-mesh.ts';
+import { isLate, judgeMesh } from './state/judge-mesh.ts';
 import { runsOnFallback } from './state/layouts.ts';
-import { orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
+import { doorsOf, orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { leftoverAddress, serviceFileAddress } from './state/placement-properties.ts';
 import { seenNames } from './state/seen-names.ts';
-import { survivorSteps } from './state/survivors.ts';
+import { survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 import {
   endedByRecord,
   endPlacement,
@@ -63,11 +71,7 @@ export function placementSteps(changes: readonly Change[], view: View): Resource
   const ids = new Set(changes.map(({ id }) => id));
   const changed = placementCases(view).filter((one) => ids.has(changeId(one)));
   const ways = checkedFirst(changed.map((one) => waysOf(one, view)));
-  const ending = [
-    ...orphanSteps(ids, view),
-    ...survivorSteps(ids, view, { workOf, doorsOf: doorsToClose, isAnswering }),
-    ...ways.flatMap((one) => one.ending),
-  ];
+  const ending = [...orphanSteps(ids, view), ...survivorSteps(ids, view), ...ways.flatMap((one) => one.ending)];
   const stops = ending.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank');
   return {
     steps: [...ending, ...ways.flatMap((one) => one.starting?.(stops) ?? []), ...serviceFileSteps(ids, view)],
@@ -153,21 +157,6 @@ const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View)
 function pastBudget(one: PlacementCase): Pick<MeshStart, 'pastBudget'> {
   const spent = one.placement.transport === 'rdma' ? spentNodes(one.mesh.members, takesOfDevice(one)) : known([]);
   return spent.kind === 'unknown' || spent.value.length === 0 ? {} : { pastBudget: spent.value };
-}
-
-/**
- * Where doormen of a placement stand whose doors its stop and start concern: on its leader, and on the node that leads
- * it now where that is another one, of its fallback or of what it is the fallback of: it may be a member of both, with
- * another rank. None where only its node reaches it.
- */
-export function doorsOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Door[] {
-  const { publication, endpointPort: port } = placement;
-  if (publication === undefined) return [];
-  const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);
-  const former = [...seenMembers(mesh.members), ...strangers].filter(
-    ({ node, seen }) => seen.record?.rank === 0 && seen.mayRun && leaders.includes(node),
-  );
-  return [...new Set([leader, ...former.map(({ node }) => node)])].map((node) => ({ leader: node, port }));
 }
 
 /** Closes the door of a published placement before any of its ranks is stopped. */
@@ -261,6 +250,42 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
       return [...steps, ...openingSteps(one, steps.slice(-1))];
     },
   };
+}
+
+/** Stops what these changes name of placements of which not every member was seen, each in the order of its driver. */
+const survivorSteps = (ids: ReadonlySet<string>, view: View): readonly Step[] =>
+  placementCases(view).flatMap((one) => {
+    const { address } = survivorAddress(one.placement.name);
+    const members = survivorsOf(one, view).filter(({ node }) => ids.has(propertyKey({ node, address })));
+    return members.length === 0 ? [] : stopSurvivors(one, members, view);
+  });
+
+function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view: View): readonly Step[] {
+  const { address } = survivorAddress(one.placement.name);
+  const changes = members.map(({ node }) => propertyKey({ node, address }));
+  const nodes = members.map(({ node }) => node);
+  const work: MeshWork = { ...workOf(one), nodes, changes };
+  // A peer that cannot be stopped is no reason to leave the others running.
+  const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
+  const isAsked = ({ leader }: Door): boolean => view.targets.some(({ desired }) => desired.name === leader);
+  // Who nobody saw may answer as well, and who gave no token may only be busy.
+  const mayAnswer =
+    voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
+  const closing = doorsToClose(one, view)
+    .filter(isAsked)
+    .flatMap((door) =>
+      closeDoor(
+        { ...work, nodes: [door.leader], changes: nodes.includes(door.leader) ? workOn(door.leader).changes : changes },
+        door,
+        { reason: 'it is stopped.', isAnswering: mayAnswer, needs: [] },
+      ),
+    );
+  const { restarting } = view;
+  const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
+  const stops = stopRanks((node) => endedByRecord(workOn(node), members), members, terms);
+  const staying = stops.filter(({ node }) => !restarting.includes(node));
+  const gates = staying.map((stop) => stoppedGate(workOn(stop.node), stop.node, [stop]));
+  return [...closing, ...stops, ...gates];
 }
 
 const changeOn = (node: NodeName): string => propertyKey({ node, ...leftoverAddress });

@@ -237,7 +237,7 @@ const graceOf = ({ graceMs = 0 }: MeshWork, usualMs: number): number => Math.max
 
 /** A rank that serves nobody is not waited for longer than it is after TERM. */
 const interruptOf = ({ interruptMs }: MeshWork, graceMs: number): { readonly interruptMs?: number } =>
-  interruptMs === undefined ? {} : { interruptMs: Math.min(interruptMs, graceMs) };
+  given({ interruptMs: interruptMs && Math.min(interruptMs, graceMs) });
 
 const stopEffect = (placement: string, { isAnswering, seconds }: StopTerms): Effect =>
   isAnswering ? { kind: 'interrupt', placement, seconds } : { kind: 'start', placement };

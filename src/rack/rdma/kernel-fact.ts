@@ -45,13 +45,6 @@ export function kernelObjects(facts: Facts): Known<KernelObjects> {
   return known({ ...all, held, withoutProcess });
 }
 
-/** Whether no signal ends a process: it waits in the driver while an object of its devices is being ended, or asks it. */
-export function isStuck(process: RdmaProcess, { devices }: RdmaHolders): boolean {
-  const own = devices.filter(({ device }) => process.devices.includes(device));
-  const isWaiting = own.some(({ objects }) => objects.some(({ isActive }) => !isActive));
-  return process.state === 'uninterruptible' && (process.isVerbsTool || isWaiting);
-}
-
 const isHolder = ({ state, devices }: RdmaProcess): boolean => state !== 'gone' && devices.length > 0;
 
 /** An inactive object has outlived its owner, or is what its owner hangs in; either way the process gives nothing back. */
@@ -119,21 +112,20 @@ export function rdmaObjectWords({ domains, queuePairs }: RdmaObjects): string {
 export const rdmaHoldersFact = defineFact({
   name: 'rdma-holders',
   from: [rdmaKernel],
-  parse: ([answer]): Known<RdmaHolders> => {
-    const parts = partsOf(answer);
-    if (parts.kind === 'unknown') return parts;
-    const count = countOf(answer, parts.value.count);
-    if (count.kind === 'unknown') return count;
-    const devices = devicesOf(parts.value.registry);
-    const table = tableOf(parts.value.processes);
-    if (devices === undefined || table === undefined) return garbled(answer, 'printed a line that cannot be read');
-    const hasObjects = count.value.domains + count.value.queuePairs > 0;
-    if (hasObjects !== devices.length > 0) return garbled(answer, 'counted other objects than it listed');
-    return known({
-      devices: devices.map(({ clients: _, ...device }) => device),
-      processes: processesOf(devices, table, parts.value.tools),
-    });
-  },
+  parse: ([answer]): Known<RdmaHolders> =>
+    andThen(partsOf(answer), ({ count, registry, tools, processes }) =>
+      andThen(countOf(answer, count), ({ domains, queuePairs }) => {
+        const devices = devicesOf(registry);
+        const table = tableOf(processes);
+        if (devices === undefined || table === undefined) return garbled(answer, 'printed a line that cannot be read');
+        const hasObjects = domains + queuePairs > 0;
+        if (hasObjects !== devices.length > 0) return garbled(answer, 'counted other objects than it listed');
+        return known({
+          devices: devices.map(({ clients: _, ...device }) => device),
+          processes: processesOf(devices, table, tools),
+        });
+      }),
+    ),
   source: 'ioreg -r -c AppleThunderboltRDMAInterface -l',
   /** One line for each device that has objects, then one for each process. */
   text: ({ devices, processes }) => [
@@ -149,13 +141,13 @@ const stateWords: Readonly<Record<RdmaProcess['state'], string>> = {
 };
 
 function deviceLine({ device, powerState, objects }: RdmaHolders['devices'][number]): string {
-  const ofKind = (kind: RdmaObject['kind']): number => objects.filter((one) => one.kind === kind).length;
+  const { domains, queuePairs } = countObjects(objects);
   const inactive = objects.filter(({ isActive }) => !isActive).length;
   const more = [
     ...(inactive === 0 ? [] : [`${inactive} inactive`]),
     ...(powerState === undefined ? [] : [`power state ${powerState}`]),
   ];
-  return [`${device} PD ${ofKind('domain')}, QP ${ofKind('queue-pair')}`, ...more].join(', ');
+  return [`${device} PD ${domains}, QP ${queuePairs}`, ...more].join(', ');
 }
 
 function processLine({ pid, program, state, devices }: RdmaProcess): string {

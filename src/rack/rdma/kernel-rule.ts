@@ -2,7 +2,7 @@ import { layoutsOf } from '../../desired/layouts.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { rankPlacement } from '../../model/facts/daemons.ts';
-import type { RdmaProcess } from '../../model/facts/rdma.ts';
+import type { RdmaHolders, RdmaProcess } from '../../model/facts/rdma.ts';
 import { seenValue } from '../../model/known.ts';
 import { blank, its, meshwright, withTail } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
@@ -10,7 +10,7 @@ import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts'
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
-import { isStuck, kernelObjects, rdmaHoldersFact, rdmaObjectsFact, rdmaObjectWords } from './kernel-fact.ts';
+import { kernelObjects, rdmaHoldersFact, rdmaObjectsFact, rdmaObjectWords } from './kernel-fact.ts';
 
 const codes = {
   'rdma/held': {
@@ -99,6 +99,13 @@ function leftFinding(node: ExaminedNode): readonly Found[] {
   if (left === undefined || left.domains + left.queuePairs === 0) return [];
   const detail = `The kernel holds ${rdmaObjectWords(left)} for no process.`;
   return [{ code: 'rdma/left-in-kernel', detail, hint: rebootHint(node, 'frees them') }];
+}
+
+/** Whether no signal ends a process: it waits in the driver while an object of its devices is being ended, or asks it. */
+function isStuck(process: RdmaProcess, { devices }: RdmaHolders): boolean {
+  const own = devices.filter(({ device }) => process.devices.includes(device));
+  const isWaiting = own.some(({ objects }) => objects.some(({ isActive }) => !isActive));
+  return process.state === 'uninterruptible' && (process.isVerbsTool || isWaiting);
 }
 
 /** A verbs tool that has only just begun is one of an observation by somebody else. */

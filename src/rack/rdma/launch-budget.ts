@@ -1,5 +1,4 @@
 import type { Facts } from '../../model/facts/fact-values.ts';
-import type { RdmaObject, RdmaPort } from '../../model/facts/rdma.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { bootSessionFact } from '../boot/fact.ts';
 import { read, readValue } from '../fact.ts';
@@ -32,18 +31,6 @@ export interface LaunchBudget {
   readonly isCounted: boolean;
 }
 
-function limitOf({ maxQueuePairs, maxProtectionDomains }: RdmaPort): number | undefined {
-  const limits = [maxQueuePairs, maxProtectionDomains].filter((limit) => limit !== undefined);
-  const left = Math.min(...limits) - neverFree;
-  return limits.length === 0 ? undefined : Math.max(1, left);
-}
-
-/** The scarcest device decides. */
-function limitFrom(ports: readonly RdmaPort[]): number | undefined {
-  const limits = ports.map(limitOf).filter((limit) => limit !== undefined);
-  return limits.length === 0 ? undefined : Math.min(...limits);
-}
-
 /**
  * The budget of a node, counted over all placements, those included that were taken away.
  *
@@ -73,21 +60,14 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
  * than it counts. An object without a process counts, and so does one whose process may leave it behind.
  */
 function listedBy(facts: Facts): number | undefined {
-  const counted = read(facts, rdmaObjectsFact);
-  const holders = read(facts, rdmaHoldersFact);
-  if (counted.kind === 'unknown') return undefined;
-  const { domains, queuePairs } = counted.value;
-  if (domains + queuePairs === 0) return 0;
-  if (holders.kind === 'unknown') return undefined;
-  const listed = countObjects(holders.value.devices.flatMap(({ objects }) => objects));
-  if (listed.domains !== domains || listed.queuePairs !== queuePairs) return undefined;
-  return Math.max(0, ...holders.value.devices.map(({ objects }) => takenOfDevice(objects)));
-}
-
-/** A start takes as many domains as queue pairs of a device; what a failed one leaves may be of one kind only. */
-function takenOfDevice(objects: readonly RdmaObject[]): number {
-  const { domains, queuePairs } = countObjects(objects);
-  return Math.max(domains, queuePairs);
+  const counted = readValue(facts, rdmaObjectsFact);
+  const devices = readValue(facts, rdmaHoldersFact)?.devices;
+  if (counted?.domains === 0 && counted.queuePairs === 0) return 0;
+  if (counted === undefined || devices === undefined) return undefined;
+  const listed = countObjects(devices.flatMap(({ objects }) => objects));
+  if (listed.domains !== counted.domains || listed.queuePairs !== counted.queuePairs) return undefined;
+  // A start takes as many domains as queue pairs of a device; what a failed one leaves may be of one kind only.
+  return Math.max(0, ...devices.flatMap(({ objects }) => Object.values(countObjects(objects))));
 }
 
 /** What the node itself has counted. */
@@ -107,11 +87,17 @@ export const budgetWords = ({ taken, limit, isCounted }: LaunchBudget): string =
     ? `${taken} of ${limit} starts over RDMA since its last boot are used up`
     : `${taken} of ${limit} places in its RDMA devices are taken`;
 
-/** What the devices of a node say that one boot session has room for; undefined where they say no limits, or nobody could see. */
-export const readLimit = (facts: Facts): number | undefined => {
-  const ports = readValue(facts, rdmaPortsFact);
-  return ports && limitFrom(ports);
-};
+/**
+ * What the devices of a node say that one boot session has room for: the scarcest one decides. Undefined where they say no
+ * limits, or nobody could see.
+ */
+export function readLimit(facts: Facts): number | undefined {
+  const ports = readValue(facts, rdmaPortsFact) ?? [];
+  const limits = ports.flatMap(({ maxQueuePairs, maxProtectionDomains }) =>
+    [maxQueuePairs, maxProtectionDomains].filter((limit) => limit !== undefined),
+  );
+  return limits.length === 0 ? undefined : Math.max(1, Math.min(...limits) - neverFree);
+}
 
 /**
  * Whether a start alone takes more than a whole boot session has, so that no restart makes room for it.

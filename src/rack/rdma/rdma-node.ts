@@ -47,7 +47,3 @@ function bySwitch({ facts }: ExaminedNode): NodeRdma {
   if (turned === 'off') return devices !== undefined || state === 'disabled' ? 'disabled' : 'unknown';
   return devices === undefined ? 'unknown' : 'restart-pending';
 }
-
-/** Whether RDMA works now on a Mac with macOS 27 and is switched off: its next restart ends it. */
-export const endsAtRestart = (node: ExaminedNode): boolean =>
-  hasRdmaInSettings(node.facts) && nodeRdma(node) === 'ready' && readValue(node.facts, rdmaSwitchFact) === 'off';

@@ -1,65 +1,67 @@
+import { endAddresses } from '../../desired/addresses.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import { groupBy } from '../../model/lists.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { its, meshwright } from '../../model/text/command.ts';
-import { named, type Prose, prose } from '../../model/text/prose.ts';
-import { addressHint, interfaceHint } from '../addresses/address-hint.ts';
+import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
-import type { Examination, ExaminedNode } from '../examination.ts';
-import { rdmaSeverity } from '../examination.ts';
+import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { readValue } from '../fact.ts';
+import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from '../macos/macos.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { cableMethod } from '../network/services.ts';
+import { cableMethod, serviceOfDevice } from '../network/services.ts';
+import { networkServicesFact } from '../network/services-fact.ts';
 import { otherRdmaDevicesFact, rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
-import { endsAtRestart, nodeRdma } from './rdma-node.ts';
+import { nodeRdma } from './rdma-node.ts';
 import { type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
 import { settingsKeys } from './rdma-switch-steps.ts';
 import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
 
+const blocking = { severity: 'error', role: { blocks: 'rdma', when: 'rdma-needed' } } as const;
+const blockingAddressed = { severity: 'error', role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' } } as const;
+
 const codes = {
   'rdma/no-thunderbolt-5': {
-    severity: 'error',
+    ...blocking,
     summary: 'This Mac cannot do RDMA: its receptacles are older than Thunderbolt 5.',
     cause:
       'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4 `rdma_ctl status` can say enabled and there is still never a device (mlx issue 3777). If a device exists, it comes from a modified driver (the RDMAEnabler kext, seen on macOS 27.2 with reduced security). meshwright does not support that.',
     hint: 'Use TCP on the links of this node, or a Mac with Thunderbolt 5 in its place.',
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [hardwareFact, rdmaStateFact, rdmaDevicesFact],
   },
   'rdma/macos-too-old': {
-    severity: 'error',
+    ...blocking,
     summary: 'This macOS has no RDMA over Thunderbolt.',
     cause: 'RDMA over Thunderbolt came with macOS 26.2 (Apple TN3205).',
     hint: 'Update macOS to 26.2 or later.',
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [macosVersionFact],
   },
   'rdma/disabled': {
-    severity: 'error',
+    ...blocking,
     summary: 'RDMA over Thunderbolt is disabled on this node.',
     cause:
       '`rdma_ctl status` prints disabled. Only a person can enable it: in Recovery (Apple TN3205), from macOS 27 on also in System Settings. No command over SSH is known to.',
     hint: 'Shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal: rdma_ctl enable, then restart.',
     hands: true,
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaStateFact, rdmaSwitchFact],
   },
   'rdma/restart-pending': {
-    severity: 'error',
+    ...blocking,
     summary: 'RDMA is switched on, but this Mac has not restarted since.',
     cause:
       'From macOS 27 on the switch is in System Settings, too. The NVRAM variable `rdma-enable` is 1, and `ibv_devices` lists nothing: the switch takes effect at the next start. It never does on a Mac with Thunderbolt 4 (mlx issue 3777).',
     hint: prose`Restart this node: ${meshwright('reboot', its.node)}`,
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaStateFact, rdmaSwitchFact, rdmaDevicesFact],
   },
   'rdma/off-after-restart': {
@@ -72,56 +74,50 @@ const codes = {
     facts: [rdmaSwitchFact, rdmaDevicesFact],
   },
   'rdma/no-device': {
-    severity: 'error',
+    ...blocking,
     summary: 'RDMA is on, but an RDMA device is missing.',
     cause: '`ibv_devices` does not list `rdma_` + the interface of the receptacle.',
     hint: 'Restart this node; if the device is still missing, the hardware cannot do it (mlx issue 3777).',
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaStateFact, rdmaDevicesFact],
   },
   'rdma/port-down': {
-    severity: 'error',
+    ...blocking,
     summary: 'An RDMA port is down although the cable is there.',
     cause:
       'A port becomes active when a cable is in and RDMA is enabled at the far end (Apple TN3205). When both are so, the state in the kernel is stale, as after re-plugging.',
     hint: 'Restart both Macs of the link.',
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaStateFact, rdmaPortsFact, thunderboltFact],
   },
   'rdma/port-not-active': {
-    severity: 'error',
+    ...blocking,
     summary: 'An RDMA port is neither active nor down.',
     cause:
       'Only PORT_ACTIVE carries RDMA. Another state, such as INIT or ARMED, is on the way there, or is stuck after re-plugging.',
     hint: 'Look again in a minute; if it stays so, restart both Macs of the link.',
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [rdmaPortsFact, thunderboltFact],
   },
   'rdma/interface-down': {
-    severity: 'error',
+    ...blockingAddressed,
     summary: 'The interface of a receptacle that should do RDMA is down.',
     cause:
       'An interface that is not up has no address, and its RDMA device no GID for one: its service is switched off.',
     hint: 'Switch its network service on in System Settings > Network.',
-    role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
     facts: [interfacesFact, rdmaPortsFact],
   },
   'rdma/bridged': {
-    severity: 'error',
+    ...blocking,
     summary: 'A receptacle that should do RDMA is in the Thunderbolt Bridge.',
     cause:
       'A bridged receptacle has no address of its own, so that its device lacks the GID that MLX needs (errno 96 or 22).',
     hint: 'Say thunderbolt.bridge: remove in the file.',
-    role: { blocks: 'rdma', when: 'rdma-needed' },
     facts: [interfacesFact, rdmaPortsFact],
   },
   'rdma/no-address': {
-    severity: 'error',
+    ...blockingAddressed,
     summary: 'A receptacle that should do RDMA has no IPv4 address.',
     cause:
       'Only an interface with an IPv4 address of its own gets the IPv4-mapped GID that MLX needs. A self-assigned one can take minutes after boot and may change later.',
     hint: prose`Have it set: ${meshwright('apply', its.node)}. Without a pool in the file: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252`,
-    role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
     facts: [interfacesFact, rdmaPortsFact],
   },
   'rdma/other-device': {
@@ -134,12 +130,11 @@ const codes = {
     facts: [otherRdmaDevicesFact],
   },
   'rdma/no-gid': {
-    severity: 'error',
+    ...blockingAddressed,
     summary: 'An RDMA device lacks the GID of its IPv4 address.',
     cause:
       'The interface has an IPv4 address and its device has no GID ::ffff:a.b.c.d for it. MLX dies with "RTR errno 22", newer ones name the cause (mlx pull request 4191).',
     hint: 'Look again in a minute; if it stays so, restart this node.',
-    role: { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
     facts: [interfacesFact, rdmaPortsFact],
   },
 } satisfies RuleCodes;
@@ -175,11 +170,7 @@ function places(troubles: readonly Trouble[]): string {
 const restart = (sentence: Prose, nodes: readonly string[]): Prose =>
   withCommands(sentence, [meshwright('reboot', ...nodes)]);
 
-function portDown(
-  node: string,
-  troubles: readonly Trouble[],
-  place: string,
-): { readonly detail: string; readonly hint: Prose } {
+function portDown(node: string, troubles: readonly Trouble[], place: string): Said {
   const far = troubles.flatMap(({ rdma }) => (rdma.kind === 'port-down' ? [rdma] : []));
   const told = far.map((one) => linkEndText(one.far)).join(', ');
   const farNodes = [...new Set(far.map((one) => one.far.node))];
@@ -195,49 +186,57 @@ function portDown(
       };
 }
 
-function tell(examination: Examination, node: ExaminedNode, troubles: readonly Trouble[]): Found | readonly Found[] {
+type Said = Pick<Found, 'detail' | 'hint'>;
+
+/** What is said of receptacles of a node that have the same trouble. */
+function saidOf(
+  { desired }: Examination,
+  node: ExaminedNode,
+  troubles: readonly Trouble[],
+  kind: Trouble['rdma']['kind'],
+): Said {
   const { name } = node;
-  const [first] = troubles;
-  const severity = rdmaSeverity(examination, [name]);
   const place = places(troubles);
-  const bare = troubles.map(({ end, rdma }) => ({ end, interfaceName: rdma.interfaceName }));
-  switch (first?.rdma.kind) {
-    case undefined:
-      return [];
-    case 'no-device': {
-      const hint = restart(prose`Restart ${named(name)}`, [name]);
-      return { code: 'rdma/no-device', severity, detail: `${place}: no RDMA device, although RDMA is enabled.`, hint };
-    }
+  switch (kind) {
+    case 'no-device':
+      return {
+        detail: `${place}: no RDMA device, although RDMA is enabled.`,
+        hint: restart(prose`Restart ${named(name)}`, [name]),
+      };
     case 'port-down':
-      return { code: 'rdma/port-down', severity, ...portDown(name, troubles, place) };
+      return portDown(name, troubles, place);
     case 'bridged':
-      return { code: 'rdma/bridged', severity, detail: `${place}: a member of a bridge, so RDMA cannot start.` };
-    case 'port-not-active': {
-      const detail = `${place}: the RDMA port is neither active nor down, so nothing can use it yet.`;
-      return { code: 'rdma/port-not-active', severity, detail };
-    }
-    case 'interface-down': {
-      const detail = `${place}: the interface is down, although the cable is there.`;
-      return { code: 'rdma/interface-down', severity, detail, hint: interfaceHint(name, node.facts, bare) };
-    }
-    case 'no-address': {
-      const detail = `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`;
-      return { code: 'rdma/no-address', severity, detail, hint: addressHint(examination.desired, { ...node, bare }) };
-    }
-    case 'no-gid': {
-      const hint = restart(prose`Look again in a minute; if it stays so, restart ${named(name)}`, [name]);
-      const detail = `${place}: has an IPv4 address, but the RDMA device has no GID for it.`;
-      return { code: 'rdma/no-gid', severity, detail, hint };
-    }
+      return { detail: `${place}: a member of a bridge, so RDMA cannot start.` };
+    case 'port-not-active':
+      return { detail: `${place}: the RDMA port is neither active nor down, so nothing can use it yet.` };
+    case 'interface-down':
+      return {
+        detail: `${place}: the interface is down, although the cable is there.`,
+        hint: interfaceHint(node, troubles),
+      };
+    case 'no-address':
+      return {
+        detail: `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`,
+        hint: addressHint(desired, node, troubles),
+      };
+    case 'no-gid':
+      return {
+        detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
+        hint: restart(prose`Look again in a minute; if it stays so, restart ${named(name)}`, [name]),
+      };
   }
 }
 
 /** What keeps single receptacles of a node that can do RDMA from doing it; equal causes of one node are told together. */
 const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly Found[] =>
   nodeRdma(node) === 'ready'
-    ? [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) =>
-        tell(examination, node, same),
-      )
+    ? [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) => {
+        const [first] = same;
+        if (first === undefined) return [];
+        const { kind } = first.rdma;
+        const severity = rdmaSeverity(examination, [node.name]);
+        return [{ code: `rdma/${kind}` as const, severity, ...saidOf(examination, node, same, kind) }];
+      })
     : [];
 
 /** A Mac that can never have RDMA, whatever `rdma_ctl` says of it. */
@@ -302,7 +301,8 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
       return { code: 'rdma/no-device', severity, detail, hint: deviceHint(node) };
     }
     case 'ready':
-      return endsAtRestart(node)
+      // From macOS 27 on RDMA may work and be switched off already: then the next restart ends it.
+      return hasRdmaInSettings(node.facts) && readValue(node.facts, rdmaSwitchFact) === 'off'
         ? {
             code: 'rdma/off-after-restart',
             severity: severity === 'error' ? 'warning' : 'notice',
@@ -328,3 +328,80 @@ export const rdma = defineNodeRule(codes, (node, examination) => [
   ...ofReceptacles(examination, node),
   ...otherDevices(node),
 ]);
+
+/** What to type for one receptacle, or what to do in words where no command can be given. */
+interface Act {
+  readonly commands: readonly string[];
+  readonly words: readonly string[];
+}
+
+const command = (...words: readonly string[]): string => `sudo networksetup ${words.join(' ')}`;
+
+function actFor(facts: Facts, { end, rdma: { interfaceName } }: Trouble, address: string): Act {
+  const setManual = (name: string): string => command('-setmanual', `"${name}"`, `${address} 255.255.255.252`);
+  const port = `Thunderbolt ${end.receptacle}`;
+  const inSettings = (what: string): Act => ({
+    commands: [],
+    words: [`For ${port} (${interfaceName}), ${what} in System Settings > Network.`],
+  });
+  const service = serviceOfDevice(facts, interfaceName);
+  switch (service.kind) {
+    case 'named': {
+      const enable = service.isEnabled ? [] : [command('-setnetworkserviceenabled', `"${service.name}"`, 'on')];
+      return { commands: [...enable, setManual(service.name)], words: [] };
+    }
+    case 'none':
+      return readValue(facts, networkServicesFact)?.some(({ name }) => name === port) === true
+        ? inSettings('add a service')
+        : { commands: [command('-createnetworkservice', `"${port}"`, `"${port}"`), setManual(port)], words: [] };
+    case 'unsafe':
+      return inSettings('set it');
+    case 'unknown':
+      return inSettings('see');
+  }
+}
+
+/** The address that the file gives to one end of a link; undefined as long as its network is not settled. */
+function settledAddress({ links, networks }: DesiredFleet['thunderbolt'], end: LinkEnd): string | undefined {
+  const wanted = linkEndText(end);
+  return links
+    .flatMap(({ index, ends }) => (networks[index] === undefined ? [] : endAddresses(ends, networks[index])))
+    .find((one) => linkEndText(one.end) === wanted)?.address;
+}
+
+/**
+ * How the receptacles of a node get fixed addresses: by apply, where the file has a pool for them; by hand with the
+ * names that their network services really have, and with the addresses that they will have as far as they are
+ * settled. A service is made first where there is none. @see networksetup(8)
+ */
+function addressHint(desired: DesiredFleet, { name, facts }: ExaminedNode, bare: readonly Trouble[]): Prose {
+  const { thunderbolt } = desired;
+  const isOurs = thunderbolt.pool !== undefined && adoptedDaemon(desired, facts) === undefined;
+  const acts = bare.flatMap((one) => {
+    const address = isOurs ? settledAddress(thunderbolt, one.end) : 'ADDRESS';
+    return address === undefined ? [] : [actFor(facts, one, address)];
+  });
+  const commands = acts.flatMap((one) => one.commands);
+  const words = acts.flatMap((one) => one.words);
+  if (isOurs) {
+    const byHand = withCommands(prose`Or by hand, on ${named(name)}`, commands);
+    const bySelf = withCommands('Have it set', [meshwright('apply', name)]);
+    return joinProse([bySelf, ...(commands.length === 0 ? [] : [byHand, ...words])], '\n');
+  }
+  const typed = withCommands(prose`On ${named(name)}, with the address of each link for ADDRESS`, commands);
+  return joinProse(
+    [commands.length === 0 ? prose`${named(name)} needs a fixed IPv4 address on each.` : typed, ...words],
+    '\n',
+  );
+}
+
+/** How an interface that is down is brought up: by its service, if that is switched off, else by a restart. */
+function interfaceHint({ name, facts }: ExaminedNode, down: readonly Trouble[]): Prose {
+  const services = down.map(({ rdma }) => serviceOfDevice(facts, rdma.interfaceName));
+  const off = services.flatMap((one) => (one.kind === 'named' && !one.isEnabled ? [one.name] : []));
+  const commands = off.map((service) => command('-setnetworkserviceenabled', `"${service}"`, 'on'));
+  const isAllOff = off.length === down.length;
+  const rest = prose`See in System Settings > Network of ${named(name)} whether its service is on; if it is, restart ${named(name)}.`;
+  const typed = commands.length === 0 ? [] : [withCommands(prose`On ${named(name)}`, commands)];
+  return joinProse([...typed, ...(isAllOff ? [] : [rest])], '\n');
+}

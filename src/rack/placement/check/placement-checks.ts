@@ -350,7 +350,7 @@ function memoryFindings(
   const driver = fleet.runtimes.find(({ name }) => name === placement.runtime)?.driver;
   const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
   const hint = isRefused || nearest !== undefined ? nearestText(nearest, driver) : undefined;
-  return [findingOf(placement, verdict, { detail: needSentence(worst, verdict), hint }), ...unseen];
+  return [findingOf(placement, verdict, needSentence(worst, verdict), hint), ...unseen];
 }
 
 const unknownMemory = (why: string): PlacementFinding => ({
@@ -359,27 +359,17 @@ const unknownMemory = (why: string): PlacementFinding => ({
   detail: `Its memory cannot be judged: ${why}.`,
 });
 
+const severityOfFit = { 'does-not-fit': 'error', degraded: 'warning', 'near-degraded': 'notice' } as const;
+
 function findingOf(
   { allow = [] }: DesiredPlacement,
   verdict: Exclude<FitVerdict, 'fits'>,
-  { detail, hint }: { readonly detail: string; readonly hint: Prose | undefined },
+  detail: string,
+  hint: Prose | undefined,
 ): PlacementFinding {
-  const words = { detail, ...given({ hint }) };
-  switch (verdict) {
-    case 'does-not-fit':
-      return { code: 'placement/does-not-fit', severity: 'error', ...words };
-    case 'tight':
-      return allow.includes('tight')
-        ? { code: 'placement/tight', severity: 'warning', ...words, hint: hint ?? 'It was agreed to: allow: [tight].' }
-        : {
-            code: 'placement/tight',
-            severity: 'error',
-            ...words,
-            hint: prose`${hint ?? ''} Or agree to it: allow: [tight].`,
-          };
-    case 'degraded':
-      return { code: 'placement/degraded', severity: 'warning', ...words };
-    case 'near-degraded':
-      return { code: 'placement/near-degraded', severity: 'notice', ...words };
-  }
+  const code = `placement/${verdict}` as const;
+  if (verdict !== 'tight') return { code, severity: severityOfFit[verdict], detail, ...given({ hint }) };
+  return allow.includes('tight')
+    ? { code, severity: 'warning', detail, hint: hint ?? 'It was agreed to: allow: [tight].' }
+    : { code, severity: 'error', detail, hint: prose`${hint ?? ''} Or agree to it: allow: [tight].` };
 }

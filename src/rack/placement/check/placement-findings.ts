@@ -3,7 +3,6 @@ import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
-import type { FailureAction } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue } from '../../../model/known.ts';
@@ -11,7 +10,7 @@ import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { isPlacement, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
-import { namedList, type Prose, prose } from '../../../model/text/prose.ts';
+import { namedList, prose } from '../../../model/text/prose.ts';
 import { layoutText } from '../../../model/text/units.ts';
 import { readValue } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
@@ -25,7 +24,7 @@ import { orphans, type PlacementCase, placementCases } from '../state/placement-
 import type { Leftover } from '../stop-mesh.ts';
 import { bridgedLinks, checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
-import { ladderHint, linksOf, memberComplaint, namedLinks, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
+import { hintOf, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
 
 /**
  * What is wrong with the placements of the file, each with one thing to do. Of one that nobody could judge nothing is
@@ -120,53 +119,6 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
     default:
       return `It is ${state}: ${evidence}`;
   }
-}
-
-/** What an apply, a start or a restart of Macs can end: on the ladder each has its turn. */
-const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
-
-/** What was started from this very file needs only another start; the rest is for `apply`, until a start has failed. */
-function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
-  const { name, nodes, state, staysOn, failure } = survey;
-  if (staysOn !== undefined) {
-    const commands = [meshwright('reboot', ...nodes), meshwright('doctor')];
-    return withCommands('One more start would be the same. Restart its Macs, then see what doctor says', commands);
-  }
-  const marked = markedAmong(view, nodes);
-  if (marked.length > 0) {
-    const commands = [meshwright('reboot', ...marked)];
-    return withCommands(`Nothing is started on ${marked.join(', ')} before a restart`, commands);
-  }
-  const { rung, hasExited } = startHistory(view, survey);
-  const logs = meshwright('logs', name);
-  const isBroken = state === 'hung' || state === 'partial' || state === 'dead';
-  if (rung === 'start') {
-    const commands = [meshwright('restart', name), logs];
-    if (failure !== undefined)
-      return withCommands(prose`${failure.cure} Then start it again; its log says more`, commands);
-    return isBroken ? withCommands('Start it again; its log says more', commands) : undefined;
-  }
-  // That others lost a rank tells as little as no line at all.
-  const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
-  if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
-    const cure = failure?.cure ?? 'Its program ended by itself.';
-    return prose`${cure} Correct the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
-  }
-  const macs = suspectMacs(survey, view);
-  return ladderHint(rung, {
-    placement: name,
-    nodes: macs,
-    macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
-    byHand: prose`Correct the file or the Mac by what its log says. Its log: ${logs}`,
-  });
-}
-
-/** The Macs of the one link that a rank complains of; all of the placement where none is named. */
-function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
-  const members = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
-  const texts = members.flatMap((node) => memberComplaint(node, survey.name)).map(({ text }) => text);
-  const [link, ...others] = namedLinks(view, linksOf(view, survey), [survey.evidence, ...texts]);
-  return link === undefined || others.length > 0 ? survey.nodes : link.ends.map(({ node }) => node).toSorted();
 }
 
 /** What the rank that failed first says, and what that means. */

@@ -3,7 +3,7 @@ import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
-import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
+import type { FailureAction, PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
 import type { PlacementMember } from '../../../model/facts/fact-values.ts';
 import { seenValue } from '../../../model/known.ts';
@@ -23,11 +23,12 @@ import { receptacleRdma } from '../../rdma/rdma-receptacle.ts';
 import type { View } from '../../resource.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { rdmaStartsFact } from '../observed/starts-fact.ts';
+import { markedAmong } from '../placement-blockers.ts';
 import { queuePairFindings } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 
 /** The links between the members of a placement. */
-export function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
+function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
   const isMember = (name: string): boolean => nodes.some((node) => node === name);
   return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
 }
@@ -127,8 +128,7 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
     ...(full.length > 0
       ? {
           detail,
-          hint: ladderHint(startHistory(view, survey).rung, {
-            placement: name,
+          hint: ladderHint(view, survey, {
             nodes: full,
             macs: full.length === 1 ? 'that Mac' : 'those Macs',
             byHand: 'End every other program there that opens RDMA devices, then start the placement again.',
@@ -142,7 +142,7 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
 }
 
 /** The links whose address a complaint names; all of them where none does. */
-export function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
+function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
   const named = links.filter((link) => {
     const network = desired.thunderbolt.networks[link.index];
     return network !== undefined && texts.some((text) => namesNetwork(text, network.address));
@@ -183,8 +183,7 @@ function deadFinding(
   return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
     subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
     detail: prose`Suspected: ${what} carries nothing, though ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
-    hint: ladderHint(startHistory(view, survey).rung, {
-      placement: survey.name,
+    hint: ladderHint(view, survey, {
       nodes,
       macs: 'the Macs at both ends',
       byHand: `At the rack: replace ${meant.length === 1 ? 'this cable' : 'these cables, one after the other'}, then start the placement again.`,
@@ -231,7 +230,7 @@ function hasAddress({ facts }: ExaminedNode, { receptacle }: LinkEnd): boolean {
 }
 
 /** What the member of a placement has complained about since its last start, in this boot session. */
-export const memberComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
+const memberComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
   complaintsIn(readValue(node.facts, placementsFact), node, placement);
 
 /** Over TCP a rank says itself that it did not reach its peer; nothing else can be told from a look. */
@@ -256,15 +255,13 @@ export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]):
     survey.transport === 'rdma' ? suspicionsOf(view, survey) : tcpSuspicionsOf(view, survey),
   );
 
-/**
- * What to try next for a placement that does not serve: another start, where none has failed since its Macs booted; then a
- * restart of Macs; then a person, where a start failed before that restart and after it.
- */
-type Rung = 'start' | 'reboot' | 'person';
-
 /** What the nodes have kept of the last start of a placement in the boot session that still lasts. */
 interface StartHistory {
-  readonly rung: Rung;
+  /**
+   * What to try next where it does not serve: another start, where none has failed since its Macs booted; then a restart
+   * of Macs; then a person, where a start failed before that restart and after it.
+   */
+  readonly rung: 'start' | 'reboot' | 'person';
   /** Whether it gave no token though its ranks lived: before it was stopped, or when its start was given up. */
   readonly wasSilent: boolean;
   /** Whether its start failed and a program had ended by itself. */
@@ -293,7 +290,6 @@ export function startHistory(
 
 /** What a cure on the ladder is about. */
 interface Cure {
-  readonly placement: string;
   /** The Macs whose restart is the second rung. */
   readonly nodes: readonly NodeName[];
   /** Those Macs in words: `the Macs at both ends`. */
@@ -303,12 +299,12 @@ interface Cure {
 }
 
 /** The hint of one rung: never again what has failed since these Macs booted. */
-export function ladderHint(rung: Rung, { placement, nodes, macs, byHand }: Cure): Prose {
+function ladderHint(view: View, survey: PlacementSurvey, { nodes, macs, byHand }: Cure): Prose {
   const reboot = meshwright('reboot', ...nodes);
-  switch (rung) {
+  switch (startHistory(view, survey).rung) {
     case 'start':
       return withCommands(`Try a start first; if that does not help, restart ${macs}`, [
-        meshwright('restart', placement),
+        meshwright('restart', survey.name),
         reboot,
       ]);
     case 'reboot':
@@ -316,4 +312,50 @@ export function ladderHint(rung: Rung, { placement, nodes, macs, byHand }: Cure)
     case 'person':
       return prose`Starts failed before and after a restart of ${macs}. ${byHand}`;
   }
+}
+
+/** What an apply, a start or a restart of Macs can end: on the ladder each has its turn. */
+const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
+
+/** What was started from this very file needs only another start; the rest is for `apply`, until a start has failed. */
+export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
+  const { name, nodes, state, staysOn, failure } = survey;
+  if (staysOn !== undefined) {
+    const commands = [meshwright('reboot', ...nodes), meshwright('doctor')];
+    return withCommands('One more start would be the same. Restart its Macs, then see what doctor says', commands);
+  }
+  const marked = markedAmong(view, nodes);
+  if (marked.length > 0) {
+    const commands = [meshwright('reboot', ...marked)];
+    return withCommands(`Nothing is started on ${marked.join(', ')} before a restart`, commands);
+  }
+  const { rung, hasExited } = startHistory(view, survey);
+  const logs = meshwright('logs', name);
+  const isBroken = state === 'hung' || state === 'partial' || state === 'dead';
+  if (rung === 'start') {
+    const commands = [meshwright('restart', name), logs];
+    if (failure !== undefined)
+      return withCommands(prose`${failure.cure} Then start it again; its log says more`, commands);
+    return isBroken ? withCommands('Start it again; its log says more', commands) : undefined;
+  }
+  // That others lost a rank tells as little as no line at all.
+  const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
+  if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
+    const cure = failure?.cure ?? 'Its program ended by itself.';
+    return prose`${cure} Correct the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
+  }
+  const macs = suspectMacs(survey, view);
+  return ladderHint(view, survey, {
+    nodes: macs,
+    macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
+    byHand: prose`Correct the file or the Mac by what its log says. Its log: ${logs}`,
+  });
+}
+
+/** The Macs of the one link that a rank complains of; all of the placement where none is named. */
+function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
+  const members = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
+  const texts = members.flatMap((node) => memberComplaint(node, survey.name)).map(({ text }) => text);
+  const [link, ...others] = namedLinks(view, linksOf(view, survey), [survey.evidence, ...texts]);
+  return link === undefined || others.length > 0 ? survey.nodes : link.ends.map(({ node }) => node).toSorted();
 }

@@ -2,13 +2,12 @@ import type { Facts } from '../../../model/facts/fact-values.ts';
 import type { DoorSight } from '../../../model/gateway.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
-import type { Step } from '../../../model/step.ts';
+import type { Act, Step } from '../../../model/step.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
 import { closedFile } from '../../../node/paths/own-paths.ts';
 import { read } from '../../fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';
 import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../members.ts';
-import { closedText } from './gateway-files.ts';
 
 /**
  * What the doorman at a port of a node says of a placement, or another one there while the endpoint moves: unknown when
@@ -62,9 +61,20 @@ export const doorOf = ({ about }: Pick<Addressed, 'about'>): string | undefined 
 /** What clients are told of a door that was closed while its mesh goes on. */
 export const drainedReason = 'it was drained by its operator.';
 
+/**
+ * Writes the file that keeps a door closed.
+ *
+ * @param reason a sentence for clients, without their placement: `it is stopped.`
+ */
+export const closedAct = (port: number, placement: string, reason: string): Act => ({
+  kind: 'put',
+  path: closedFile(port, placement),
+  mode: 0o644,
+  content: [`${reason}\n`],
+});
+
 /** Why a door is closed, and what comes before. */
 interface ClosingTerms {
-  /** A sentence for clients, without their placement: `it is stopped.` */
   readonly reason: string;
   /** Whether anybody inside can still get an answer. */
   readonly isAnswering: boolean;
@@ -82,7 +92,7 @@ export function closeDoor(mesh: MeshWork, { leader, port, isLeft }: Door, terms:
   const close = meshStep(work, {
     node: leader,
     verb: `close-door${which}`,
-    act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(terms.reason) },
+    act: closedAct(port, placement, terms.reason),
     needs: terms.needs,
     establishes: [{ node: leader, ...doorAddress(port, placement), value: 'closed' }],
     deadlineMs: doorDeadlineMs,

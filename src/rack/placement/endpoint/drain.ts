@@ -8,17 +8,23 @@ import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed, nodeSubject } from '../../../model/subject.ts';
 import { aside, meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
-import { closedFile, doormanPort } from '../../../node/paths/own-paths.ts';
+import { doormanPort } from '../../../node/paths/own-paths.ts';
 import { buildStep, gateStep } from '../../build-step.ts';
 import type { FleetObservation } from '../../examination.ts';
 import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
-import type { Blocker, ObservedTarget, Property, Resource, View } from '../../resource.ts';
-import { changedProperties, patchesOf } from '../../resource.ts';
+import {
+  type Blocker,
+  changedProperties,
+  type ObservedTarget,
+  type Property,
+  patchesOf,
+  type Resource,
+  type View,
+} from '../../resource.ts';
 import { knownWords } from '../../seen-fact.ts';
 import { isRunning, seeMember } from '../members.ts';
-import { doorAddress, drainedReason, insideAddress } from './doors.ts';
-import { closedText } from './gateway-files.ts';
+import { closedAct, doorAddress, drainedReason, insideAddress } from './doors.ts';
 import { doormenOn } from './gateways.ts';
 import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from './seen-doors.ts';
 
@@ -119,7 +125,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
     resource: 'doorman',
     name: `${door.address}/close`,
     class: 'converge',
-    act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(drainedReason) },
+    act: closedAct(port, placement, drainedReason),
     towards: [made],
     effect: { kind: 'interrupt', placement, seconds: 0 },
     deadlineMs: putDeadlineMs,

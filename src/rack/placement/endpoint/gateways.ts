@@ -10,17 +10,25 @@ import type {
   Publication,
 } from '../../../model/desired.ts';
 import { digestOf, shortDigest } from '../../../model/digest.ts';
-import type { DoormanUpstream } from '../../../model/gateway.ts';
+import type { DoormanKeys, DoormanUpstream } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, known } from '../../../model/known.ts';
 import { groupBy, oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
+import type { NodePath } from '../../../model/probe.ts';
 import type { Text } from '../../../model/step.ts';
 import { below } from '../../../node/paths/node-paths.ts';
-import { treeFolder } from '../../../node/paths/own-paths.ts';
+import {
+  closedFolder,
+  countsFile,
+  doormanConfig,
+  doormanLabel,
+  doormanLog,
+  keysFolder,
+  treeFolder,
+} from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
 import { treeOf } from '../../records/trees.ts';
-import { doormanConfigText, doormanKeysText, doormanPlistText } from './gateway-files.ts';
 
 /** A placement that the office network reaches. */
 export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };
@@ -74,19 +82,17 @@ export function doormanFiles(
   if (doorman === undefined) throw new Error('a published endpoint has no doorman');
   const folder = treeFolder(treeOf('runtime', doorman.name, doorman.digest));
   const node = fleet.nodes.find(({ name }) => name === wanted.node);
-  const user = node && gatewayUser(fleet, node);
   const upstreams = wanted.placements.map((one) => upstreamOf(fleet, one));
   const proxies = [...new Set(wanted.placements.flatMap(({ publication }) => publication.proxies ?? []))].toSorted();
-  const config = doormanConfigText({ port: wanted.port, upstreams, proxies });
-  const work = {
+  const config = doormanConfigText(wanted.port, upstreams, proxies);
+  const work: DoormanWork = {
     port: wanted.port,
     node: below(folder, doorman.program),
     program: below(folder, doormanFile),
-    ...given({ user }),
-    upstreams,
+    user: node && gatewayUser(fleet, node),
   };
   const version = shortDigest(digestOf([textDigest(config), textDigest(doormanPlistText(work))]));
-  return { config, plist: doormanPlistText({ ...work, version }), version };
+  return { config, plist: doormanPlistText(work, version), version };
 }
 
 function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): DoormanUpstream {
@@ -122,4 +128,81 @@ function modelWord(
 export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPlacement): Known<Text> | undefined {
   if (apiKeys === undefined) return known(doormanKeysText('anybody'));
   return keyHashes?.kind === 'known' ? known(doormanKeysText(keyHashes.value)) : keyHashes;
+}
+
+/** Everybody who reaches the node reaches it: the office network has names for more than one of its addresses. */
+const everywhere = '0.0.0.0';
+
+/** Behind a SIGTERM the doorman lets requests finish for 25 seconds. */
+const exitTimeOutSeconds = 30;
+
+/** What the doorman is told, as JSON in which the paths of the node still lack their root. */
+function doormanConfigText(port: number, upstreams: readonly DoormanUpstream[], proxies: readonly string[]): Text {
+  const shown = upstreams.map((one) => JSON.stringify(one)).join(',\n    ');
+  const listed = proxies.length === 0 ? '' : `\n  "proxies": ${JSON.stringify(proxies)},`;
+  return [
+    `{\n  "upstreams": [\n    ${shown}\n  ],${listed}\n  "keysFolder": "`,
+    keysFolder(port),
+    '",\n  "closedFolder": "',
+    closedFolder(port),
+    '",\n  "countsFile": "',
+    countsFile(port),
+    '"\n}\n',
+  ];
+}
+
+/** The hashes of the keys of a placement, whatever their order in the file; `anybody` where no key is needed. */
+function doormanKeysText(keys: DoormanKeys['keys']): Text {
+  const document: DoormanKeys = { keys: keys === 'anybody' ? keys : keys.toSorted() };
+  return [`${JSON.stringify(document, null, 2)}\n`];
+}
+
+/** One doorman of a node, without what its configuration says. */
+interface DoormanWork {
+  readonly port: number;
+  readonly node: NodePath;
+  readonly program: NodePath;
+  /** The account that it runs as; undefined is the ssh user. */
+  readonly user: string | undefined;
+}
+
+/**
+ * What launchd has to know of a doorman: it runs always, as an account of its own unless the file says otherwise. It starts
+ * no other program and writes nothing but its counts and its log.
+ *
+ * @param version what it is to say that it is; a plist without it is what a version is made of
+ * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (what answers people is not to be throttled)
+ */
+function doormanPlistText({ port, node, program, user }: DoormanWork, version?: string): Text {
+  const log = doormanLog(port);
+  const last = version === undefined ? '' : `\n\t\t<string>${version}</string>`;
+  return [
+    `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>ExitTimeOut</key>
+	<integer>${exitTimeOutSeconds}</integer>
+	<key>KeepAlive</key>
+	<true/>
+	<key>Label</key>
+	<string>${doormanLabel(port)}</string>
+	<key>ProcessType</key>
+	<string>Interactive</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>`,
+    node,
+    '</string>\n\t\t<string>',
+    program,
+    '</string>\n\t\t<string>',
+    doormanConfig(port),
+    `</string>\n\t\t<string>${everywhere}:${port}</string>${last}\n\t</array>\n\t<key>RunAtLoad</key>\n\t<true/>\n\t<key>StandardErrorPath</key>\n\t<string>`,
+    log,
+    '</string>\n\t<key>StandardOutPath</key>\n\t<string>',
+    log,
+    '</string>\n\t<key>UserName</key>\n\t<string>',
+    user ?? { kind: 'login-user' },
+    '</string>\n</dict>\n</plist>\n',
+  ];
 }

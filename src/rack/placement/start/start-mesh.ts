@@ -6,11 +6,12 @@ import type { StartDialogue } from '../../../model/endpoint-calls.ts';
 import { given } from '../../../model/given.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
-import type { Effect, Patch, Patience, Step, Text } from '../../../model/step.ts';
+import type { Act, Effect, Patch, Patience, Step, Text } from '../../../model/step.ts';
 import { rankFile, serviceFile } from '../../../node/paths/own-paths.ts';
 import {
   isRunning,
   type MemberState,
+  type MeshStepParts,
   type MeshWork,
   meshStep,
   outsideGroup,
@@ -100,10 +101,8 @@ export function startMesh(
 ): readonly Step[] {
   const start: MeshStart = { ...parts, watched: parts.ranks };
   const bootstraps = start.ranks.map((rank) => bootstrapRank(start.work, rank, needs));
-  const ready = rankGate(start, {
+  const ready = rankGate(start, start.ranks, 'ready', {
     verb: 'ready',
-    ranks: start.ranks,
-    state: 'ready',
     needs: bootstraps,
     deadlineMs: readyDeadlineMs,
   });
@@ -166,16 +165,7 @@ export interface MeshStart {
 }
 
 /** What a start is compared with. */
-export interface MeshProof {
-  /** Absent where nobody knows on which macOS it runs: then nothing is kept. */
-  readonly key?: Digest;
-  /** Of the answer of an earlier start under this key. */
-  readonly kept?: Digest;
-  /** Tokens in a second of the fastest start under it. */
-  readonly keptPerSecond?: number;
-  /** What the file expects at least. */
-  readonly tokensPerSecond?: number;
-}
+export type MeshProof = Pick<Extract<Act, { kind: 'prove' }>, 'key' | 'kept' | 'keptPerSecond' | 'tokensPerSecond'>;
 
 const patienceOf = ({ work: { placement }, deadline: { stallMs } }: MeshStart): Patience => ({ placement, stallMs });
 
@@ -198,10 +188,8 @@ export function kickRanks(start: MeshStart, waves: readonly Wave[], needs: reado
   for (const [index, wave] of waves.entries()) {
     const isLast = index === waves.length - 1;
     const kicks = wave.ranks.map((rank) => kickRank(start, rank, last));
-    const gate = rankGate(start, {
+    const gate = rankGate(start, isLast ? start.ranks : wave.ranks, isLast ? 'joined' : wave.until, {
       verb: isLast ? 'joined' : `${wave.until}-${index + 1}`,
-      ranks: isLast ? start.ranks : wave.ranks,
-      state: isLast ? 'joined' : wave.until,
       needs: kicks,
       deadlineMs: start.deadline.boundMs,
       patience: patienceOf(start),
@@ -238,35 +226,22 @@ const kickRank = (
     deadlineMs: kickDeadlineMs,
   });
 
-/** A gate over ranks, and what it waits for. */
-interface RankGate {
-  readonly verb: string;
-  readonly ranks: readonly RankConfiguration[];
-  readonly state: MemberState;
-  readonly needs: readonly Step[];
-  readonly deadlineMs: number;
-  readonly patience?: Patience;
-}
-
 /** Waits on the leader's node until these ranks are seen in a state; a watched rank that exits ends the wait. */
 function rankGate(
   { work, ranks: all, watched }: MeshStart,
-  { verb, ranks, state, needs, deadlineMs, patience }: RankGate,
+  ranks: readonly RankConfiguration[],
+  state: MemberState,
+  { patience, ...rest }: Pick<MeshStepParts, 'verb' | 'needs' | 'deadlineMs'> & { readonly patience?: Patience },
 ): Step {
   const patches = (of: readonly RankConfiguration[], seen: MemberState): readonly Patch[] =>
     of.map(({ node, record: { generation } }) => rankPatch(work.placement, node, { generation, state: seen }));
-  return meshStep(work, {
-    node: leaderOf(all).node,
-    verb,
-    act: {
-      kind: 'gate',
-      expect: patches(ranks, state),
-      aborts: patches(watched, 'exited'),
-      ...(patience && { patience }),
-    },
-    needs,
-    deadlineMs,
-  });
+  const act: Act = {
+    kind: 'gate',
+    expect: patches(ranks, state),
+    aborts: patches(watched, 'exited'),
+    ...given({ patience }),
+  };
+  return meshStep(work, { node: leaderOf(all).node, act, ...rest });
 }
 
 /** Every phase of it has a deadline of its own, which progress renews; this one is for all of them, by what is loaded. */

@@ -1,4 +1,4 @@
-import { onFallback } from '../../../desired/layouts.ts';
+import { layoutsOf, onFallback } from '../../../desired/layouts.ts';
 import { type Configuration, configurePlacement } from '../../../drivers/configure-placement.ts';
 import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
@@ -10,7 +10,9 @@ import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { holdsOf } from '../../hold/node-holds.ts';
 import type { View } from '../../resource.ts';
+import type { Door } from '../endpoint/doors.ts';
 import { type LeftDoor, leftDoors } from '../endpoint/seen-doors.ts';
+import { seenMembers } from '../members.ts';
 import { type Leftover, leftoversOn } from '../stop-mesh.ts';
 import { judgeMesh, type Mesh } from './judge-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
@@ -148,3 +150,18 @@ const allLeftovers = (view: View): readonly Leftover[] =>
 /** What is left over on each target of placements that the file does not have at all. */
 export const orphans = (view: View): readonly Leftover[] =>
   allLeftovers(view).filter(({ placement }) => !view.desired.placements.some(({ name }) => name === placement));
+
+/**
+ * Where doormen of a placement stand whose doors its stop and start concern: on its leader, and on the node that leads
+ * it now where that is another one, of its fallback or of what it is the fallback of: it may be a member of both, with
+ * another rank. None where only its node reaches it.
+ */
+export function doorsOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Door[] {
+  const { publication, endpointPort: port } = placement;
+  if (publication === undefined) return [];
+  const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);
+  const former = [...seenMembers(mesh.members), ...strangers].filter(
+    ({ node, seen }) => seen.record?.rank === 0 && seen.mayRun && leaders.includes(node),
+  );
+  return [...new Set([leader, ...former.map(({ node }) => node)])].map((node) => ({ leader: node, port }));
+}

@@ -2,18 +2,13 @@ import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
 import { known } from '../../../model/known.ts';
-import type { NodeName } from '../../../model/node.ts';
-import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
-import { type Property, propertyKey, type View } from '../../resource.ts';
+import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
-import { closeDoor, type Door } from '../endpoint/doors.ts';
-import { isRunning, type MeshWork, type SeenOnNode, seenMembers } from '../members.ts';
-import { endedByRecord, stoppedGate, stopRanks } from '../stop-mesh.ts';
-import { isLate } from './judge-mesh.ts';
+import { isRunning, type SeenOnNode, seenMembers } from '../members.ts';
 import { awayNodes } from './layouts.ts';
-import { everyCase, type PlacementCase, placementCases } from './placement-cases.ts';
+import { everyCase, type PlacementCase } from './placement-cases.ts';
 
 /**
  * Placements that have ranks on nodes of this run, while a member of them was asked for and not seen: nothing starts
@@ -53,7 +48,7 @@ export const survivorAddress = (placement: string): Addressed =>
   addressed({ kind: 'placement', placement, part: 'rank' });
 
 /** What the leader of a mesh answered to the request for a token; `unseen` when it was not seen or not asked. */
-function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typeof answerWords {
+export function voiceOf({ leader, mesh: { members } }: PlacementCase): keyof typeof answerWords {
   const seen = seenMembers(members);
   const first = seen.find((one) => one.seen.record?.rank === 0) ?? seen.find(({ node }) => node === leader);
   if (first === undefined) return 'unseen';
@@ -74,7 +69,7 @@ function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): bo
 }
 
 /** Members and what is left over of a placement that is to be stopped and of which not every member was seen. */
-function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode[] {
+export function survivorsOf(one: PlacementCase, view: View): readonly SeenOnNode[] {
   const { placement, mesh, strangers } = one;
   if (placement.state !== 'stopped' || mesh.state !== 'unknown' || isLeftRunning(one, view)) return [];
   const seen = [...seenMembers(mesh.members), ...strangers];
@@ -102,52 +97,3 @@ export const survivorProperties = (
     reason: `placements.${one.placement.name}.state: stopped`,
     after,
   }));
-
-/** How the steps of a placement follow from its case. */
-interface SurvivorWays {
-  readonly workOf: (one: PlacementCase) => MeshWork;
-  /** Every door that a stop of it has to close. */
-  readonly doorsOf: (one: PlacementCase, view: View) => readonly Door[];
-  readonly isAnswering: (one: PlacementCase, view: View) => boolean;
-}
-
-/** Stops what these changes name of placements of which not every member was seen, each in the order of its driver. */
-export const survivorSteps = (ids: ReadonlySet<string>, view: View, ways: SurvivorWays): readonly Step[] =>
-  placementCases(view).flatMap((one) => {
-    const { address } = survivorAddress(one.placement.name);
-    const members = survivorsOf(one, view).filter(({ node }) => ids.has(propertyKey({ node, address })));
-    return members.length === 0 ? [] : stopSurvivors(one, members, view, ways);
-  });
-
-function stopSurvivors(
-  one: PlacementCase,
-  members: readonly SeenOnNode[],
-  view: View,
-  { workOf, doorsOf, isAnswering }: SurvivorWays,
-): readonly Step[] {
-  const { address } = survivorAddress(one.placement.name);
-  const changes = members.map(({ node }) => propertyKey({ node, address }));
-  const nodes = members.map(({ node }) => node);
-  const work: MeshWork = { ...workOf(one), nodes, changes };
-  // A peer that cannot be stopped is no reason to leave the others running.
-  const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
-  const isAsked = ({ leader }: Door): boolean => view.targets.some(({ desired }) => desired.name === leader);
-  // Who nobody saw may answer as well, and who gave no token may only be busy.
-  const mayAnswer =
-    voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
-  const closing = doorsOf(one, view)
-    .filter(isAsked)
-    .flatMap((door) =>
-      closeDoor(
-        { ...work, nodes: [door.leader], changes: nodes.includes(door.leader) ? workOn(door.leader).changes : changes },
-        door,
-        { reason: 'it is stopped.', isAnswering: mayAnswer, needs: [] },
-      ),
-    );
-  const { restarting } = view;
-  const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
-  const stops = stopRanks((node) => endedByRecord(workOn(node), members), members, terms);
-  const staying = stops.filter(({ node }) => !restarting.includes(node));
-  const gates = staying.map((stop) => stoppedGate(workOn(stop.node), stop.node, [stop]));
-  return [...closing, ...stops, ...gates];
-}

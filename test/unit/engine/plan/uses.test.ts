@@ -3,7 +3,7 @@ import { isUsedBy } from '../../../../src/engine/plan/step-order.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type AddressParts, addressed } from '../../../../src/model/subject.ts';
-import { doormanAddress } from '../../../../src/rack/placement/endpoint/gateway-properties.ts';
+import { doormanAddress } from '../../../../src/rack/placement/endpoint/resource.ts';
 import { placementAddress } from '../../../../src/rack/placement/members.ts';
 import { treeAddress } from '../../../../src/rack/records/trees.ts';
 import { fleetOfDriver } from '../../../rack/placements.ts';
