@@ -1,4 +1,3 @@
-import type { NodeName } from '../model/node.ts';
 import type { NetworkCall, ScriptCall } from '../model/node-script.ts';
 import { type Effect, type Patch, type Step, stepId } from '../model/step.ts';
 import { type Property, patchesOf, propertyKey } from './resource.ts';
@@ -48,16 +47,9 @@ export const transactionStep = (
   return buildStep({ ...rest, class: 'converge', effect: { kind: 'network' }, act: { kind: 'transaction', ...call } });
 };
 
-/** What a gate waits for, and on which node it stands. */
-export interface GateParts {
-  readonly node: NodeName;
-  readonly resource: ResourceKind;
-  readonly name: string;
-  readonly needs: readonly Step[];
-  readonly expect: readonly Patch[];
-  readonly deadlineMs: number;
-}
-
 /** Fresh observations until everything that is expected is seen. */
-export const gateStep = ({ expect, ...rest }: GateParts): Step =>
+export const gateStep = ({
+  expect,
+  ...rest
+}: Omit<StepParts, 'act' | 'class'> & { readonly expect: readonly Patch[] }): Step =>
   buildStep({ ...rest, class: 'probe', act: { kind: 'gate', expect, aborts: [] } });

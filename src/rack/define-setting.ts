@@ -11,17 +11,8 @@ import { type ObservedTarget, type Property, perTarget, type Resource } from './
 import type { ResourceKind } from './resource-kind.ts';
 import { compared } from './seen-fact.ts';
 
-/** One property of a setting on one node. */
-export interface Wish {
-  /** Which one, where the setting has several. */
-  readonly part?: AddressPart;
-  readonly desired: Json;
-  readonly observed: Known<Json>;
-  readonly from: string;
-  readonly to: string;
-  /** The key of the file. */
-  readonly reason: string;
-}
+/** One property of a setting on one node; `reason` is the key of the file, `part` which one, where the setting has several. */
+export type Wish = Pick<Property, 'desired' | 'observed' | 'from' | 'to' | 'reason'> & { readonly part?: AddressPart };
 
 /** What a property is to be and what it is, both in the same words; none where nothing is desired. */
 export const wish = <T extends Json>({

@@ -12,7 +12,7 @@ import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
 import { stagedFile } from '../../node/paths/own-paths.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
-import { buildStep, gateStep } from '../build-step.ts';
+import { buildStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
@@ -21,7 +21,6 @@ import {
   judgeProperty,
   type ObservedTarget,
   type Property,
-  patchesOf,
   perTarget,
   type Resource,
   type View,
@@ -35,6 +34,7 @@ import {
   type TreeWork,
   transferDeadlineMs,
   treeBlocker,
+  treeGate,
   treeStates,
   treeWords,
   unreadBlockers,
@@ -221,16 +221,7 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
  * @param account what reads from the network runs as it; undefined is root
  */
 function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
-  const { property } = work;
   const staging = stagingSteps(work, wanted, account);
   const publish = publishStep(work, staging.slice(-1));
-  const gate = gateStep({
-    node: property.node,
-    resource: 'model',
-    name: `${property.address}/gate`,
-    needs: [publish],
-    expect: patchesOf([property]),
-    deadlineMs: 120_000,
-  });
-  return [...staging, publish, gate];
+  return [...staging, publish, treeGate(work, [publish])];
 }

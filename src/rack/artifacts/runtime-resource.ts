@@ -15,20 +15,12 @@ import { addressed, runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
-import { buildStep, gateStep, scriptStep } from '../build-step.ts';
+import { buildStep, scriptStep } from '../build-step.ts';
 import { readValue } from '../fact.ts';
 import { doormenOn } from '../placement/endpoint/gateways.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import {
-  type Blocker,
-  type ObservedTarget,
-  type Property,
-  patchesOf,
-  perTarget,
-  type Resource,
-  type View,
-} from '../resource.ts';
+import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
 import { compared, knownWords } from '../seen-fact.ts';
 import {
   jobAct,
@@ -38,6 +30,7 @@ import {
   type TreeWork,
   transferDeadlineMs,
   treeBlocker,
+  treeGate,
   treeStates,
   treeWords,
   unreadBlockers,
@@ -206,23 +199,16 @@ function currentSteps(
   const tree = runtimeTree(runtime);
   const isThere = isIntact(seenValue(treesOf(target, tree)) ?? [], tree);
   const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, fleet);
-  const about = { node: property.node, resource: 'runtime' } as const;
   const switched = scriptStep({
-    ...about,
+    node: property.node,
+    resource: 'runtime',
     name: `${property.address}/switch`,
     call: { name: 'switch-runtime', args: { tree, ...listed(programsOf(runtime, fleet)) } },
     makes: [property],
     needs: steps.slice(-1),
     deadlineMs: 60_000,
   });
-  const gate = gateStep({
-    ...about,
-    name: `${property.address}/gate`,
-    needs: [switched],
-    expect: patchesOf([property]),
-    deadlineMs: 120_000,
-  });
-  return [...steps, switched, gate];
+  return [...steps, switched, treeGate({ property, tree }, [switched])];
 }
 
 function oldSteps(target: ObservedTarget, name: string, property: Property): readonly Step[] {

@@ -7,9 +7,9 @@ import type { NodeName } from '../../model/node.ts';
 import type { JobCall, JobName, TreeId } from '../../model/node-script.ts';
 import type { Act, Step } from '../../model/step.ts';
 import { mapWords, prose } from '../../model/text/prose.ts';
-import { scriptStep } from '../build-step.ts';
+import { gateStep, scriptStep } from '../build-step.ts';
 import { treeAddress } from '../records/trees.ts';
-import type { Blocker, ObservedTarget, Property } from '../resource.ts';
+import { type Blocker, type ObservedTarget, type Property, patchesOf } from '../resource.ts';
 
 /** The placements that have this node among their members, or would have it with their fallback. */
 export const placementsOn = (
@@ -108,5 +108,16 @@ export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]
     call: { name: 'publish-tree', args: { tree, jobs: jobKeys(tree) } },
     ...(tree.kind === 'model' ? { makes: [property] } : { towards: [property] }),
     needs,
+    deadlineMs: 120_000,
+  });
+
+/** Waits until a node shows that a tree is as it is to be. */
+export const treeGate = ({ property, tree }: Omit<TreeWork, 'target'>, needs: readonly Step[]): Step =>
+  gateStep({
+    node: property.node,
+    resource: tree.kind,
+    name: `${property.address}/gate`,
+    needs,
+    expect: patchesOf([property]),
     deadlineMs: 120_000,
   });

@@ -177,11 +177,6 @@ export interface SeenOnNode {
   readonly seen: SeenMember;
 }
 
-/** The same with its place in the mesh. */
-export interface RankOnNode extends SeenOnNode {
-  readonly rank: number;
-}
-
 /** The members that were seen. */
 export const seenMembers = (members: readonly Member[]): readonly SeenOnNode[] =>
   members.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));

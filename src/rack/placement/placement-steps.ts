@@ -2,11 +2,10 @@ import { askedPort } from '../../desired/endpoints.ts';
 import { onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
-import { driverOf } from '../../drivers/registry.ts';
-import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { known, seenValue } from '../../model/known.ts';
+import { compareText, groupBy } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { AccountCheck } from '../../model/node-script.ts';
 import type { Change, Step } from '../../model/step.ts';
@@ -29,7 +28,6 @@ import {
 } from './members.ts';
 import {
   type MeshProof,
-  type MeshStart,
   putService,
   putServices,
   ranksToRestart,
@@ -44,9 +42,7 @@ import { leftoverAddress, serviceFileAddress } from './state/placement-propertie
 import { seenNames } from './state/seen-names.ts';
 import { survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 import {
-  endedByRecord,
   endPlacement,
-  type Leftover,
   mayGiveToken,
   orderlyGraceMs,
   removeRanks,
@@ -80,13 +76,6 @@ export function placementSteps(changes: readonly Change[], view: View): Resource
 }
 
 const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
-
-/** What a check of the account of this placement's ranks needs to know. */
-const checkSubject = ({ placement }: PlacementCase, { desired, observation: { nodes } }: View): CheckSubject => ({
-  fleet: desired,
-  placement,
-  devicesOn: (node) => readValue(nodes[node]?.facts, rdmaDevicesFact)?.map(({ name }) => name) ?? [],
-});
 
 /** No placement that is to start again is stopped before the accounts of all of them were checked. */
 function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
@@ -143,20 +132,18 @@ const workOf = (one: PlacementCase): MeshWork => ({
 });
 
 /** What every start of a placement has in common. */
-const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View) => ({
-  work,
-  digest,
-  transport: one.placement.transport,
-  ...pastBudget(one),
-  ...given({ lastTalked: one.mesh.talked }),
-  deadline: startDeadline(one.model ?? { files: [] }, one.placement.firstTokenMs),
-  proof: proofOf(one, digest, view),
-});
-
-/** Only a person's word lets a start past a spent budget; without it a blocker keeps these steps from being made. */
-function pastBudget(one: PlacementCase): Pick<MeshStart, 'pastBudget'> {
-  const spent = one.placement.transport === 'rdma' ? spentNodes(one.mesh.members, takesOfDevice(one)) : known([]);
-  return spent.kind === 'unknown' || spent.value.length === 0 ? {} : { pastBudget: spent.value };
+function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View) {
+  const { placement, mesh, model } = one;
+  // Only a person's word lets a start past a spent budget; without it a blocker keeps these steps from being made.
+  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
+  return {
+    work,
+    digest,
+    transport: placement.transport,
+    ...given({ pastBudget: seenValue(spent), lastTalked: mesh.talked }),
+    deadline: startDeadline(model ?? { files: [] }, placement.firstTokenMs),
+    proof: proofOf(one, digest, view),
+  };
 }
 
 /** Closes the door of a published placement before any of its ranks is stopped. */
@@ -197,11 +184,11 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { mesh, strangers, leader } = one;
   const work = workOf(one);
   const members = [...seenMembers(mesh.members), ...strangers];
-  const checks = one.comesBack === undefined ? [] : checkAccounts(work, checkSubject(one, view));
+  const checks = one.comesBack === undefined ? [] : checkAccounts(one, view);
   const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
   const isServing = mesh.state === 'serving';
   const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
-  const stops = stopRanks(() => endedByRecord(work, members), members, terms);
+  const stops = stopRanks(() => work, members, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));
   const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];
   const removable = strangers.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
@@ -217,7 +204,7 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
 function tidyWays(one: PlacementCase): readonly Step[] {
   const work = workOf(one);
   const terms = { isAnswering: mayGiveToken(one.strangers), seconds: 0, needs: [] };
-  const stops = stopRanks(() => endedByRecord(work, one.strangers), one.strangers, terms);
+  const stops = stopRanks(() => work, one.strangers, terms);
   return [...stops, ...removeRanks(() => work, one.strangers, stops)];
 }
 
@@ -226,14 +213,14 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
   const { placement, mesh, strangers, runtime, model, driver } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
-  const asked = checkAccounts(workOf(one), checkSubject(one, view));
+  const asked = checkAccounts(one, view);
   const puts = [...put, ...asked, ...librariesGate(placement, workOf(one), put, view)];
   const members = [...seenMembers(mesh.members), ...strangers];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
   const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
   const needsOfStop = closing.length === 0 ? puts : closing;
-  const stops = stopRanks(() => endedByRecord(work, members), members, {
+  const stops = stopRanks(() => work, members, {
     isAnswering: isAnswering(one, view),
     seconds,
     needs: needsOfStop,
@@ -282,7 +269,7 @@ function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view:
     );
   const { restarting } = view;
   const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
-  const stops = stopRanks((node) => endedByRecord(workOn(node), members), members, terms);
+  const stops = stopRanks(workOn, members, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));
   const gates = staying.map((stop) => stoppedGate(workOn(stop.node), stop.node, [stop]));
   return [...closing, ...stops, ...gates];
@@ -290,20 +277,18 @@ function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view:
 
 const changeOn = (node: NodeName): string => propertyKey({ node, ...leftoverAddress });
 
-function endOrphan(placement: string, found: readonly Leftover[], view: View): readonly Step[] {
-  const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
-  const left = leftOf({ leftDoors: leftDoors(view).filter((one) => one.placement === placement) }, view);
-  const terms = { reason: 'it is stopped.', isAnswering: true, needs: [] };
-  const closing = left.flatMap((door) => closeDoor(workOn(door.leader), door, terms));
-  return endPlacement(workOn, found, closing);
-}
-
 function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
   const found = orphans(view).filter(({ node }) => ids.has(changeOn(node)));
-  const names = [...new Set(found.map(({ placement }) => placement))].toSorted();
-  return names.flatMap((name) => {
-    const own = found.filter(({ placement }) => placement === name);
-    return endOrphan(name, own, view);
+  const byName = [...groupBy(found, ({ placement }) => placement)].toSorted(([a], [b]) => compareText(a, b));
+  return byName.flatMap(([placement, own]) => {
+    const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
+    const left = leftOf({ leftDoors: leftDoors(view).filter((one) => one.placement === placement) }, view);
+    const terms = { reason: 'it is stopped.', isAnswering: true, needs: [] };
+    return endPlacement(
+      workOn,
+      own,
+      left.flatMap((door) => closeDoor(workOn(door.leader), door, terms)),
+    );
   });
 }
 
@@ -345,8 +330,7 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
     return version === undefined ? [] : [`${version.build}${version.extra ?? ''}`];
   });
   const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;
-  const leader = mesh.members[0]?.seen;
-  const record = seenValue(leader)?.record;
+  const record = seenValue(mesh.members[0]?.seen)?.record;
   const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
   const { tokensPerSecond } = placement;
   const golden = isComparable ? record?.golden : undefined;
@@ -356,45 +340,35 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
 /** Longer than the service of a check may run. */
 const checkDeadlineMs = 120_000;
 
-/** The tests for the account of its ranks; undefined where they run as the ssh user. */
-function checkOf(
-  { system, runtimes, models }: DesiredFleet,
-  placement: DesiredPlacement,
-): Omit<AccountCheck, 'devices'> | undefined {
-  const name = system.accounts.ranks;
-  if (name === undefined) return undefined;
-  const runtime = runtimes.find((one) => one.name === placement.runtime);
+/** The tests for the account of the ranks, which they do not share with the ssh user. */
+function accountCheck(
+  name: string,
+  { placement, runtime, model, driver }: PlacementCase,
+): Omit<AccountCheck, 'devices'> {
   const digest = runtime?.digest;
   const folder = digest && treeFolder({ kind: 'runtime', name: placement.runtime, digest });
-  const gpu = runtime && folder && driverOf(runtime).gpuQuestion?.(runtime, folder);
-  const model = models.find((one) => one.name === placement.model);
-  const outside = runtime && driverOf(runtime).programOutside?.(runtime);
+  const modelFolder = model?.digest && treeFolder({ kind: 'model', name: model.name, digest: model.digest });
+  const outside = runtime && driver?.programOutside?.(runtime);
+  const gpu = runtime && folder && driver?.gpuQuestion?.(runtime, folder);
   return {
     name,
-    reads: [
-      ...(folder === undefined ? [] : [folder]),
-      ...(model?.digest === undefined ? [] : [treeFolder({ kind: 'model', name: model.name, digest: model.digest })]),
-      ...(outside === undefined ? [] : [outside]),
-    ],
+    reads: [folder, modelFolder, outside].filter((path) => path !== undefined),
     ...(gpu === undefined || digest === undefined ? {} : { gpu: { ...gpu, digest, env: placement.env } }),
   };
 }
 
-/** What the account of the ranks has to be tested against. */
-interface CheckSubject {
-  readonly fleet: DesiredFleet;
-  readonly placement: DesiredPlacement;
-  /** The RDMA devices that the ssh user sees on a node; none where that is not known. */
-  readonly devicesOn: (node: NodeName) => readonly string[];
-}
-
 /** Checks the account of the ranks on each member, before anything is stopped that is to start again. */
-function checkAccounts(work: MeshWork, { fleet, placement, devicesOn }: CheckSubject): readonly Step[] {
-  const check = checkOf(fleet, placement);
-  if (check === undefined) return [];
-  const opensDevices = placement.transport === 'rdma' && placement.nodes.length > 1;
-  return work.nodes.map((node) =>
-    meshStep(work, {
+function checkAccounts(one: PlacementCase, { desired, observation }: View): readonly Step[] {
+  const { transport, nodes } = one.placement;
+  const name = desired.system.accounts.ranks;
+  if (name === undefined) return [];
+  const check = accountCheck(name, one);
+  // The RDMA devices that the ssh user sees; none where that is not known.
+  const devicesOn = (node: NodeName): readonly string[] =>
+    readValue(observation.nodes[node]?.facts, rdmaDevicesFact)?.map((device) => device.name) ?? [];
+  const opensDevices = transport === 'rdma' && nodes.length > 1;
+  return nodes.map((node) =>
+    meshStep(workOf(one), {
       node,
       verb: 'check-account',
       act: scriptAct({ name: 'check-account', args: { ...check, ...(opensDevices && { devices: devicesOn(node) }) } }),

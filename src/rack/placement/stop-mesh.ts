@@ -80,7 +80,7 @@ export const removeRanks = (
   });
 
 /**
- * Ends a placement that the file does not have at all, as the driver wants it that its records are of.
+ * Ends a placement that the file does not have at all.
  * @param needs what closes its doors
  */
 export function endPlacement(
@@ -88,8 +88,7 @@ export function endPlacement(
   leftovers: readonly SeenOnNode[],
   needs: readonly Step[] = [],
 ): readonly Step[] {
-  const endOn = (node: NodeName): MeshWork => endedByRecord(workOn(node), leftovers);
-  const stops = stopRanks(endOn, leftovers, { isAnswering: mayAnswer(leftovers), seconds: 0, needs });
+  const stops = stopRanks(workOn, leftovers, { isAnswering: mayAnswer(leftovers), seconds: 0, needs });
   return [...(stops.length === 0 ? [] : needs), ...stops, ...removeRanks(workOn, leftovers, stops)];
 }
 
@@ -97,7 +96,7 @@ export function endPlacement(
  * The work of a stop as the driver wants it by which these members were started, whatever the file says by now. Where
  * their records do not tell, nothing is said to their leader and no INT is sent: another program may not bear either.
  */
-export function endedByRecord(work: MeshWork, members: readonly SeenOnNode[]): MeshWork {
+function endedByRecord(work: MeshWork, members: readonly SeenOnNode[]): MeshWork {
   const [record] = members.flatMap(({ seen }) => seen.record ?? []);
   const driver = record && driverOfRecord(record);
   if (record === undefined) return work;
@@ -149,13 +148,14 @@ interface StopTerms {
  * which lets requests in, and when its stop has ended in any way the others at once. What answers nobody interrupts
  * nobody.
  *
- * @param workOn the work of a node
+ * @param workFor the work of a node, by the file
  */
 export function stopRanks(
-  workOn: (node: NodeName) => MeshWork,
+  workFor: (node: NodeName) => MeshWork,
   members: readonly SeenOnNode[],
   terms: StopTerms,
 ): readonly Step[] {
+  const workOn = (node: NodeName): MeshWork => endedByRecord(workFor(node), members);
   const running = members.filter(({ seen }) => seen.mayRun);
   const leaders = running.filter(({ seen }) => isLeader(seen));
   const words = farewells(workOn, leaders, terms);

@@ -158,14 +158,7 @@ const runs: readonly PlacementState[] = ['serving', 'hung', 'changed', 'partial'
 const failed: readonly PlacementState[] = ['hung', 'partial', 'dead', 'stopped'];
 
 /** What the ranks say themselves, and what the last start has measured. */
-function saidOf(
-  { placement, mesh, driver }: PlacementCase,
-  state: PlacementState,
-  { desired, observation }: View,
-): Pick<
-  PlacementSurvey,
-  'seenTransport' | 'transportProof' | 'firstTokenMs' | 'tokensPerSecond' | 'memory' | 'failure'
-> {
+function saidOf({ placement, mesh, driver }: PlacementCase, state: PlacementState, { desired, observation }: View) {
   if (driver === undefined) return {};
   const isRunning = runs.includes(state);
   const records = mesh.members.map(({ seen }) => seenValue(seen)?.record);

@@ -12,15 +12,7 @@ import type { Prose } from '../../../model/text/prose.ts';
 import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
 import { doormenFact } from '../../records/gateways-fact.ts';
-import {
-  isRunning,
-  type Member,
-  type RankOnNode,
-  type SeenMember,
-  type SeenOnNode,
-  seeMember,
-  seenMembers,
-} from '../members.ts';
+import { isRunning, type Member, type SeenMember, type SeenOnNode, seeMember, seenMembers } from '../members.ts';
 import { placementsFact } from '../observed/fact.ts';
 
 /** The speed of a cable that RDMA is made for. @see apple-platform: Thunderbolt 5 */
@@ -168,6 +160,11 @@ export interface Mesh {
   readonly isAnswering: boolean;
   /** In rank order. */
   readonly members: readonly Member[];
+}
+
+/** A member that was seen, with its place in the mesh. */
+interface RankOnNode extends SeenOnNode {
+  readonly rank: number;
 }
 
 type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason' | 'proof'>;
