@@ -102,7 +102,7 @@ const roles = {
     artifacts: 'tree-steps',
     contract: 'build-step define-setting resource',
     placement: [
-      'check/placement-checks check/placement-findings check/placement-libraries',
+      'check/placement-checks check/placement-findings',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
       'endpoint/seen-doors placement-blockers placement-steps start/launch-budgets state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',

@@ -5,8 +5,7 @@ import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { Facts, NodeObservation } from '../model/facts/fact-values.ts';
 import type { LinkEnd, NodeName } from '../model/node.ts';
 import { type Cabling, judgeCabling } from './cabling/judge-cabling.ts';
-import type { MoveGroup } from './cabling/moves.ts';
-import { findMoves } from './cabling/moves.ts';
+import { findMoves, type MoveGroup } from './cabling/moves.ts';
 
 /** How bad missing RDMA is on these nodes: where nothing in the file needs it, it is only worth knowing. */
 export const rdmaSeverity = ({ desired }: Examination, nodes: readonly NodeName[]): Severity =>
@@ -39,30 +38,17 @@ const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
   failures.some(({ code }) => code === 'ssh/dropped') ||
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
-function endsOf(desired: DesiredFleet, name: NodeName): readonly LinkEnd[] {
-  return desired.thunderbolt.links
-    .flatMap((link) => link.ends)
-    .filter((end) => end.node === name)
-    .toSorted((a, b) => a.receptacle - b.receptacle);
-}
-
-/**
- * Every name that the file knows. A node that only a link names counts too: as long as it was not looked at, an
- * unknown Mac at the end of a cable may be it.
- */
-function allNames(desired: DesiredFleet): readonly NodeName[] {
-  const linked = desired.thunderbolt.links.flatMap((link) => link.ends.map((end) => end.node));
-  return [...new Set([...desired.nodes.map((node) => node.name), ...linked])].toSorted();
-}
-
 /** Puts the file and the observation side by side. */
 export function examine(desired: DesiredFleet, observation: FleetObservation): Examination {
-  const cabling = judgeCabling(desired.thunderbolt.links, allNames(desired), observation.nodes);
+  const ends = desired.thunderbolt.links.flatMap((link) => link.ends);
+  // A node that only a link names counts too: as long as it was not looked at, an unknown Mac at a cable may be it.
+  const names = [...new Set([...desired.nodes.map(({ name }) => name), ...ends.map(({ node }) => node)])].toSorted();
+  const cabling = judgeCabling(desired.thunderbolt.links, names, observation.nodes);
   const nodes = desired.nodes.flatMap((node): ExaminedNode[] => {
     const facts = Object.hasOwn(observation.nodes, node.name) ? observation.nodes[node.name]?.facts : undefined;
-    return facts === undefined || isAway(facts, observation.failures[node.name] ?? [])
-      ? []
-      : [{ name: node.name, desired: node, facts, ends: endsOf(desired, node.name) }];
+    if (facts === undefined || isAway(facts, observation.failures[node.name] ?? [])) return [];
+    const own = ends.filter((end) => end.node === node.name).toSorted((a, b) => a.receptacle - b.receptacle);
+    return [{ name: node.name, desired: node, facts, ends: own }];
   });
   return { desired, nodes, failures: observation.failures, cabling, moves: findMoves(cabling) };
 }

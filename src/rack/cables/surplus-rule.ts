@@ -12,34 +12,27 @@ import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { thunderboltFact } from './fact.ts';
 
+const surplusCable = { severity: 'warning', hands: true, role: 'told', facts: [thunderboltFact] } as const;
+
 const codes = {
   'cabling/undeclared': {
-    severity: 'warning',
     summary: 'There is a cable that the file does not declare.',
     cause: 'Both ends see each other, and no link of the file joins them.',
     hint: 'Take it out, or declare it.',
-    hands: true,
-    role: 'told',
-    facts: [thunderboltFact],
+    ...surplusCable,
   },
   'cabling/doubled': {
-    severity: 'warning',
     summary: 'There is a second cable between two Macs that the file does not declare.',
     cause:
       'The file declares one cable between the two nodes, and they see each other over another one too. Two cables between bridged Macs are a ring, and tools that pick a device by its network mix them up.',
     hint: 'Take the second one out, or declare it.',
-    hands: true,
-    role: 'told',
-    facts: [thunderboltFact],
+    ...surplusCable,
   },
   'cabling/foreign-mac': {
-    severity: 'warning',
     summary: 'A Mac that is not in the file is cabled to a node.',
     cause: 'Its domain UUID belongs to no node, and every node was looked at.',
     hint: 'Take the cable out, or add the Mac and the link to the file.',
-    hands: true,
-    role: 'told',
-    facts: [thunderboltFact],
+    ...surplusCable,
   },
   'cabling/unidentified-mac': {
     severity: 'notice',
@@ -97,16 +90,14 @@ function undeclared(examination: Examination): readonly Found[] {
     });
 }
 
-/** Whether two cables join the same two Macs, in whichever receptacles. */
-const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean =>
-  one
-    .map(({ node }) => node)
-    .toSorted()
-    .join(' ') ===
-  other
+const nodesIn = (ends: SeenCable['ends']): string =>
+  ends
     .map(({ node }) => node)
     .toSorted()
     .join(' ');
+
+/** Whether two cables join the same two Macs, in whichever receptacles. */
+const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean => nodesIn(one) === nodesIn(other);
 
 /** A stranger at a link that cannot be judged is most likely just the node that could not be looked at. */
 const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>

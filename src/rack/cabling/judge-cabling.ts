@@ -69,25 +69,14 @@ export function judgeCabling(links: readonly Link[], names: readonly NodeName[],
   return { links: judged, rack, cables: seenCables(rack) };
 }
 
-/** Whether the file declares a cable between exactly these two receptacles. */
-const isDeclared = (links: readonly Link[], ends: readonly [LinkEnd, LinkEnd]): boolean =>
-  links.some(
-    ({ ends: [a, b] }) =>
-      (isSameEnd(a, ends[0]) && isSameEnd(b, ends[1])) || (isSameEnd(a, ends[1]) && isSameEnd(b, ends[0])),
-  );
-
 /** The declared link that ends in this receptacle, if there is one; a valid file has at most one. */
 export const linkAt = (links: readonly JudgedLink[], end: LinkEnd): JudgedLink | undefined =>
   links.find(({ link }) => link.ends.some((one) => isSameEnd(one, end)));
 
-/** The cables that the file does not declare. */
-export const undeclaredCables = (cabling: Cabling): readonly SeenCable[] =>
-  cabling.cables.filter(
-    (cable) =>
-      !isDeclared(
-        cabling.links.map(({ link }) => link),
-        cable.ends,
-      ),
+/** The cables that the file does not declare between exactly their two receptacles. */
+export const undeclaredCables = ({ links, cables }: Cabling): readonly SeenCable[] =>
+  cables.filter(
+    ({ ends }) => !links.some(({ link }) => ends.every((end) => link.ends.some((one) => isSameEnd(one, end)))),
   );
 
 /** Slower than this a cable carries IP but no RDMA: a Thunderbolt 4 cable or receptacle gives 40 Gb/s. */
@@ -112,12 +101,7 @@ export type LinkJudgement =
       /** The nodes at its ends that are known to do no more, whatever the cable; empty when it is the cable. */
       readonly limitedBy: readonly NodeName[];
     }
-  | { readonly kind: 'through-hub' }
-  | { readonly kind: 'one-sided' }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'elsewhere' }
-  | { readonly kind: 'no-receptacle' }
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'through-hub' | 'one-sided' | 'missing' | 'elsewhere' | 'no-receptacle' | 'unknown' };
 
 type NodePeer = Extract<SeenPeer, { kind: 'node' }>;
 
@@ -199,21 +183,16 @@ function findOwners(names: readonly NodeName[], nodes: ObservedNodes): Owners {
   return { byDomain, isComplete: isComplete && isEachMacOnce };
 }
 
-interface Sighting {
-  readonly peer: ThunderboltPeer;
-  /** Absent where it cannot be read: then no peer is seen through it. */
-  readonly ownDomain?: string;
-}
-
-function namesUs(nodes: ObservedNodes, end: LinkEnd, ownDomain = ''): boolean {
+function namesUs(nodes: ObservedNodes, end: LinkEnd, ownDomain: string): boolean {
   const far = receptaclesOf(nodes, end.node)?.find((one) => one.receptacle === end.receptacle);
   return far?.peers.some((one) => domainKey(one.domainUuid) === domainKey(ownDomain)) ?? false;
 }
 
-function identify(owners: Owners, nodes: ObservedNodes, { peer, ownDomain }: Sighting): SeenPeer {
+/** @param ownDomain empty where it cannot be read: then no peer is seen through it */
+function identify(owners: Owners, nodes: ObservedNodes, peer: ThunderboltPeer, ownDomain: string): SeenPeer {
   const { model, hubsBetween } = peer;
   const [owner, ...others] = owners.byDomain.get(domainKey(peer.domainUuid)) ?? [];
-  const isOurBusUnique = owners.byDomain.get(domainKey(ownDomain ?? ''))?.length === 1;
+  const isOurBusUnique = owners.byDomain.get(domainKey(ownDomain))?.length === 1;
   if (others.length > 0 || !isOurBusUnique) return { kind: 'ambiguous', model, hubsBetween };
   if (owner === undefined) return { kind: owners.isComplete ? 'foreign' : 'unidentified', model, hubsBetween };
   return { kind: 'node', end: owner, hubsBetween, isMutual: namesUs(nodes, owner, ownDomain) };
@@ -249,9 +228,7 @@ function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes): SeenR
   const owners = findOwners(names, nodes);
   const views = names.flatMap((node) =>
     (receptaclesOf(nodes, node) ?? []).map((seen): ReceptacleView => {
-      const identified = seen.peers.map((peer) =>
-        identify(owners, nodes, { peer, ...(seen.domainUuid !== undefined && { ownDomain: seen.domainUuid }) }),
-      );
+      const identified = seen.peers.map((peer) => identify(owners, nodes, peer, seen.domainUuid ?? ''));
       return {
         at: { node, receptacle: seen.receptacle },
         kind: viewKind(seen),

@@ -30,20 +30,12 @@ export type SeenPeer =
       readonly isMutual: boolean;
     }
   | {
-      /** A Mac that is not in the file: every node of the fleet was looked at and none owns the domain UUID. */
-      readonly kind: 'foreign';
-      readonly model: string;
-      readonly hubsBetween: number;
-    }
-  | {
-      /** A Mac that may or may not be in the file: no node owns the domain UUID, and some could not be looked at. */
-      readonly kind: 'unidentified';
-      readonly model: string;
-      readonly hubsBetween: number;
-    }
-  | {
-      /** Two nodes answer as the same Mac, so that nobody can say whose bus this is. */
-      readonly kind: 'ambiguous';
+      /**
+       * `foreign` a Mac that is not in the file: every node of the fleet was looked at and none owns the domain UUID ·
+       * `unidentified` a Mac that may or may not be in the file: no node owns it, and some could not be looked at ·
+       * `ambiguous` two nodes answer as the same Mac, so that nobody can say whose bus this is.
+       */
+      readonly kind: 'foreign' | 'unidentified' | 'ambiguous';
       readonly model: string;
       readonly hubsBetween: number;
     };

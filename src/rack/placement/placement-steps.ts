@@ -1,20 +1,23 @@
 import { askedPort } from '../../desired/endpoints.ts';
 import { onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
+import { type LibrarySight, sameLibraries } from '../../drivers/contract/checks.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
+import { driverOf } from '../../drivers/registry.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
-import { known, seenValue } from '../../model/known.ts';
+import { known, seenValue, unknown } from '../../model/known.ts';
 import { compareText, groupBy } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { AccountCheck } from '../../model/node-script.ts';
 import type { Change, Step } from '../../model/step.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
 import { treeFolder } from '../../node/paths/own-paths.ts';
 import { readValue } from '../fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
-import { propertyKey, type ResourceSteps, type View } from '../resource.ts';
-import { librariesGate } from './check/placement-libraries.ts';
+import { propertyKey, type ResourceSteps, type Sight, type View } from '../resource.ts';
 import { closeDoor, type Door, drainMs, openDoor } from './endpoint/doors.ts';
 import { leftDoors } from './endpoint/seen-doors.ts';
 import {
@@ -39,7 +42,7 @@ import { isLate, judgeMesh } from './state/judge-mesh.ts';
 import { runsOnFallback } from './state/layouts.ts';
 import { doorsOf, orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { leftoverAddress, serviceFileAddress } from './state/placement-properties.ts';
-import { seenNames } from './state/seen-names.ts';
+import { checkedMac, seenNames } from './state/seen-names.ts';
 import { survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 import {
   endPlacement,
@@ -214,7 +217,7 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
   const asked = checkAccounts(one, view);
-  const puts = [...put, ...asked, ...librariesGate(placement, workOf(one), put, view)];
+  const puts = [...put, ...asked, ...librariesGate(one, put, view)];
   const members = [...seenMembers(mesh.members), ...strangers];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
@@ -375,4 +378,53 @@ function checkAccounts(one: PlacementCase, { desired, observation }: View): read
       deadlineMs: checkDeadlineMs,
     }),
   );
+}
+
+/** What is there cannot become another one by waiting: only looks that came too early are made again. */
+const lookDeadlineMs = 5_000;
+
+const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
+
+/** What the members of a placement have installed; undefined where nothing was made on its nodes, or it has only one. */
+function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
+  const found = view.desired.runtimes.find(({ name }) => name === runtime);
+  if (nodes.length === 1 || found === undefined || driverOf(found).isMadeOnNodes === undefined) return undefined;
+  const members = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
+  return sameLibraries(found, members);
+}
+
+/** Whether the members of each placement have installed the same libraries, for gates of starts. */
+export const librarySights = (view: View): readonly Sight[] =>
+  view.desired.placements.flatMap((placement): readonly Sight[] => {
+    const seen = seenLibraries(placement, view);
+    const [leader] = placement.nodes;
+    if (seen === undefined || leader === undefined) return [];
+    return [{ node: leader, ...librariesAddress(placement.name), observed: observedIn(seen) }];
+  });
+
+function observedIn({ without, unwritten, differences }: LibrarySight): Sight['observed'] {
+  if (differences.length > 0) return known(differences.join('; '));
+  const blind = [...without, ...unwritten];
+  if (blind.length === 0) return known('equal');
+  return unknown('not-asked', `It is not known what is installed on ${blind.join(' and ')}.`);
+}
+
+/**
+ * Where members install a runtime in the same run, they are compared before anything that serves is stopped; where all
+ * of them have it already, a blocker would stand in the plan.
+ */
+function librariesGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {
+  const { placement, leader } = one;
+  const seen = seenLibraries(placement, view);
+  if (seen === undefined || seen.without.length === 0) return [];
+  const expect = [{ node: leader, ...librariesAddress(placement.name), value: 'equal' }];
+  return [
+    meshStep(workOf(one), {
+      node: leader,
+      verb: 'libraries',
+      act: { kind: 'gate', expect, aborts: [] },
+      needs,
+      deadlineMs: lookDeadlineMs,
+    }),
+  ];
 }

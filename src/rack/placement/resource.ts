@@ -2,11 +2,10 @@ import { mapKnown } from '../../model/known.ts';
 import type { Resource, Sight, View } from '../resource.ts';
 import { checkNotices } from './check/placement-checks.ts';
 import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
-import { librarySights } from './check/placement-libraries.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
 import { rankAddress, rankSight, seeMember } from './members.ts';
 import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
-import { placementSteps } from './placement-steps.ts';
+import { librarySights, placementSteps } from './placement-steps.ts';
 import { placementProperties } from './state/placement-properties.ts';
 import { lostMembers } from './state/survivors.ts';
 

@@ -44,12 +44,14 @@ function dimensionsOf(
   { layerCount, hidden, heads }: Readonly<Record<'layerCount' | 'hidden' | 'heads', number>>,
 ) {
   const attention = attentionOf(fields);
-  const classes = namesOf(fields, 'architectures');
+  const type = fields.get('model_type');
+  const classes = wordsOf(fields, 'architectures');
   const kvHeads = countOf(fields, 'num_key_value_heads', 'num_kv_heads') ?? heads;
   const headDim = countOf(fields, 'head_dim') ?? Math.max(1, Math.floor(hidden / heads));
   return {
-    architecture: nameOf(fields, 'model_type') ?? 'unknown',
-    ...(classes.length === 0 ? {} : { classes }),
+    architecture: isName(type) ? type : 'unknown',
+    // Up to eight names; of anything else none are known.
+    ...(classes.length > 0 && classes.length <= 8 && classes.every(isName) ? { classes } : {}),
     hidden,
     heads,
     kvHeads,
@@ -155,12 +157,10 @@ function configFields(text: string): ConfigFields | undefined {
   if (entries === undefined) return undefined;
   const whole = new Map(entries);
   const inner = languagePart.map((key) => membersOf(whole.get(key))).find((found) => found.size > 0);
-  return new Map([...whole, ...(inner ?? []), ...named(whole, 'model_type')]);
+  const fields = new Map([...whole, ...(inner ?? [])]);
+  // The name of the whole counts, also where its language part has one of its own.
+  return whole.has('model_type') ? fields.set('model_type', whole.get('model_type')) : fields;
 }
-
-/** The name of the whole counts, also where its language part has one of its own. */
-const named = (fields: ConfigFields, key: string): readonly (readonly [string, unknown])[] =>
-  fields.has(key) ? [[key, fields.get(key)]] : [];
 
 /** The members of a value that is an object; none of anything else. */
 export const membersOf = (value: unknown): ConfigFields =>
@@ -175,20 +175,9 @@ function countOf(fields: ConfigFields, ...keys: readonly string[]): number | und
     );
 }
 
-/** A field that is a text of at most 64 characters that names can have. */
-function nameOf(fields: ConfigFields, key: string): string | undefined {
-  const value = fields.get(key);
-  return isName(value) ? value : undefined;
-}
-
+/** A text of at most 64 characters that names can have. */
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value);
-
-/** A field that is a list of up to eight such names; empty for anything else. */
-function namesOf(fields: ConfigFields, key: string): readonly string[] {
-  const value = fields.get(key);
-  return Array.isArray(value) && value.length <= 8 && value.every(isName) ? value : [];
-}
 
 /** A field that is a list of texts; empty for anything else. */
 function wordsOf(fields: ConfigFields, key: string): readonly string[] {

@@ -58,9 +58,6 @@ export const insideOf = ({ about }: Pick<Addressed, 'about'>): string | undefine
 export const doorOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'door' ? about.placement : undefined;
 
-/** What clients are told of a door that was closed while its mesh goes on. */
-export const drainedReason = 'it was drained by its operator.';
-
 /**
  * Writes the file that keeps a door closed.
  *

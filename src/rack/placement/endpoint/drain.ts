@@ -24,7 +24,7 @@ import {
 } from '../../resource.ts';
 import { knownWords } from '../../seen-fact.ts';
 import { isRunning, seeMember } from '../members.ts';
-import { closedAct, doorAddress, drainedReason, insideAddress } from './doors.ts';
+import { closedAct, doorAddress, insideAddress } from './doors.ts';
 import { doormenOn } from './gateways.ts';
 import { doorsOn, insideSeen, leftDoorsOn, missingDoor } from './seen-doors.ts';
 
@@ -125,7 +125,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
     resource: 'doorman',
     name: `${door.address}/close`,
     class: 'converge',
-    act: closedAct(port, placement, drainedReason),
+    act: closedAct(port, placement, 'it was drained by its operator.'),
     towards: [made],
     effect: { kind: 'interrupt', placement, seconds: 0 },
     deadlineMs: putDeadlineMs,

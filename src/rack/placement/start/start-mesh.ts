@@ -17,7 +17,6 @@ import {
   outsideGroup,
   placementAddress,
   rankPatch,
-  type SeenMember,
   scriptAct,
 } from '../members.ts';
 import type { RankProgress } from '../observed/rank-log.ts';
@@ -34,15 +33,14 @@ export function ranksToRestart(mesh: Mesh, configured: Configured): readonly Ran
   const dead: RankConfiguration[] = [];
   for (const [index, { seen }] of mesh.members.entries()) {
     const rank = configured.ranks[index];
-    if (rank === undefined || seen.kind === 'unknown' || !isOf(seen.value, rank, configured)) return [];
-    if (seen.value.state === 'exited' || seen.value.state === 'ready') dead.push(rank);
+    if (rank === undefined || seen.kind === 'unknown') return [];
+    const { record, state } = seen.value;
+    if (record?.generation !== rank.record.generation || record.digest !== configured.digest) return [];
+    if (state === 'exited' || state === 'ready') dead.push(rank);
     else if (!isRunning(seen.value)) return [];
   }
   return dead;
 }
-
-const isOf = ({ record }: SeenMember, rank: RankConfiguration, { digest }: Configured): boolean =>
-  record?.generation === rank.record.generation && record.digest === digest;
 
 /**
  * Starts the dead ranks again in the generation that runs, sees all joined and asks for a token. launchd may hold a
@@ -63,17 +61,17 @@ const putDeadlineMs = 30_000;
 const bootstrapDeadlineMs = 60_000;
 const readyDeadlineMs = 30_000;
 
-/** Brings the service file of members to their nodes; nothing that runs is changed by it. */
+/**
+ * Brings the files that ranks read and their service files to their nodes. They are of the next start: a rank that runs has
+ * read its own before.
+ */
 export const putServices = (work: MeshWork, ranks: readonly RankConfiguration[]): readonly Step[] =>
-  ranks.flatMap((rank) => [...putFiles(work, rank), putService(work, rank)]);
-
-/** Brings the files that one rank reads. They are of the next start: those of a rank that runs were read by it before. */
-const putFiles = (work: MeshWork, { node, files }: RankConfiguration): readonly Step[] =>
-  files.flatMap((file) =>
-    file.kind === 'file'
-      ? putOf(work, node, `put/${file.name}`, rankFile(work.placement, file.name), file.content)
-      : [],
-  );
+  ranks.flatMap((rank) => [
+    ...rank.files
+      .filter((file) => file.kind === 'file')
+      .map(({ name, content }) => putOf(work, rank.node, `put/${name}`, rankFile(work.placement, name), content)),
+    putService(work, rank),
+  ]);
 
 /** Brings one service file. */
 export const putService = (work: MeshWork, { node, service }: Pick<RankConfiguration, 'node' | 'service'>): Step =>
