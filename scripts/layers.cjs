@@ -80,7 +80,7 @@ const roles = {
     identity: 'identity',
     macos: 'macos',
     network: 'services thunderbolt-interfaces',
-    rdma: 'launch-budget rdma-node rdma-receptacle rdma-switch-steps',
+    rdma: 'launch-budget rdma-receptacle rdma-switch-steps',
     records: 'trees',
   },
   fact: {
@@ -104,7 +104,7 @@ const roles = {
     placement: [
       'check/placement-checks check/placement-findings',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
-      'endpoint/seen-doors placement-blockers placement-steps start/launch-budgets state/layouts',
+      'endpoint/seen-doors placement-blockers placement-steps state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
     ].join(' '),
     uninstall: 'network-before uninstall-notices uninstall-properties',

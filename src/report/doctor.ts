@@ -18,7 +18,7 @@ import type { FleetObservation } from '../rack/examination.ts';
 import { type FactDefinition, factNamed, read } from '../rack/fact.ts';
 import { interfacesFact } from '../rack/network/interfaces-fact.ts';
 import { thunderboltInterfaces } from '../rack/network/thunderbolt-interfaces.ts';
-import type { NodeBudget } from '../rack/placement/start/launch-budgets.ts';
+import type { NodeBudget } from '../rack/placement/placement-blockers.ts';
 import { rdmaPortsFact } from '../rack/rdma/devices-fact.ts';
 import type { RdmaSwitches, RdmaVisits } from '../rack/rdma/rdma-switch-steps.ts';
 import { valueLines } from './facts-text.ts';

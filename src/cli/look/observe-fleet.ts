@@ -14,7 +14,7 @@ import type { Link, NodeName } from '../../model/node.ts';
 import { isSuccess } from '../../model/probe.ts';
 import { areNetworksSeen, officeNetworks } from '../../rack/addresses/office-networks.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import { launchBudgets, type NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { Ways } from '../cluster/ways.ts';

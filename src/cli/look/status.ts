@@ -21,7 +21,7 @@ import {
   type PlacementSurvey,
   surveyPlacements,
 } from '../../rack/placement/check/placement-survey.ts';
-import { launchBudgets, type NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { rdmaSwitches } from '../../rack/rdma/rdma-switch-steps.ts';
 import { doctorJson, doctorText } from '../../report/doctor.ts';
 import { unreachedField } from '../../report/nodes-text.ts';

@@ -10,7 +10,7 @@ import { canonicalJson, type Json } from '../../model/digest.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { type PlanTextInput, planText } from '../../report/plan/plan-text.ts';
 import { launchesJson } from '../../report/status/status-json.ts';
 import { refuseOpenToOthers } from '../cluster/open-cluster.ts';

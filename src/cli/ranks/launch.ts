@@ -27,7 +27,7 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { holdsAgainst } from '../../rack/hold/node-holds.ts';
-import { rebootMarkFact } from '../../rack/placement/observed/starts-fact.ts';
+import { rebootMarkFact } from '../../rack/placement/observed/fact.ts';
 import { type LaunchAccount, launchRankCommand, launchRankScript } from '../../rack/placement/start/launch-rank.ts';
 import { seenNames } from '../../rack/placement/state/seen-names.ts';
 import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget.ts';

@@ -11,7 +11,7 @@ import { type Examination, type ExaminedNode, examine, type FleetObservation } f
 import { read, readValue } from '../../rack/fact.ts';
 import { hardwareFact } from '../../rack/identity/fact.ts';
 import { macosOf, versionText } from '../../rack/macos/macos.ts';
-import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-node.ts';
+import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
 
 /** One receptacle as a table shows it. */
 export interface ReceptacleSurvey {

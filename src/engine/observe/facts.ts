@@ -25,8 +25,7 @@ import { dhcpLeasesFact, interfacesFact, routesFact } from '../../rack/network/i
 import { serviceAddressesFact } from '../../rack/network/service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from '../../rack/network/services-fact.ts';
 import { rollbacksFact } from '../../rack/network/transaction/fact.ts';
-import { placementsFact } from '../../rack/placement/observed/fact.ts';
-import { rdmaStartsFact, rebootMarkFact } from '../../rack/placement/observed/starts-fact.ts';
+import { placementsFact, rdmaStartsFact, rebootMarkFact } from '../../rack/placement/observed/fact.ts';
 import { otherRdmaDevicesFact, rdmaDevicesFact, rdmaPortsFact } from '../../rack/rdma/devices-fact.ts';
 import { rdmaHoldersFact, rdmaObjectsFact } from '../../rack/rdma/kernel-fact.ts';
 import { rdmaStateFact, rdmaSwitchFact } from '../../rack/rdma/state-fact.ts';

@@ -1,19 +1,20 @@
+import { layoutsOf, needsRdma } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { RebootMark } from '../../model/facts/node-records.ts';
-import { seenValue } from '../../model/known.ts';
+import { type Known, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodesSubject, placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { readValue } from '../fact.ts';
-import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget } from '../rdma/launch-budget.ts';
+import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
 import { type Blocker, type Gap, judgeProperty, type View } from '../resource.ts';
 import { checkBlockers, startBlocker } from './check/placement-checks.ts';
 import { type Member, spentNodes } from './members.ts';
-import { rebootMarkFact } from './observed/starts-fact.ts';
+import { rebootMarkFact } from './observed/fact.ts';
 import { meshFailure } from './state/judge-mesh.ts';
 import { type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { placementProperty } from './state/placement-properties.ts';
@@ -185,3 +186,23 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
     return startBlocker(placement, { code: 'mesh/needs-reboot', node, action });
   });
 }
+
+/** The budget of launches of one node; unknown where nobody could see its count or its limits. */
+export interface NodeBudget {
+  readonly node: NodeName;
+  readonly budget: Known<LaunchBudget>;
+}
+
+/** Whether a start over RDMA can come to this node, or has been there. */
+function isConcerned({ desired }: View, node: NodeName, budget: Known<LaunchBudget>): boolean {
+  const isPlaced = desired.placements
+    .flatMap(layoutsOf)
+    .some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
+  return (isPlaced && needsRdma(desired, node)) || (budget.kind === 'known' && budget.value.taken > 0);
+}
+
+/** The budgets of the nodes that were looked at, where starts over RDMA matter. */
+export const launchBudgets = (view: View): readonly NodeBudget[] =>
+  view.targets
+    .map(({ desired, facts }): NodeBudget => ({ node: desired.name, budget: launchBudget(facts) }))
+    .filter(({ node, budget }) => isConcerned(view, node, budget));

@@ -2,7 +2,7 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { bootSessionFact } from '../boot/fact.ts';
 import { read, readValue } from '../fact.ts';
-import { rdmaStartsFact } from '../placement/observed/starts-fact.ts';
+import { rdmaStartsFact } from '../placement/observed/fact.ts';
 import { rdmaPortsFact } from './devices-fact.ts';
 import { countObjects, rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
 

@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import { type Gap, type Resource, type View, verifyOnly } from '../resource.ts';
 import { rdmaDevicesFact } from './devices-fact.ts';
-import { nodeRdma } from './rdma-node.ts';
+import { nodeRdma } from './rdma-receptacle.ts';
 import { rdmaStateFact } from './state-fact.ts';
 
 /** Cabled targets that need RDMA and of which nobody can say whether they can do it. */

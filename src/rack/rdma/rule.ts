@@ -23,8 +23,7 @@ import { interfacesFact } from '../network/interfaces-fact.ts';
 import { cableMethod, serviceOfDevice } from '../network/services.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { otherRdmaDevicesFact, rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
-import { nodeRdma } from './rdma-node.ts';
-import { type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
+import { nodeRdma, type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
 import { settingsKeys } from './rdma-switch-steps.ts';
 import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
 

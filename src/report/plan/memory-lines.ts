@@ -1,7 +1,7 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
 import type { MemoryBudget, NodeFit } from '../../model/fit.ts';
 import { bytesText } from '../../model/text/units.ts';
-import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { hang, type Page, padEnd, type Tone } from '../page.ts';
 
 const budgetText = ({ node, budget }: NodeBudget): string => {

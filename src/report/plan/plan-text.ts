@@ -5,7 +5,7 @@ import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan
 import type { Change, EffectKind } from '../../model/step.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
-import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
 import {

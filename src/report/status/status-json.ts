@@ -17,7 +17,7 @@ import { linkEndText } from '../../model/node.ts';
 import { durationText, utcText } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import type { ClientCounts, PlacementSurvey } from '../../rack/placement/check/placement-survey.ts';
-import type { NodeBudget } from '../../rack/placement/start/launch-budgets.ts';
+import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { hang, type Page } from '../page.ts';
 
 const oneDecimal = (value: number): number => Math.round(value * 10) / 10;

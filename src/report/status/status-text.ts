@@ -14,7 +14,7 @@ import {
   type PlacementState,
   type PlacementSurvey,
 } from '../../rack/placement/check/placement-survey.ts';
-import type { NodeRdma } from '../../rack/rdma/rdma-node.ts';
+import type { NodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodeSpan, reasonText } from '../nodes-text.ts';
 import {

@@ -3,7 +3,7 @@ import { isSamePlan, planDifferences, planDocument, targetsIn } from '../../../.
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import type { NodeBudget } from '../../../../src/rack/placement/start/launch-budgets.ts';
+import type { NodeBudget } from '../../../../src/rack/placement/placement-blockers.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
 import { change, emptyPlan, stepOn } from '../../../rack/plans.ts';
 

@@ -5,7 +5,7 @@ import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
 import { placementFolder, rankLog, rdmaStartsFile, startFile } from '../../../../src/node/paths/own-paths.ts';
 import { read } from '../../../../src/rack/fact.ts';
-import { rdmaStartsFact } from '../../../../src/rack/placement/observed/starts-fact.ts';
+import { rdmaStartsFact } from '../../../../src/rack/placement/observed/fact.ts';
 import { rdmaPortsFact } from '../../../../src/rack/rdma/devices-fact.ts';
 import { type MacRoot, makeMacRoot } from '../../engine/scripts/mac-root.ts';
 import { removedAfter, startScript } from '../../engine/scripts/node-root.ts';

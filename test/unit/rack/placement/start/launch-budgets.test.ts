@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
-import { launchBudgets as launchBudgetsItself } from '../../../../../src/rack/placement/start/launch-budgets.ts';
+import { launchBudgets as launchBudgetsItself } from '../../../../../src/rack/placement/placement-blockers.ts';
 import { desiredFleet, observedFleet } from '../../../../rack/rack.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
