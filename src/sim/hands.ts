@@ -2,7 +2,7 @@ import { plainText } from '../diagnostics/prose-text.ts';
 import { given } from '../model/given.ts';
 import { type LinkEnd, linkEndText } from '../model/node.ts';
 import { aims } from './faults/fault.ts';
-import { type Cable, cableAt, hangingAt, isFree, isSameEnd, withCableOut, withSwap } from './model/cables.ts';
+import { type Cable, cableAt, farEnd, hangingAt, isFree, isSameEnd, withSwap } from './model/cables.ts';
 import type { SimulatedFleet } from './model/fleet.ts';
 
 /** One thing that a person at the rack does with one or two plugs. */
@@ -36,14 +36,19 @@ const takenText = (fleet: SimulatedFleet, end: LinkEnd): string => {
     : `the cable ${cable.ends.map(linkEndText).join(' <-> ')} is in ${linkEndText(end)}`;
 };
 
+/** Pulls the plug in this receptacle: its cable then hangs from its far end, or is out when it hung already. */
 function unplug(fleet: SimulatedFleet, end: LinkEnd): Acted {
   if (isFree(fleet, end)) return nothingIn(end);
-  const { cables, hanging, far } = withCableOut(fleet, end);
-  const text =
-    far === undefined
-      ? `took the cable out of ${linkEndText(end)}`
-      : `unplugged ${linkEndText(end)}; the cable hangs from ${linkEndText(far)}`;
-  return { kind: 'done', fleet: { ...fleet, cables, hanging }, text };
+  const cable = cableAt(fleet.cables, end);
+  const far = farEnd(fleet.cables, end);
+  if (cable === undefined || far === undefined) {
+    const hanging = fleet.hanging.filter((one) => !isSameEnd(one.end, end));
+    return { kind: 'done', fleet: { ...fleet, hanging }, text: `took the cable out of ${linkEndText(end)}` };
+  }
+  const { ends: _, ...rest } = cable;
+  const cables = fleet.cables.filter((one) => one !== cable);
+  const text = `unplugged ${linkEndText(end)}; the cable hangs from ${linkEndText(far)}`;
+  return { kind: 'done', fleet: { ...fleet, cables, hanging: [...fleet.hanging, { ...rest, end: far }] }, text };
 }
 
 function plugHanging(fleet: SimulatedFleet, from: LinkEnd, into: LinkEnd): Acted {

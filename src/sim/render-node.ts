@@ -6,9 +6,9 @@ import { dataFile, type NodeFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
 import { isPortActive, isPortDead, rdmaDevice, rdmaReceptacles } from './model/rdma.ts';
 import { seededUuid } from './model/seed.ts';
+import { routesPath, routesText } from './tools/ifconfig.ts';
 import { rdmaKernelFiles } from './tools/io-registry.ts';
 import { tools } from './tools/registry.ts';
-import { routesPath, routesText } from './tools/routes.ts';
 import type { View } from './tools/tool.ts';
 import { seenCopy, toolFiles } from './tools/tool-script.ts';
 

@@ -1,15 +1,5 @@
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
-import {
-  type Cable,
-  cableAt,
-  farEnd,
-  isFree,
-  isSameEnd,
-  plugged,
-  withoutCable,
-  withSpeed,
-  withSwap,
-} from '../model/cables.ts';
+import { type Cable, cableAt, farEnd, isFree, isSameEnd, plugged, withSwap } from '../model/cables.ts';
 import { linkSpeed, macNamed, type SimulatedFleet, withMac } from '../model/fleet.ts';
 import { isBridged } from '../model/interfaces.ts';
 import { strangerLike } from '../simulate-fleet.ts';
@@ -21,6 +11,13 @@ const cablesOf = ({ cables, hanging }: SimulatedFleet): unknown => [
   hanging.map(({ end }) => linkEndText(end)).sort(),
 ];
 
+/** A fault of what is plugged in where. */
+const defineCabling = <T>(...[summary, aim, change]: Parameters<typeof defineFault<T>>): Fault =>
+  defineFault(summary, aim, change, cablesOf);
+
+const withoutCable = (cables: readonly Cable[], end: LinkEnd): readonly Cable[] =>
+  cables.filter((cable) => !cable.ends.some((one) => isSameEnd(one, end)));
+
 const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet => ({
   ...fleet,
   cables: [...fleet.cables, { ends, gigabitsPerSecond: 80 }],
@@ -28,22 +25,17 @@ const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet =
 
 /** A dock at this end of a cable. */
 const defineDock = (summary: string, isBlind: boolean): Fault =>
-  defineFault(
-    summary,
-    aims.cable,
-    (fleet, end) => {
-      const cable = cableAt(fleet.cables, end);
-      if (cable?.dock !== undefined) return 'a dock stands between already';
-      const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, dock: { at: end, isBlind } } : one));
-      return { ...fleet, cables };
-    },
-    cablesOf,
-  );
+  defineCabling(summary, aims.cable, (fleet, end) => {
+    const cable = cableAt(fleet.cables, end);
+    if (cable?.dock !== undefined) return 'a dock stands between already';
+    const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, dock: { at: end, isBlind } } : one));
+    return { ...fleet, cables };
+  });
 
 /** What is wrong with the cables, and with what they carry. */
 export const cableFaults = {
   /** A cable that no file declares, between two free receptacles. */
-  'cable-extra': defineFault(
+  'cable-extra': defineCabling(
     'one more cable, between two free receptacles, that the file does not declare',
     aims.freePair,
     (fleet, [one, other]) => {
@@ -51,11 +43,10 @@ export const cableFaults = {
       if (taken !== undefined) return `${linkEndText(taken)} is not free`;
       return isSameEnd(one, other) ? 'both ends are the same receptacle' : withCable(fleet, [one, other]);
     },
-    cablesOf,
   ),
 
   /** A second cable between two Macs that one cable joins already. */
-  'cable-doubled': defineFault(
+  'cable-doubled': defineCabling(
     'a second cable between the same two Macs, in their last free receptacles',
     aims.cable,
     (fleet, end) => {
@@ -64,11 +55,10 @@ export const cableFaults = {
       if (one === undefined || other === undefined) return 'one of the two Macs has no free receptacle';
       return isSameEnd(one, other) ? 'it has one free receptacle only' : withCable(fleet, [one, other]);
     },
-    cablesOf,
   ),
 
   /** A cable that ends in a Mac which is not in the file. */
-  'cable-foreign': defineFault(
+  'cable-foreign': defineCabling(
     'the cable in this receptacle goes to a Mac that is not in the file',
     aims.receptacle,
     (fleet, end) => {
@@ -79,7 +69,6 @@ export const cableFaults = {
       const free = { ...fleet, cables: withoutCable(fleet.cables, end), strangers: [...fleet.strangers, stranger] };
       return withCable(free, [end, far]);
     },
-    cablesOf,
   ),
 
   /** A dock at this end of a cable: the peer is seen one level deeper from here, directly from the other end. */
@@ -89,7 +78,7 @@ export const cableFaults = {
   'hub-hides-peer': defineDock('a dock stands between: this end sees the dock and no Mac', true),
 
   /** Somebody put two cable ends into each other's receptacles. */
-  'cable-swapped': defineFault(
+  'cable-swapped': defineCabling(
     'two cable ends are exchanged: both receptacles see the wrong neighbour',
     aims.twoReceptacles,
     (fleet, [one, other]) => {
@@ -100,29 +89,22 @@ export const cableFaults = {
         return 'it is one and the same cable';
       return { ...fleet, cables: withSwap(fleet, one, other).cables };
     },
-    cablesOf,
   ),
 
   /** A cable is out at both of its ends. */
-  'cable-missing': defineFault(
+  'cable-missing': defineCabling(
     'the cable is not plugged in: both receptacles are free',
     aims.cable,
     (fleet, end) => ({ ...fleet, cables: withoutCable(fleet.cables, end) }),
-    cablesOf,
   ),
 
   /** A Thunderbolt 4 cable instead of a Thunderbolt 5 one. */
-  'cable-40g': defineFault(
-    'the cable is an older one: both ends link at 40 Gb/s',
-    aims.cable,
-    (fleet, end) => {
-      const cable = cableAt(fleet.cables, end);
-      return cable === undefined || linkSpeed(fleet, cable) === 40
-        ? 'the link runs at 40 Gb/s already'
-        : { ...fleet, cables: withSpeed(fleet.cables, end, 40) };
-    },
-    cablesOf,
-  ),
+  'cable-40g': defineCabling('the cable is an older one: both ends link at 40 Gb/s', aims.cable, (fleet, end) => {
+    const cable = cableAt(fleet.cables, end);
+    if (cable === undefined || linkSpeed(fleet, cable) === 40) return 'the link runs at 40 Gb/s already';
+    const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, gigabitsPerSecond: 40 } : one));
+    return { ...fleet, cables };
+  }),
 
   /** The interface has lost its IPv4 address, and with it the IPv4-mapped GID. */
   'gid-missing': defineFault(

@@ -50,18 +50,6 @@ export function farEnd(cables: readonly Cable[], end: LinkEnd): LinkEnd | undefi
   return cableAt(cables, end)?.ends.find((one) => !isSameEnd(one, end));
 }
 
-/** Pulls the cable of this receptacle out at both ends. */
-export const withoutCable = (cables: readonly Cable[], end: LinkEnd): readonly Cable[] =>
-  cables.filter((cable) => !cable.ends.some((one) => isSameEnd(one, end)));
-
-/** Replaces the cable of this receptacle by a slower or faster one. */
-export const withSpeed = (
-  cables: readonly Cable[],
-  end: LinkEnd,
-  gigabitsPerSecond: Cable['gigabitsPerSecond'],
-): readonly Cable[] =>
-  cables.map((cable) => (cable.ends.some((one) => isSameEnd(one, end)) ? { ...cable, gigabitsPerSecond } : cable));
-
 /** Exchanges what is plugged into two receptacles; an empty one becomes the place of the other's cable. */
 export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: LinkEnd): Cabling {
   const moved = (end: LinkEnd): LinkEnd => (isSameEnd(end, one) ? other : isSameEnd(end, other) ? one : end);
@@ -74,16 +62,6 @@ export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: Link
     })),
     hanging: hanging.map((cable) => ({ ...cable, end: moved(cable.end), ...withDock(cable) })),
   };
-}
-
-/** Pulls the plug in this receptacle: its cable then hangs from `far`, or is out when it hung already. */
-export function withCableOut({ cables, hanging }: Cabling, end: LinkEnd): Cabling & { readonly far?: LinkEnd } {
-  const cable = cableAt(cables, end);
-  const far = farEnd(cables, end);
-  if (cable === undefined || far === undefined)
-    return { cables, hanging: hanging.filter((one) => !isSameEnd(one.end, end)) };
-  const { ends: _, ...rest } = cable;
-  return { cables: cables.filter((one) => one !== cable), hanging: [...hanging, { ...rest, end: far }], far };
 }
 
 /** Cables in an order that does not tell in which order they were plugged in, each end first that comes first. */

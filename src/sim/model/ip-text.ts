@@ -9,7 +9,8 @@ export function ipv4Number(text: string): number | undefined {
 export const ipv4Text = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
-const maskNumber = (prefixLength: number): number => 2 ** 32 - 2 ** (32 - prefixLength);
+/** The 32 bits of a mask of this length. */
+export const maskNumber = (prefixLength: number): number => 2 ** 32 - 2 ** (32 - prefixLength);
 
 /** `255.255.255.252`, as networksetup prints a prefix length. */
 export const dottedMask = (prefixLength: number): string => ipv4Text(maskNumber(prefixLength));
@@ -21,13 +22,10 @@ export function maskLength(text: string): number | undefined {
   return number === undefined ? undefined : length;
 }
 
-/** `0xfffffffc`, as ifconfig prints a prefix length. */
-export const hexMask = (prefixLength: number): string => `0x${maskNumber(prefixLength).toString(16).padStart(8, '0')}`;
-
-/** The last address of the network. */
-export function broadcastOf(address: string, prefixLength: number): string {
+/** The first address of the network of this one, as a number, and how many addresses it has. */
+export function networkOf(address: string, prefixLength: number): { readonly first: number; readonly size: number } {
   const size = 2 ** (32 - prefixLength);
-  return ipv4Text(Math.floor((ipv4Number(address) ?? 0) / size) * size + size - 1);
+  return { first: Math.floor((ipv4Number(address) ?? 0) / size) * size, size };
 }
 
 /** `fe80::` and these eight octets, without leading zeros and as macOS shortens it. */

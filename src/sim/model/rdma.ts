@@ -1,6 +1,4 @@
 import { type MacState, peerAt, type ReceptacleState, type SimulatedFleet } from './fleet.ts';
-import { isBridged, liveAddress } from './interfaces.ts';
-import { linkLocalText } from './ip-text.ts';
 import { hasRdmaTools } from './macos-builds.ts';
 
 /**
@@ -24,27 +22,6 @@ export const nodeGuid = ({ switchUid }: ReceptacleState): string =>
 export function isPortActive(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean {
   const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
   return isRdmaLive(mac) && peer !== undefined && isRdmaLive(peer.mac);
-}
-
-/** The EUI-64 link-local address of a MAC address: the universal bit turned over, `ff:fe` in the middle. */
-function eui64LinkLocal(macAddress: string): string {
-  const octets = macAddress.split(':').map((octet) => Number.parseInt(octet, 16));
-  const [first = 0, second = 0, third = 0, ...rest] = octets;
-  return linkLocalText([first ^ 2, second, third, 0xff, 0xfe, ...rest]);
-}
-
-/**
- * The GID table of a receptacle's device. The first is made from the MAC address; an IPv4-mapped one is there only
- * while the interface itself has an IPv4 address, and a bridged interface has neither (Apple TN3205).
- */
-export function gidsOf(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): readonly string[] {
-  const first = eui64LinkLocal(receptacle.macAddress);
-  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
-  if (isBridged(mac, receptacle.device) || peer === undefined) return [first];
-  const live = liveAddress(fleet, mac, receptacle);
-  const mapped = live === undefined ? [] : [`::ffff:${live.address}`];
-  const own = receptacle.linkLocal;
-  return receptacle.isMappedGidFirst ? [first, ...mapped, own] : [first, own, ...mapped];
 }
 
 /** Whether nothing comes through this receptacle though everything about it looks well. */

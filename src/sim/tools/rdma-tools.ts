@@ -1,14 +1,8 @@
-import type { ReceptacleState } from '../model/fleet.ts';
+import { peerAt, type ReceptacleState } from '../model/fleet.ts';
+import { isBridged, liveAddress } from '../model/interfaces.ts';
+import { linkLocalText } from '../model/ip-text.ts';
 import { hasRdmaTools } from '../model/macos-builds.ts';
-import {
-  gidsOf,
-  isPortActive,
-  nodeGuid,
-  rdmaDevice,
-  rdmaLimit,
-  rdmaReceptacles,
-  verbsHungPath,
-} from '../model/rdma.ts';
+import { isPortActive, nodeGuid, rdmaDevice, rdmaLimit, rdmaReceptacles, verbsHungPath } from '../model/rdma.ts';
 import { from, lines, type Pattern, type Row, row, type Tool, unconfirmedUsage, usage, type View } from './tool.ts';
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
@@ -17,6 +11,27 @@ const verbose = from.modelled('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt', 
 
 /** `d0b5:e9ab:23cf:ac05`. */
 const grouped = (guid: string): string => (guid.match(/..../g) ?? []).join(':');
+
+/** The EUI-64 link-local address of a MAC address: the universal bit turned over, `ff:fe` in the middle. */
+function eui64LinkLocal(macAddress: string): string {
+  const octets = macAddress.split(':').map((octet) => Number.parseInt(octet, 16));
+  const [first = 0, second = 0, third = 0, ...rest] = octets;
+  return linkLocalText([first ^ 2, second, third, 0xff, 0xfe, ...rest]);
+}
+
+/**
+ * The GID table of a receptacle's device. The first is made from the MAC address; an IPv4-mapped one is there only
+ * while the interface itself has an IPv4 address, and a bridged interface has neither (Apple TN3205).
+ */
+function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly string[] {
+  const first = eui64LinkLocal(receptacle.macAddress);
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  if (isBridged(mac, receptacle.device) || peer === undefined) return [first];
+  const live = liveAddress(fleet, mac, receptacle);
+  const mapped = live === undefined ? [] : [`::ffff:${live.address}`];
+  const own = receptacle.linkLocal;
+  return receptacle.isMappedGidFirst ? [first, ...mapped, own] : [first, own, ...mapped];
+}
 
 function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbose: boolean): string {
   const guid = grouped(nodeGuid(receptacle));
@@ -35,7 +50,7 @@ function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbos
     '\t\t\tgid_tbl_len:\t\t1024',
     '\t\t\tactive_width:\t\t8X (4)',
     '\t\t\tactive_speed:\t\t10.0 Gbps (4)',
-    ...gidsOf(fleet, mac, receptacle).map((gid, index) => `\t\t\tGID[${String(index).padStart(3)}]:\t\t${gid}`),
+    ...gidsOf({ fleet, mac }, receptacle).map((gid, index) => `\t\t\tGID[${String(index).padStart(3)}]:\t\t${gid}`),
   ];
   return lines(
     `hca_id:\t${rdmaDevice(receptacle)}`,

@@ -1,4 +1,4 @@
-import { routesPath } from '../../tools/routes.ts';
+import { routesPath } from '../../tools/ifconfig.ts';
 import { from } from '../../tools/tool.ts';
 import { linkTablePath } from '../launchd-process.ts';
 import { linkNamesPath } from '../link-table.ts';
