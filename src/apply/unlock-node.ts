@@ -8,15 +8,41 @@ import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
 import { bootSessionFact } from '../rack/boot/fact.ts';
 import { read } from '../rack/fact.ts';
-import { type HostKeyTrust, trustFor } from '../remote/keys/host-key-trust.ts';
+import { fetchHostKey } from '../remote/connect.ts';
+import { type HostKeyTrust, type HostKeyVerdict, trustFor } from '../remote/keys/host-key-trust.ts';
 import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-login.ts';
 import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
-import { lookAtHostKey, type ShownKey } from './enroll-node.ts';
 import { observeFleet } from './reach/observe.ts';
 import { interruption, type UseLimits, type Way } from './reach/session.ts';
 import { pause, type RunTiming } from './run-timing.ts';
 
 type OpenWay = Extract<Way, { kind: 'way' }>;
+
+/** The key that a node shows now, and what is to be thought of it. */
+export interface ShownKey {
+  readonly key: HostKey;
+  /** `SHA256:…`. */
+  readonly fingerprint: string;
+  readonly verdict: HostKeyVerdict;
+}
+
+/**
+ * Asks a node for its host key; offers nothing to it.
+ * @throws FleetError with one `ssh/…` code, or `run/interrupted` when the signal ended it
+ */
+export async function lookAtHostKey(way: OpenWay, limits: UseLimits): Promise<ShownKey> {
+  const { deadlineMs, signal, onRemote } = limits;
+  const asked = { deadlineMs, ...given({ signal, onRemote }) };
+  const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
+    (error: unknown) => {
+      // An interrupted attempt says nothing about the node.
+      throw signal?.aborted === true ? new FleetError([interruption(way.target.label)]) : error;
+    },
+  );
+  const verdict = way.trust.judge(Buffer.from(key.base64, 'base64'));
+  onRemote?.({ kind: 'host-key', node: way.target.label, verdict: verdict.kind, fingerprint });
+  return { key, fingerprint, verdict };
+}
 
 /** What answers at the address of a node that cannot be observed. */
 type AtDoor =

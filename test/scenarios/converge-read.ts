@@ -1,5 +1,4 @@
-import { folderSource } from '../../src/cli/sources/byte-source.ts';
-import { readShape } from '../../src/cli/sources/read-shapes.ts';
+import { folderSource, readShape } from '../../src/cli/sources/read-shapes.ts';
 import { readArchive, readFolder } from '../../src/cli/sources/read-sources.ts';
 import { type SettledFleet, settleFleet, settleShapes } from '../../src/desired/settle/settle.ts';
 import { type SourcePlace, sourcesToRead } from '../../src/desired/settle/settle-trees.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { lookAtHostKey } from '../../src/apply/enroll-node.ts';
+import { lookAtHostKey } from '../../src/apply/unlock-node.ts';
 import { connect } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import type { Remote } from '../../src/remote/remote.ts';

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { NodeWay, Way } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -5,6 +6,7 @@ import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
+import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { type HostKeyTrust, trustFor } from '../../remote/keys/host-key-trust.ts';
 import type { Target } from '../../remote/remote.ts';
@@ -12,7 +14,6 @@ import { createReachResolver, localReachEnv, type ReachWish } from '../../remote
 import { parseRunFile, type RunFile, type RunNode, runFileName } from '../../sim/hosts/control/run-folder.ts';
 import { isSameProcess } from '../../sim/hosts/processes.ts';
 import { simFolder } from '../files/places.ts';
-import { requireReadable } from '../sim/sim-control.ts';
 import type { Run } from '../verb.ts';
 import { type OpenedCluster, openLock, simLockPlace } from './open-cluster.ts';
 
@@ -137,3 +138,18 @@ const changedSince = (name: string): FleetError =>
       detail: prose`The simulated fleet has no node ${named(name)}: the cluster file has changed since.`,
     }),
   ]);
+
+/** A folder that is missing is that of a fleet that is not up; of any other nothing is known. @throws FleetError `sim/run-folder` */
+export function requireReadable(folder: string): void {
+  try {
+    readdirSync(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    const why = error instanceof Error ? error.message : String(error);
+    const detail = `${folder} cannot be used: ${why}.`;
+    const hint = 'Set MESHWRIGHT_STATE to a folder that this user can read and write, or unset it.';
+    throw new FleetError([diagnose('sim/run-folder', { detail, hint, subject: namedSubject(folder) })], {
+      cause: error,
+    });
+  }
+}

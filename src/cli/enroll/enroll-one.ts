@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { lookAtHostKey, type ShownKey } from '../../apply/enroll-node.ts';
 import { observeFleet } from '../../apply/reach/observe.ts';
 import { interruption, type LogIn, type Way } from '../../apply/reach/session.ts';
+import { lookAtHostKey, type ShownKey } from '../../apply/unlock-node.ts';
+import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
-import type { HostKey } from '../../model/cluster-lock.ts';
+import type { ClusterLock, HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
 import { identityDigest } from '../../model/facts/mac.ts';
@@ -13,6 +14,7 @@ import { given } from '../../model/given.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import { sudoRule } from '../../node/sudo-answer.ts';
 import { readValue } from '../../rack/fact.ts';
 import { identityFact } from '../../rack/identity/fact.ts';
 import { hardwareDifferences } from '../../rack/identity/identity.ts';
@@ -56,7 +58,7 @@ export interface EnrollOne {
 }
 
 /** A node that has shown its host key, and what follows from the key. */
-export interface Answering {
+interface Answering {
   readonly target: Target;
   readonly address: string;
   readonly shown: ShownKey;
@@ -64,7 +66,7 @@ export interface Answering {
 }
 
 /** Has a node show its host key and goes on with that; who is not reached is unseen. */
-export async function withHostKey(
+async function withHostKey(
   run: Run,
   { subject, ways }: EnrollOne,
   goOn: (answering: Answering) => Promise<Enrolled>,
@@ -212,9 +214,9 @@ async function pin(
 }
 
 /** Why a key is not trusted. */
-export type Refusal = Pick<Enrolled, 'pin' | 'diagnostics'>;
+type Refusal = Pick<Enrolled, 'pin' | 'diagnostics'>;
 
-export const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'refused', diagnostics });
+const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'refused', diagnostics });
 
 async function decide(run: Run, one: EnrollOne, answering: Answering): Promise<Pin | Refusal> {
   const { target, address, shown } = answering;
@@ -229,7 +231,7 @@ async function decide(run: Run, one: EnrollOne, answering: Answering): Promise<P
   if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return 'kept';
   if (verdict.kind === 'accepted' && one.ways.isSimulated) return 'kept';
   if (isReplacing && run.options.yes === true && !isExpected) return refusal(needsExpect(shown, target));
-  const isSure = isExpected || (await askIfPossible(run, question(shown, target)));
+  const isSure = isExpected || (await askIfPossible(run, pinQuestion(shown, target)));
   if (isSure === undefined) return refusal(nobodyThere(shown, target));
   if (!isSure) return { pin: 'declined', diagnostics: [] };
   return isReplacing ? 'replaced' : 'added';
@@ -256,10 +258,10 @@ function nobodyThere({ fingerprint: seen, verdict }: ShownKey, { label }: Target
 }
 
 /** What a person types on a Mac to see the fingerprint of this key of it. */
-export const compareCommand = ({ type }: HostKey): string =>
+const compareCommand = ({ type }: HostKey): string =>
   `ssh-keygen -lf /etc/ssh/ssh_host_${/ed25519|ecdsa|rsa/.exec(type)?.[0] ?? '*'}_key.pub`;
 
-function question({ key, fingerprint: seen, verdict }: ShownKey, target: Target): string {
+function pinQuestion({ key, fingerprint: seen, verdict }: ShownKey, target: Target): string {
   const known = verdict.kind === 'changed' ? [`  known      ${verdict.known.type} ${fingerprint(verdict.known)}`] : [];
   const also =
     verdict.kind === 'accepted' ? [`             the same as in ${verdict.known.file}:${verdict.known.line}`] : [];
@@ -287,14 +289,14 @@ interface AskedMac {
  * Which Mac answers: one that is new under this name, the one that the lock knows, another one than that, or one that
  * cannot be this node, by the file or since it is another node; or it is unknown.
  */
-export type SeenMac =
+type SeenMac =
   | { readonly kind: 'new' | 'same' | 'other'; readonly identity: Digest }
   | { readonly kind: 'impossible'; readonly diagnostic: Diagnostic }
   /** With why it was not reached, if it was not. */
   | { readonly kind: 'unseen'; readonly failures: readonly Diagnostic[] };
 
 /** Asks a node which Mac it is, and holds that against the file and the lock. */
-export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: AskedMac): Promise<SeenMac> {
+async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: AskedMac): Promise<SeenMac> {
   const observation = await observeFleet([{ node: node.name, way }], {
     ...useLimits(run),
     parallel: 1,
@@ -334,8 +336,117 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
 }
 
 /** A Mac that answered and did not say which one it is. */
-export const unseenMac = (name: string): Diagnostic =>
+const unseenMac = (name: string): Diagnostic =>
   diagnose('enroll/mac-unseen', {
     subject: nodeSubject(name),
     detail: prose`${named(name)} did not say which Mac it is, so nothing was written down.`,
   });
+
+/** A node whose Mac is to be another one, and the links of the lock. */
+interface ReplaceOne extends EnrollOne {
+  readonly links: ClusterLock['links'];
+}
+
+/**
+ * Takes the Mac that answers for a node in place of the one that was it: with a yes it is asked which
+ * Mac it is; only when it can be this node, key and rule of sudo are put on it, and its host key and its identity are
+ * written down.
+ */
+export const replaceMac = (run: Run, one: ReplaceOne): Promise<Enrolled> =>
+  withHostKey(run, one, async (answering) => {
+    const refused = await refusalOf(run, one, answering);
+    return refused === undefined ? takeOver(run, one, answering) : { ...answering.seen, ...refused };
+  });
+
+/** Why nothing is done: the key is not the expected one, cannot be read, or the answer was no. */
+async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promise<Refusal | undefined> {
+  const { target, shown } = answering;
+  const problem = keyProblem(run, answering);
+  if (problem !== undefined) return refusal(problem);
+  const isUnnamed = shown.verdict.kind === 'changed' && textOption(run, 'expect') === undefined;
+  if (isUnnamed && run.options.yes === true) return refusal(needsYes(target, shown));
+  const isSure = await askIfPossible(run, replaceQuestion(one, answering));
+  if (isSure === undefined) return refusal(needsYes(target, shown));
+  return isSure ? undefined : { pin: 'declined', diagnostics: [] };
+}
+
+/** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
+function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
+  const detail = prose`Taking the Mac that answers for ${named(label)} in place of the one that was it needs a yes, and its fingerprint.`;
+  const hint = prose`Compare the fingerprint on the new Mac itself, then say which one is right:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
+  return diagnose('cli/needs-yes', { subject: nodeSubject(label), detail, hint });
+}
+
+/** What is known of the old Mac, what answers now, and what will happen. */
+function replaceQuestion({ subject: node, keeper, links }: ReplaceOne, { target, address, shown }: Answering): string {
+  const { verdict } = shown;
+  const pinned = verdict.kind === 'changed' ? [verdict.known] : keeper.pins(address);
+  const pins = pinned.map((key) => `${key.type} ${fingerprint(key)}`);
+  const isKnown = Object.hasOwn(keeper.identities(), node.name);
+  const serial = node.hardware.serial === undefined ? '' : `, serial ${node.hardware.serial} in the file`;
+  const networks = Object.entries(links).flatMap(([link, network]) =>
+    link.split(' <-> ').some((end) => end.startsWith(`${node.name}:`)) ? [`${link}   ${networkText(network)}`] : [],
+  );
+  return [
+    `${node.name} (${address}) is another Mac from now on:`,
+    `  pinned     ${pins.join('\n             ') || `nothing in ${keeper.shown}`}`,
+    `  known      ${isKnown ? 'one Mac' : 'no Mac yet'} by its serial number and hardware UUID${serial}`,
+    `  answers    ${shown.key.type} ${shown.fingerprint}`,
+    `  compare    ${compareCommand(shown.key)} (on the new Mac)`,
+    `  links      ${networks.join('\n             ') || 'none yet'}`,
+    '             keep their networks',
+    'Where they are missing, your key and this rule of sudo are put on it:',
+    `  ${sudoRule(target.user)}`,
+    `Then its host key and which Mac it is go into ${keeper.shown}.`,
+    `Nothing of the old Mac is changed; when it answers as ${node.name} again, that`,
+    'is told as wrong.',
+    'Take this Mac?',
+  ].join('\n');
+}
+
+async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promise<Enrolled> {
+  const { subject: node, keeper, nodes } = one;
+  const { target, address, shown, seen } = answering;
+  const way = trustedWay(target, shown.key, keeper.shown);
+  const about = { node, way, nodes, identities: keeper.identities() };
+  let before: SeenMac | undefined;
+  const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
+    before = await lookAtMac(run, { ...about, ...given({ logIn }) });
+    return problemsOf(node.name, before);
+  };
+  const access = await settleAccess(run, { node, way, isAgreed: true, judge });
+  const told = { ...seen, ...access };
+  // A Mac that was judged before anything was put on it has said it all.
+  if (before !== undefined && problemsOf(node.name, before).length > 0) {
+    return { ...told, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
+  }
+  if (access.login !== 'accepted') return { ...told, pin: 'refused' };
+  const mac = before ?? (await lookAtMac(run, about));
+  if (mac.kind === 'impossible' || mac.kind === 'unseen' || run.signal.aborted) {
+    const why = run.signal.aborted ? [interruption(node.name)] : problemsOf(node.name, mac);
+    const word = mac.kind === 'impossible' ? 'wrong' : 'unseen';
+    return { ...told, pin: 'refused', mac: word, diagnostics: [...access.diagnostics, ...why] };
+  }
+  const pin = pinOf(one, answering);
+  if (pin !== 'kept') await keeper.pin(address, shown.key, true);
+  // What the old Mac shows at FileVault must not be given a password any more.
+  else if (mac.kind !== 'same') await keeper.forgetPreboot(address);
+  if (mac.kind !== 'same') await keeper.recordMac(node.name, mac.identity);
+  return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
+}
+
+function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'kept' | 'added' | 'replaced' {
+  const pins = keeper.pins(address);
+  if (pins.length === 1 && pins[0]?.base64 === shown.key.base64) return 'kept';
+  if (pins.length > 0 || shown.verdict.kind === 'changed') return 'replaced';
+  return shown.verdict.kind === 'accepted' && ways.isSimulated ? 'kept' : 'added';
+}
+
+/** What speaks against taking this Mac as the node. */
+function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
+  if (mac.kind === 'impossible') return [mac.diagnostic];
+  if (mac.kind !== 'unseen') return [];
+  // Who was not let in has said why; whoever answered all the same has not said which Mac it is.
+  const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
+  return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
+}

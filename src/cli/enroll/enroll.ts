@@ -1,23 +1,13 @@
 import { join, resolve } from 'node:path';
-import type { ShownKey } from '../../apply/enroll-node.ts';
-import { interruption, type LogIn } from '../../apply/reach/session.ts';
-import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
-import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
-import { type EnrollCard, enrollCard } from '../../engine/diagnose/enroll-card.ts';
-import type { ClusterLock } from '../../model/cluster-lock.ts';
+import { commandText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { EnrollDocument } from '../../model/documents.generated.ts';
-import { given } from '../../model/given.ts';
 import { nodeName } from '../../model/node.ts';
-import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
-import { mapProse, named, type Part, prose } from '../../model/text/prose.ts';
-import { sudoRule } from '../../node/sudo-answer.ts';
-import { fingerprint } from '../../remote/keys/host-key.ts';
-import { isHost, isTcpPort, isUser, type Target } from '../../remote/remote.ts';
-import { hang } from '../../report/page.ts';
+import { mapProse, type Part, prose } from '../../model/text/prose.ts';
+import { isHost, isTcpPort, isUser } from '../../remote/remote.ts';
 import {
   createLockKeeper,
   type LockKeeper,
@@ -32,24 +22,10 @@ import { namedTargets } from '../cluster/targets.ts';
 import { openWays } from '../cluster/ways.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { findClusterFile } from '../files/places.ts';
-import { askIfPossible } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
-import { type Run, shownWord, textOption, usageError, type VerbBody } from '../verb.ts';
-import { settleAccess, trustedWay } from './enroll-access.ts';
-import {
-  type Answering,
-  compareCommand,
-  type Enrolled,
-  type EnrollOne,
-  enrollOne,
-  keyProblem,
-  lookAtMac,
-  type Refusal,
-  refusal,
-  type SeenMac,
-  unseenMac,
-  withHostKey,
-} from './enroll-one.ts';
+import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
+import { showCards } from './enroll-card.ts';
+import { type Enrolled, type EnrollOne, enrollOne, replaceMac } from './enroll-one.ts';
 
 /** `replace NODE`: the Mac that answers for a node takes the place of the one that was it. */
 export const replace: VerbBody = async (run) => {
@@ -76,115 +52,6 @@ export const replace: VerbBody = async (run) => {
   }
   return code;
 };
-
-/** A node whose Mac is to be another one, and the links of the lock. */
-interface ReplaceOne extends EnrollOne {
-  readonly links: ClusterLock['links'];
-}
-
-/**
- * Takes the Mac that answers for a node in place of the one that was it: with a yes it is asked which
- * Mac it is; only when it can be this node, key and rule of sudo are put on it, and its host key and its identity are
- * written down.
- */
-const replaceMac = (run: Run, one: ReplaceOne): Promise<Enrolled> =>
-  withHostKey(run, one, async (answering) => {
-    const refused = await refusalOf(run, one, answering);
-    return refused === undefined ? takeOver(run, one, answering) : { ...answering.seen, ...refused };
-  });
-
-/** Why nothing is done: the key is not the expected one, cannot be read, or the answer was no. */
-async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promise<Refusal | undefined> {
-  const { target, shown } = answering;
-  const problem = keyProblem(run, answering);
-  if (problem !== undefined) return refusal(problem);
-  const isUnnamed = shown.verdict.kind === 'changed' && textOption(run, 'expect') === undefined;
-  if (isUnnamed && run.options.yes === true) return refusal(needsYes(target, shown));
-  const isSure = await askIfPossible(run, question(one, answering));
-  if (isSure === undefined) return refusal(needsYes(target, shown));
-  return isSure ? undefined : { pin: 'declined', diagnostics: [] };
-}
-
-/** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
-function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
-  const detail = prose`Taking the Mac that answers for ${named(label)} in place of the one that was it needs a yes, and its fingerprint.`;
-  const hint = prose`Compare the fingerprint on the new Mac itself, then say which one is right:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
-  return diagnose('cli/needs-yes', { subject: nodeSubject(label), detail, hint });
-}
-
-/** What is known of the old Mac, what answers now, and what will happen. */
-function question({ subject: node, keeper, links }: ReplaceOne, { target, address, shown }: Answering): string {
-  const { verdict } = shown;
-  const pinned = verdict.kind === 'changed' ? [verdict.known] : keeper.pins(address);
-  const pins = pinned.map((key) => `${key.type} ${fingerprint(key)}`);
-  const isKnown = Object.hasOwn(keeper.identities(), node.name);
-  const serial = node.hardware.serial === undefined ? '' : `, serial ${node.hardware.serial} in the file`;
-  const networks = Object.entries(links).flatMap(([link, network]) =>
-    link.split(' <-> ').some((end) => end.startsWith(`${node.name}:`)) ? [`${link}   ${networkText(network)}`] : [],
-  );
-  return [
-    `${node.name} (${address}) is another Mac from now on:`,
-    `  pinned     ${pins.join('\n             ') || `nothing in ${keeper.shown}`}`,
-    `  known      ${isKnown ? 'one Mac' : 'no Mac yet'} by its serial number and hardware UUID${serial}`,
-    `  answers    ${shown.key.type} ${shown.fingerprint}`,
-    `  compare    ${compareCommand(shown.key)} (on the new Mac)`,
-    `  links      ${networks.join('\n             ') || 'none yet'}`,
-    '             keep their networks',
-    'Where they are missing, your key and this rule of sudo are put on it:',
-    `  ${sudoRule(target.user)}`,
-    `Then its host key and which Mac it is go into ${keeper.shown}.`,
-    `Nothing of the old Mac is changed; when it answers as ${node.name} again, that`,
-    'is told as wrong.',
-    'Take this Mac?',
-  ].join('\n');
-}
-
-async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promise<Enrolled> {
-  const { subject: node, keeper, nodes } = one;
-  const { target, address, shown, seen } = answering;
-  const way = trustedWay(target, shown.key, keeper.shown);
-  const about = { node, way, nodes, identities: keeper.identities() };
-  let before: SeenMac | undefined;
-  const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
-    before = await lookAtMac(run, { ...about, ...given({ logIn }) });
-    return problemsOf(node.name, before);
-  };
-  const access = await settleAccess(run, { node, way, isAgreed: true, judge });
-  const told = { ...seen, ...access };
-  // A Mac that was judged before anything was put on it has said it all.
-  if (before !== undefined && problemsOf(node.name, before).length > 0) {
-    return { ...told, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
-  }
-  if (access.login !== 'accepted') return { ...told, pin: 'refused' };
-  const mac = before ?? (await lookAtMac(run, about));
-  if (mac.kind === 'impossible' || mac.kind === 'unseen' || run.signal.aborted) {
-    const why = run.signal.aborted ? [interruption(node.name)] : problemsOf(node.name, mac);
-    const word = mac.kind === 'impossible' ? 'wrong' : 'unseen';
-    return { ...told, pin: 'refused', mac: word, diagnostics: [...access.diagnostics, ...why] };
-  }
-  const pin = pinOf(one, answering);
-  if (pin !== 'kept') await keeper.pin(address, shown.key, true);
-  // What the old Mac shows at FileVault must not be given a password any more.
-  else if (mac.kind !== 'same') await keeper.forgetPreboot(address);
-  if (mac.kind !== 'same') await keeper.recordMac(node.name, mac.identity);
-  return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
-}
-
-function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'kept' | 'added' | 'replaced' {
-  const pins = keeper.pins(address);
-  if (pins.length === 1 && pins[0]?.base64 === shown.key.base64) return 'kept';
-  if (pins.length > 0 || shown.verdict.kind === 'changed') return 'replaced';
-  return shown.verdict.kind === 'accepted' && ways.isSimulated ? 'kept' : 'added';
-}
-
-/** What speaks against taking this Mac as the node. */
-function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
-  if (mac.kind === 'impossible') return [mac.diagnostic];
-  if (mac.kind !== 'unseen') return [];
-  // Who was not let in has said why; whoever answered all the same has not said which Mac it is.
-  const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
-  return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
-}
 
 /**
  * `enroll`: shows and pins host keys one after another, puts key and sudo rule on Macs that lack them, and sees that
@@ -227,35 +94,6 @@ function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonl
 export function codeForEnrolled(codes: readonly ExitCode[]): ExitCode {
   const isGood = (code: ExitCode): boolean => code === exitCode.done || code === exitCode.handsNeeded;
   return codes.some(isGood) && !codes.every(isGood) ? exitCode.partial : firstOf(codes);
-}
-
-/** Options that mean something to whoever is connected to; a card connects to nobody. */
-const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEnv', 'passwordFile'];
-
-const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
-/** A card is for a page of this width. */
-const pageColumns = 80;
-
-/** `enroll --card`: what a person has to do at each of these Macs, one page each, from the file alone. */
-function showCards(run: Run): ExitCode {
-  const typed = connecting.find((name) => run.own[name] !== undefined);
-  if (typed !== undefined) {
-    throw usageError(`${flagOf(typed)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
-  }
-  const { fleet } = openCluster(run);
-  const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
-  const cards = targetedNodes(run, fleet, words).map((node) => enrollCard(fleet, node));
-  if (run.options.json) {
-    showJson(run.console, { formatVersion: 1, cards: cards.map((card) => enrollCardJson(card, run.console)) });
-    return exitCode.done;
-  }
-  const { isSimulated } = run.console;
-  const columns = Math.min(pageColumns, run.console.columns);
-  // A printer begins a new page at a form feed; a terminal gets a line.
-  const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
-  run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
-  return exitCode.done;
 }
 
 /** How it ended for one node. */
@@ -420,33 +258,3 @@ function addressSubject(run: Run, host: string): DesiredNode {
 
 /** A path of the command line starts in the current folder, not where a file lies; `~/` is expanded once, later. */
 const typedPath = (run: Run, path: string): string => (path.startsWith('~/') ? path : resolve(run.folder, path));
-
-/** The card as a page to print: ASCII, of at most this many columns. */
-export function enrollCardText(
-  { node, host, parts, commands }: EnrollCard,
-  { columns, ...reader }: Reader & { readonly columns: number },
-): string {
-  const lines = parts.flatMap(({ title, steps }) => [
-    '',
-    title,
-    ...steps.flatMap((step) => hang('  [ ] ', proseText(step, reader), columns)),
-  ]);
-  return [
-    `${node}   ${host}`,
-    ...lines,
-    '',
-    'Then on the controller',
-    ...commands.map((command) => `  ${commandText(command, reader)}`),
-    '',
-    'It shows the host key of the Mac; compare it on the Mac itself:',
-    '  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
-    '',
-  ].join('\n');
-}
-
-/** The card as programs read it. */
-const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader) => ({
-  ...card,
-  parts: parts.map(({ title, steps }) => ({ title, steps: steps.map((step) => proseText(step, reader)) })),
-  commands: commands.map((command) => commandText(command, reader)),
-});

@@ -22,8 +22,7 @@ import { prose } from '../../model/text/prose.ts';
 import { jsonEntries } from '../../rack/artifacts/shapes/safetensors.ts';
 import { membersOf } from '../../rack/artifacts/shapes/safetensors-shape.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { type ByteSource, folderSource, urlSource } from '../sources/byte-source.ts';
-import { readShape, readText } from '../sources/read-shapes.ts';
+import { type ByteSource, folderSource, readShape, readText, urlSource } from '../sources/read-shapes.ts';
 import { readArchive } from '../sources/read-sources.ts';
 import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
 

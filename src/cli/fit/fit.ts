@@ -2,24 +2,42 @@ import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { fitMesh } from '../../desired/fit-macs.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import type { FitDocument } from '../../model/documents.generated.ts';
 import {
   canRun,
+  type FitModel,
   type FitShape,
+  type FitVerdict,
+  fitMarks,
   isFullMesh,
   type MacCount,
   type MeshFit,
   type ModelFit,
+  type NodeFit,
   nodeFitJson,
 } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
-import { weightBytes } from '../../model/model-shape.ts';
+import { type ModelShape, weightBytes } from '../../model/model-shape.ts';
 import { linkEndText } from '../../model/node.ts';
 import { modelSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { fitText, modelFitText } from '../../report/fit-text.ts';
+import { bytesText, tokensText } from '../../model/text/units.ts';
+import { nodesText } from '../../report/nodes-text.ts';
+import {
+  counted,
+  fitLines,
+  hang,
+  type Page,
+  type PageInput,
+  padEnd,
+  pageOf,
+  pageText,
+  type Tone,
+} from '../../report/page.ts';
+import { budgetWords } from '../../report/plan/memory-lines.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
@@ -175,4 +193,209 @@ function fitDocument(found: MeshFit, diagnostics: readonly Diagnostic[]): FitDoc
     ...(ring === undefined ? {} : { ring: shapeJson(ring) }),
     diagnostics: diagnosticsJson({ isSimulated: false }, diagnostics),
   };
+}
+
+const verdictWords: Readonly<Record<FitVerdict, string>> = {
+  fits: 'fits',
+  'near-degraded': 'fits, above 60 % of the memory',
+  degraded: 'fits, above 70 % of the memory, where meshes become slow',
+  tight: 'is tight: above 90 % of what the GPU may use',
+  'does-not-fit': 'does not fit',
+};
+
+/** Whether a model fits on these Macs, its bytes on each of them beside the marks, and what would do otherwise. */
+function modelFitText(fit: ModelFit, input: PageInput): string {
+  const page = pageOf(input);
+  const advice = fit.advice === undefined ? [] : [fitLines(fit.advice, page.columns)];
+  const blocks = [headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), ...advice];
+  return pageText(blocks);
+}
+
+function headLines(fit: ModelFit, page: Page): readonly string[] {
+  const { model, verdict, problems, nodes } = fit;
+  const on = nodesText(nodes.map(({ node }) => node));
+  const verdictText = problems.length > 0 ? 'cannot run this way' : verdictWords[verdict];
+  const tone: Tone = canRun(fit) ? (verdict === 'fits' ? 'good' : 'warn') : 'bad';
+  const wish = [
+    `${tokensText(fit.contextTokens)} of context`,
+    `${counted(fit.parallel, 'request')} at once`,
+    fit.sharding === undefined ? driverText(fit) : `${driverText(fit)}, ${fit.sharding}`,
+  ];
+  return [
+    ...fitLines(escapeText(`${model} on ${on} ${verdictText}.`), page.columns).map((line) => page.paint(tone, line)),
+    ...[...problems, ...fit.doubts, ...(fit.pace === undefined ? [] : [fit.pace])].flatMap((problem) =>
+      fitLines(problem, page.columns),
+    ),
+    ...fitLines(`${shapeText(fit.shape)}; ${wish.join('; ')}.`, page.columns),
+  ];
+}
+
+const driverText = ({ driver, mlxLm }: ModelFit): string =>
+  mlxLm === undefined ? driver : `mlx-lm ${mlxLm.version}${mlxLm.isAssumed ? ' (assumed)' : ''}`;
+
+function shapeText(shape: ModelShape): string {
+  const { architecture, layers, attention, heads, kvHeads } = shape;
+  const kinds = attention.kind === 'mla' ? `${heads} heads, MLA` : `${heads} heads over ${kvHeads}`;
+  return `${architecture}, ${counted(layers.length, 'layer')}, ${kinds}, ${bytesText(weightBytes(shape))} of weights`;
+}
+
+/** Nodes whose numbers are all the same. */
+function groupNodes(nodes: readonly NodeFit[]): readonly (readonly NodeFit[])[] {
+  const groups = new Map<string, readonly NodeFit[]>();
+  for (const one of nodes) {
+    const { node: _, shares, ...rest } = one;
+    const key = JSON.stringify({ ...rest, shares: shares.map(({ rank: __, ...share }) => share) });
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()];
+}
+
+function nodeLines(nodes: readonly NodeFit[], page: Page): readonly string[] {
+  const [first] = nodes;
+  if (first === undefined) return [];
+  const { needBytes, budget, memoryBytes = 0, shares, unknown } = first;
+  const room = budget?.bytes ?? 0;
+  const mine = shares.at(-1);
+  const beside = shares.slice(0, -1).map(({ placement, need }) => `${placement} ${bytesText(need.total)}`);
+  const also = [...beside, ...unknown.map((placement) => `${placement}, whose memory nobody knows`)];
+  const each = nodes.length > 1 ? ' each' : '';
+  return [
+    page.paint('strong', `${nodesText(nodes.map(({ node }) => node))}${each}`),
+    ...(mine === undefined ? [] : hang('  needs   ', needParts(mine.need), page.columns)),
+    ...(also.length === 0 ? [] : hang('  beside  ', also.join(', '), page.columns)),
+    ...hang(
+      '  uses    ',
+      `${bytesText(needBytes)} of ${bytesText(room)}, ${percent(needBytes, room)} of what the GPU may use (${sourceOf(first)})`,
+      page.columns,
+    ),
+    ...hang('  marks   ', marksText(memoryBytes, room), page.columns),
+    `  ${bar({ needBytes, room, memoryBytes }, page)}`,
+  ];
+}
+
+const sourceOf = ({ budget }: NodeFit): string => budgetWords[budget?.kind ?? 'assumed'];
+
+const percent = (part: number, whole: number): string => (whole === 0 ? '?' : `${Math.round((100 * part) / whole)} %`);
+
+function needParts({
+  weights,
+  cache,
+  compute,
+  promptCache,
+  loading,
+  process,
+  total,
+}: NodeFit['shares'][number]['need']): string {
+  const later = cache + compute + promptCache;
+  const parts =
+    loading > later
+      ? [`loading ${bytesText(loading)}`]
+      : [`cache ${bytesText(cache)}`, `computing ${bytesText(compute + promptCache)}`];
+  return `weights ${bytesText(weights)}, ${parts.join(', ')}, process ${bytesText(process)}: ${bytesText(total)}`;
+}
+
+const marksText = (memory: number, room: number): string =>
+  `60 % of the memory ${bytesText(fitMarks.nearDegraded * memory)}, 70 % ${bytesText(fitMarks.degraded * memory)}, 90 % of the GPU ${bytesText(fitMarks.tight * room)}`;
+
+interface Bar {
+  readonly needBytes: number;
+  readonly room: number;
+  readonly memoryBytes: number;
+}
+
+/** The memory as a bar with the three marks; the end is all of it, and what is too much ends with `>`. */
+function bar({ needBytes, room, memoryBytes }: Bar, page: Page): string {
+  const width = Math.min(60, page.columns - 6);
+  const at = (bytes: number): number => Math.round((width * bytes) / Math.max(1, memoryBytes));
+  const marks = [fitMarks.nearDegraded * memoryBytes, fitMarks.degraded * memoryBytes, fitMarks.tight * room].map(at);
+  const filled = at(needBytes);
+  const cells = Array.from({ length: width }, (_, cell) => {
+    if (marks.includes(cell)) return '|';
+    return cell < filled ? '#' : '.';
+  });
+  return `[${cells.join('')}]${filled > width ? '>' : ''}`;
+}
+
+/** Whether the Macs can be fully meshed, which of them otherwise, and the cables as `cluster.yaml` has them. */
+function fitText(fit: MeshFit, input: PageInput): string {
+  const page = pageOf(input);
+  const fits = isFullMesh(fit);
+  const blocks = [
+    answerLines(fit, page),
+    modelLines(fit.models, page),
+    ...(fit.mesh === undefined ? [] : [linkLines('Cables of the full mesh', fit.mesh, page)]),
+    ...(fits || fit.ring === undefined ? [] : [linkLines('Cables of the ring', fit.ring, page)]),
+  ];
+  return pageText(blocks);
+}
+
+/** `10 cables, 4 receptacles in each Mac`. */
+const needText = ({ links, receptaclesEach }: FitShape): string =>
+  `${counted(links.length, 'cable')}, ${counted(receptaclesEach, 'receptacle')} in each Mac`;
+
+const macsText = ({ macs }: FitShape): string => macs.map(({ model, count }) => `${count} x ${model}`).join(', ');
+
+function answerLines(fit: MeshFit, page: Page): readonly string[] {
+  const { asked, mesh, ring } = fit;
+  const fitted = (tone: 'good' | 'bad', text: string): readonly string[] =>
+    fitLines(text, page.columns).map((line) => page.paint(tone, line));
+  if (mesh !== undefined && isFullMesh(fit)) {
+    return fitted('good', `A full mesh of all ${asked} Macs fits: ${needText(mesh)}.`);
+  }
+  const largest =
+    mesh === undefined
+      ? 'No two of them can have RDMA.'
+      : `The largest full mesh has ${mesh.size}: ${macsText(mesh)}; ${needText(mesh)}.`;
+  const round = ring === undefined ? '' : `A ring of ${ringSizeText(ring, asked)} fits: ${needText(ring)}.`;
+  const carries = ring === undefined ? '' : 'A ring carries pipeline sharding; tensor sharding needs a full mesh.';
+  return [
+    ...fitted('bad', `A full mesh of all ${asked} Macs does not fit: ${reasonText(fit)}.`),
+    ...[largest, round, carries].filter((text) => text !== '').flatMap((text) => fitLines(text, page.columns)),
+  ];
+}
+
+const reasonText = ({ asked, models }: MeshFit): string =>
+  models.some(({ thunderbolt }) => thunderbolt === 4)
+    ? 'Thunderbolt 4 carries no RDMA'
+    : `it needs ${asked - 1} receptacles in each`;
+
+const ringSizeText = (ring: FitShape, asked: number): string =>
+  ring.size === asked ? `all ${asked}` : `${ring.size} (${macsText(ring)})`;
+
+/** How many Macs a full mesh can have in which these take part. */
+function reachText({ thunderbolt, receptacles, doubtful }: FitModel): string {
+  if (thunderbolt === 4) return 'never: Thunderbolt 4';
+  const careful = receptacles - doubtful.length + 1;
+  return doubtful.length === 0
+    ? `${careful}`
+    : `${careful}, with receptacle ${doubtful.join(', ')}: ${receptacles + 1}`;
+}
+
+const titles = ['Macs', 'model', 'what it is', 'receptacles', 'full mesh up to'] as const;
+const margin = '  ';
+
+/** One line per model, or where the page is too narrow for a table a few. */
+function modelLines(models: readonly FitModel[], page: Page): readonly string[] {
+  const rows = models.map((one) => [`${one.count}`, one.model, one.name, `${one.receptacles}`, reachText(one)]);
+  const widths = titles.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)));
+  const lineOf = (cells: readonly string[]): string =>
+    `${margin}${cells.map((cell, index) => padEnd(cell, widths[index] ?? 0)).join(margin)}`.trimEnd();
+  const lines = [titles, ...rows].map(lineOf);
+  if (lines.every((line) => line.length <= page.columns)) {
+    return lines.map((line, index) => (index === 0 ? page.paint('strong', line) : line));
+  }
+  const texts = rows.map((row) => titles.map((title, index) => `${title} ${row[index] ?? ''}`).join(', '));
+  return texts.flatMap((text) => fitLines(text, page.columns));
+}
+
+/** Never broken, whatever the page: these lines are for copying. */
+function linkLines(title: string, { links }: FitShape, page: Page): readonly string[] {
+  const head = `${title}; put the names of your nodes in:`;
+  return [
+    ...fitLines(head, page.columns).map((line) => page.paint('strong', line)),
+    '',
+    'thunderbolt:',
+    '  links:',
+    ...links.map(([a, b]) => `    - ${linkEndText(a)} <-> ${linkEndText(b)}`),
+  ];
 }

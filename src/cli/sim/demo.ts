@@ -7,7 +7,7 @@ import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { cannotWrite } from '../files/write-file.ts';
 import { outputWritten } from '../terminal/console.ts';
 import { type Run, shownWord, type VerbBody } from '../verb.ts';
-import { selfEntry } from './sim-control.ts';
+import { selfEntry } from './sim.ts';
 import { prepareDemo } from './sim-example.ts';
 
 function makeFolder(): string {

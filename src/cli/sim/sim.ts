@@ -1,35 +1,29 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { SimFleet } from '../../model/documents.generated.ts';
+import type { SimFleet, SimPower } from '../../model/documents.generated.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { counted } from '../../report/page.ts';
 import { type FaultName, faultNames, faults } from '../../sim/faults/faults.ts';
 import { handsForms, isHandsForm, isHandsVerb } from '../../sim/hands.ts';
 import { requirePrograms } from '../../sim/hosts/base-tools/all-base-tools.ts';
+import { askControl, type ControlRequest } from '../../sim/hosts/control/control.ts';
 import { forgetState, type RunFile, readRun } from '../../sim/hosts/control/run-folder.ts';
 import { startSupervisor, stopSupervisor } from '../../sim/hosts/control/supervisor.ts';
 import { requireClusterFile, simLockPlace } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { requireReadable } from '../cluster/ways.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { simFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
 import { cannotWrite, replaceFile } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import {
-  askFaults,
-  askHands,
-  askPower,
-  askPowerOn,
-  type NodePower,
-  requireReadable,
-  requireRun,
-  selfEntry,
-} from './sim-control.ts';
 import { fleetFileName } from './sim-serve.ts';
 
 /** `sim hands`: somebody goes to the simulated rack and does what a work list asks for, or moves the plugs as told. */
@@ -118,7 +112,7 @@ function checkFault(words: readonly string[]): void {
 const isFaultName = (name: string): name is FaultName => faultNames.some((one) => one === name);
 
 /** The faults in force, one per line. */
-export const faultsText = (active: readonly string[]): string =>
+const faultsText = (active: readonly string[]): string =>
   active.length === 0
     ? 'No faults: the simulated rack is as the file says.\n'
     : `Simulated faults in force:\n${active.map((one) => `  ${one}\n`).join('')}`;
@@ -263,3 +257,71 @@ const simJson = (state: SimFleet['state'], runFile: RunFile, power?: NodePower) 
     ]),
   ),
 });
+
+const controlDeadlineMs = 10_000;
+/** Whoever presses a button waits until the Mac has started. */
+const buttonDeadlineMs = 300_000;
+
+/** The simulated fleet of the cluster file, which answers. @throws FleetError `sim/not-running`, `sim/run-folder` */
+async function requireRun(run: Run): Promise<RunFile> {
+  const folder = simFolder(run.env, requireClusterFile(run));
+  const state = await readRun(folder);
+  if (state.kind === 'live') return state.run;
+  requireReadable(folder);
+  throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
+}
+
+/** Faults in force as the simulator tells them, each in words: `cable-missing studio-1:2`. */
+export async function askFaults(runFile: RunFile, request: ControlRequest): Promise<readonly string[]> {
+  const { faults } = (await ask(runFile, request, buttonDeadlineMs)) as { faults: readonly { text: string }[] };
+  return faults.map((one) => one.text);
+}
+
+/**
+ * What the simulated hands did, in sentences without a full stop, and the faults that are left: with words what these
+ * say, without any all that there is to do. @throws FleetError `sim/impossible-act`
+ */
+async function askHands(
+  runFile: RunFile,
+  words: readonly string[],
+): Promise<{ readonly done: readonly string[]; readonly faults: readonly string[] }> {
+  const request: ControlRequest = words.length === 0 ? { ask: 'hands' } : { ask: 'act', words };
+  const answer = await ask(runFile, request, buttonDeadlineMs);
+  const { done, faults } = answer as { done: readonly string[]; faults: readonly { text: string }[] };
+  return { done, faults: faults.map((one) => one.text) };
+}
+
+/** The power of each node, by name. */
+type NodePower = SimPower['power'];
+
+/** Presses the buttons of these nodes; whether each is up then, by name. @throws FleetError `sim/unknown-node` */
+async function askPowerOn(runFile: RunFile, nodes: readonly string[]): Promise<NodePower> {
+  const answer = await ask(runFile, { ask: 'power-on', words: nodes }, buttonDeadlineMs);
+  return (answer as { power: NodePower }).power;
+}
+
+/** The power of every node. */
+async function askPower(runFile: RunFile): Promise<NodePower> {
+  const answer = await ask(runFile, { ask: 'status' });
+  return (answer as { power: NodePower }).power;
+}
+
+async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = controlDeadlineMs): Promise<unknown> {
+  const answer = await askControl(runFile.controlSocket, request, deadlineMs);
+  if (answer === undefined) {
+    throw new FleetError([diagnose('sim/no-answer', { detail: 'The simulator runs, but does not answer.' })]);
+  }
+  if (answer.ok) return answer.value;
+  const [first, ...others] = answer.diagnostics as readonly Diagnostic[];
+  throw new FleetError([
+    first ?? diagnose('sim/no-answer', { detail: 'The simulator refused without a reason.' }),
+    ...others,
+  ]);
+}
+
+/** The file that was started as `meshwright`. */
+export function selfEntry(): string {
+  const entry = process.argv[1];
+  if (entry === undefined) throw new Error('this process has no entry file');
+  return entry;
+}

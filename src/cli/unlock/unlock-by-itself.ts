@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ShownKey } from '../../apply/enroll-node.ts';
 import { interruption } from '../../apply/reach/session.ts';
 import {
   lookAtDoor,
   type NodeUnlock,
+  type ShownKey,
   trustIn,
   type UnlockAttempts,
   type Unlocked,

@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
-import type { ShownKey } from '../../apply/enroll-node.ts';
 import { observeFleet } from '../../apply/reach/observe.ts';
 import { interruption, type Way } from '../../apply/reach/session.ts';
-import { keyIfLocked, trustIn, unlockNode } from '../../apply/unlock-node.ts';
+import { keyIfLocked, type ShownKey, trustIn, unlockNode } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askFaults } from '../../../../src/cli/sim/sim-control.ts';
+import { askFaults } from '../../../../src/cli/sim/sim.ts';
 import type { RunFile } from '../../../../src/sim/hosts/control/run-folder.ts';
 
 describe('a question to the simulator', () => {

@@ -4,8 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ByteSource, folderSource, nextAddress, urlSource } from '../../../../src/cli/sources/byte-source.ts';
-import { readShape } from '../../../../src/cli/sources/read-shapes.ts';
+import {
+  type ByteSource,
+  folderSource,
+  nextAddress,
+  readShape,
+  urlSource,
+} from '../../../../src/cli/sources/read-shapes.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../../rack/artifacts/shapes/headers.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'mw-shape-'));

@@ -1,4 +1,5 @@
 import { needsRdma } from '../../desired/layouts.ts';
+import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
@@ -7,9 +8,15 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { placeWords } from '../../rack/cabling/receptacle-view.ts';
 import { compareVersions, isRdmaInSettings } from '../../rack/macos/macos.ts';
 import { recoveryKeys, settingsKeys } from '../../rack/rdma/rdma-switch-steps.ts';
+import { hang } from '../../report/page.ts';
+import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
+import { namedTargets } from '../cluster/targets.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { showJson } from '../terminal/console.ts';
+import { type Run, usageError } from '../verb.ts';
 
 /** What a person has to do at one Mac before it can be enrolled, all of it from the file. */
-export interface EnrollCard {
+interface EnrollCard {
   readonly node: string;
   readonly host: string;
   /** Absent when the file leaves the account to the ssh configuration. */
@@ -20,7 +27,7 @@ export interface EnrollCard {
 }
 
 /** A heading with what is to be done, in this order. */
-export interface CardPart {
+interface CardPart {
   readonly title: string;
   readonly steps: readonly Prose[];
 }
@@ -146,4 +153,63 @@ export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard =
   ...given({ user: node.user }),
   parts: [setUpPart(fleet, node), networkPart(node), ...rdmaPart(fleet, node), ...cablePart(fleet, node)],
   commands: [meshwright('enroll', node.name), meshwright('doctor', node.name), meshwright('apply', node.name)],
+});
+
+/** Options that mean something to whoever is connected to; a card connects to nobody. */
+const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEnv', 'passwordFile'];
+
+const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** A card is for a page of this width. */
+const pageColumns = 80;
+
+/** `enroll --card`: what a person has to do at each of these Macs, one page each, from the file alone. */
+export function showCards(run: Run): ExitCode {
+  const typed = connecting.find((name) => run.own[name] !== undefined);
+  if (typed !== undefined) {
+    throw usageError(`${flagOf(typed)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
+  }
+  const { fleet } = openCluster(run);
+  const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
+  const cards = targetedNodes(run, fleet, words).map((node) => enrollCard(fleet, node));
+  if (run.options.json) {
+    showJson(run.console, { formatVersion: 1, cards: cards.map((card) => enrollCardJson(card, run.console)) });
+    return exitCode.done;
+  }
+  const { isSimulated } = run.console;
+  const columns = Math.min(pageColumns, run.console.columns);
+  // A printer begins a new page at a form feed; a terminal gets a line.
+  const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
+  run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
+  return exitCode.done;
+}
+
+/** The card as a page to print: ASCII, of at most this many columns. */
+export function enrollCardText(
+  { node, host, parts, commands }: EnrollCard,
+  { columns, ...reader }: Reader & { readonly columns: number },
+): string {
+  const lines = parts.flatMap(({ title, steps }) => [
+    '',
+    title,
+    ...steps.flatMap((step) => hang('  [ ] ', proseText(step, reader), columns)),
+  ]);
+  return [
+    `${node}   ${host}`,
+    ...lines,
+    '',
+    'Then on the controller',
+    ...commands.map((command) => `  ${commandText(command, reader)}`),
+    '',
+    'It shows the host key of the Mac; compare it on the Mac itself:',
+    '  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
+    '',
+  ].join('\n');
+}
+
+/** The card as programs read it. */
+const enrollCardJson = ({ parts, commands, ...card }: EnrollCard, reader: Reader) => ({
+  ...card,
+  parts: parts.map(({ title, steps }) => ({ title, steps: steps.map((step) => proseText(step, reader)) })),
+  commands: commands.map((command) => commandText(command, reader)),
 });
