@@ -1,32 +1,18 @@
+import { canonicalAddress } from '../desired/addresses.ts';
 import { didYouMean, listText } from '../desired/did-you-mean.ts';
 import { pointerTo } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { groupBy } from '../model/lists.ts';
+import { upperFirst } from '../model/text/prose.ts';
 import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
-import {
-  type CompiledSchema,
-  type Context,
-  capital,
-  descriptionOf,
-  exampleOf,
-  keysOf,
-  namesOf,
-  type PlacedValue,
-  partBelow,
-  placed,
-  rootPart,
-  type SchemaError,
-  type SchemaPart,
-  schemaFor,
-  sectionsWithKey,
-  shownValue,
-} from './schema-context.ts';
-import { pointerText, type Span, spanOf } from './source-map.ts';
+import { lastKey, pointerText, type Span, spanOf } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
 /** Everything in which a document differs from its schema; keys that one section lacks are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
-  if (compiled.validate(boundedValue(compiled.schema, document.value))) return [];
+  if (compiled.validate(bounded(compiled.schema, resolved(compiled.schema, compiled.schema), document.value)))
+    return [];
   const errors = compiled.validate.errors ?? [];
   const chosen = new Set(errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath));
   const missing = missingBySection(compiled.schema, errors);
@@ -36,27 +22,24 @@ export function schemaProblems(compiled: CompiledSchema, document: ReadDocument)
     .flatMap((error): readonly Problem[] => {
       const split = error.keyword === 'pattern' ? splits.get(error.instancePath) : undefined;
       if (split !== undefined) return [splitModel(split)];
-      const part = schemaFor(compiled.schema, error.instancePath);
-      const context: Context = { schema: compiled.schema, document, error, part };
+      const context = contextOf(compiled.schema, document, error);
       if (error.keyword !== 'required') return [problemOf(context)];
-      const keys = missing.get(error.instancePath) ?? [];
-      return keys[0] === missingIn(error) ? [missingKeys(context, keys)] : [];
+      const lacks = missing.get(error.instancePath) ?? [];
+      return lacks[0] === error ? [missingKeys(context, lacks.map(missingIn))] : [];
     });
 }
 
 const missingIn = (error: SchemaError): string => String(error.params['missingProperty']);
 
 /** The keys that each section lacks, without those that are there and only run into their value. */
-function missingBySection(schema: unknown, errors: readonly SchemaError[]): ReadonlyMap<string, readonly string[]> {
-  const bySection = new Map<string, string[]>();
+function missingBySection(
+  schema: unknown,
+  errors: readonly SchemaError[],
+): ReadonlyMap<string, readonly SchemaError[]> {
   const glued = new Set(errors.flatMap((error) => gluedKeyOf(schema, error)));
-  for (const error of errors.filter(({ keyword }) => keyword === 'required')) {
-    if (glued.has(pointerTo(error.instancePath, missingIn(error)))) continue;
-    const keys = bySection.get(error.instancePath);
-    if (keys === undefined) bySection.set(error.instancePath, [missingIn(error)]);
-    else keys.push(missingIn(error));
-  }
-  return bySection;
+  const isMissing = (error: SchemaError): boolean =>
+    error.keyword === 'required' && !glued.has(pointerTo(error.instancePath, missingIn(error)));
+  return groupBy(errors.filter(isMissing), (error) => error.instancePath);
 }
 
 function gluedKeyOf(schema: unknown, { keyword, params, instancePath }: SchemaError): readonly string[] {
@@ -79,7 +62,7 @@ function problemOf(context: Context): Problem {
     case 'propertyNames':
       return badName(context);
     case 'type':
-      return typeProblem(placed(context), context.error, shownValue(context));
+      return typeProblem(context);
     case 'const':
     case 'enum':
     case 'oneOf':
@@ -99,8 +82,6 @@ const unknownKeysAtMost = 1_024;
  * breaks a limit still does: validators gather errors in a time that grows with the square of their number. Keys that
  * the schema knows always stay.
  */
-const boundedValue = (schema: unknown, value: unknown): unknown => bounded(schema, rootPart(schema), value);
-
 function bounded(schema: unknown, part: SchemaPart, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const inner = (one: unknown, key: string): unknown => bounded(schema, partBelow(schema, part, key), one);
@@ -246,7 +227,7 @@ const isPathLike: ReadonlySet<string> = new Set(['filePath', 'link', 'network'])
 function badName({ schema, document, error, part }: Context): Problem {
   const name = String(error.params['propertyName']);
   const pointer = pointerTo(error.instancePath, name);
-  const { node, definition } = namesOf(schema, part.node);
+  const { node, definition } = resolved(schema, part.node['propertyNames']);
   const danger = isPathLike.has(definition ?? '') ? undefined : dangerIn(name);
   const lower = name.toLowerCase();
   const rule = descriptionOf(node);
@@ -278,20 +259,15 @@ const kindWords: Readonly<Record<string, string>> = {
 };
 
 /** The problem of a value of the wrong kind, with the smallest correction that can be told from what stands there. */
-function typeProblem(place: PlacedValue, error: SchemaError, shown: string): Problem {
+function typeProblem(context: Context): Problem {
+  const { error, span, pointer, value } = context;
   const wanted = String(error.params['type']);
-  const is = kindOf(place.value);
-  const belongs = `${kindWords[wanted] ?? wanted} belongs here`;
-  const what = typeof place.value === 'object' ? `${capital(is)} stands here` : `${capital(shown)} is ${is}`;
-  const detail = `${what}; ${belongs}.`;
-  const hint = hintFor(wanted, place);
-  return {
-    code: 'schema/wrong-type',
-    span: place.span,
-    pointer: place.pointer,
-    detail,
-    ...(hint === '' ? {} : { hint }),
-  };
+  const is = kindOf(value);
+  const what =
+    typeof value === 'object' ? `${upperFirst(is)} stands here` : `${upperFirst(shownValue(context))} is ${is}`;
+  const detail = `${what}; ${kindWords[wanted] ?? wanted} belongs here.`;
+  const hint = hintFor(wanted, context);
+  return { code: 'schema/wrong-type', span, pointer, detail, ...(hint === '' ? {} : { hint }) };
 }
 
 function kindOf(value: unknown): string {
@@ -302,13 +278,13 @@ function kindOf(value: unknown): string {
   return typeof value === 'boolean' ? `the boolean ${value}` : 'nothing';
 }
 
-function hintFor(wanted: string, place: PlacedValue): string {
-  const { value } = place;
-  const raw = escapeText(place.raw);
+function hintFor(wanted: string, context: Context): string {
+  const { value, part, description } = context;
+  const raw = escapeText(context.raw);
   if (value === null) return 'Fill it in, or remove the key.';
-  if (wanted === 'object') return hintForMap(place);
+  if (wanted === 'object') return hintForMap(context);
   if (wanted === 'string' && typeof value !== 'object') {
-    return place.isFitAsText ? `Put it in quotes: "${raw}"` : place.description;
+    return fitsAsText(part, context.raw) ? `Put it in quotes: "${raw}"` : description;
   }
   if (wanted === 'boolean' && typeof value === 'string') {
     if (/^(?:y|yes|on)$/i.test(value)) return `Write true: to YAML 1.2, ${raw} is a text.`;
@@ -316,12 +292,12 @@ function hintFor(wanted: string, place: PlacedValue): string {
   }
   if (wanted === 'integer' && typeof value === 'string' && /^[1-9][0-9]*$/.test(value))
     return `Write ${value} without quotes.`;
-  return place.description;
+  return description;
 }
 
-function hintForMap({ pointer, raw, value, keys, description }: PlacedValue): string {
-  const glued = gluedKey(raw);
-  if (glued !== undefined && keys.includes(glued.key)) return spaceHint(glued);
+function hintForMap({ pointer, raw, value, part, description }: Context): string {
+  const glued = gluedAmong(raw, keysOf(part.node));
+  if (glued !== undefined) return spaceHint(glued);
   if (pointer === '/nodes' && Array.isArray(value)) {
     return `Write them as a map, by name and without dashes: \`${nodeLine(value[0])}\`.`;
   }
@@ -358,14 +334,13 @@ function linkAdvice(text: string): string | undefined {
 
 /** The problem of a value that is not one of a few. */
 function notAllowed(context: Context): Problem {
-  const { pointer, span, description, value } = placed(context);
-  const { error } = context;
+  const { error, pointer, span, description, value } = context;
   if (error.keyword === 'const') {
     const detail = `This is ${shownValue(context)}; this meshwright knows format ${String(error.params['allowedValue'])}.`;
     return { code: 'schema/unsupported-version', span, pointer, detail };
   }
   const shown = shownValue(context);
-  const detail = shown === 'nothing' ? 'Nothing stands here.' : `${capital(shown)} is not allowed here.`;
+  const detail = shown === 'nothing' ? 'Nothing stands here.' : `${upperFirst(shown)} is not allowed here.`;
   if (error.keyword === 'oneOf') return { code: 'schema/not-allowed', span, pointer, detail, hint: description };
   const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String);
   const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
@@ -383,10 +358,9 @@ function notAllowed(context: Context): Problem {
 const reachesCommandLine = new Set(['name', 'user', 'host', 'identityFile']);
 
 /** The problem of a text without the needed form; one that could act on a command line is told as such. */
-function badForm(context: Context): Problem {
-  const { pointer, span, description, value } = placed(context);
+function badForm({ part, pointer, span, description, value }: Context): Problem {
   const text = String(value);
-  const definition = context.part.definition ?? '';
+  const definition = part.definition ?? '';
   const danger = reachesCommandLine.has(definition) ? dangerIn(text) : undefined;
   const advice = definition === 'host' ? hostAdvice(text) : isLink(pointer) ? linkAdvice(text) : undefined;
   return {
@@ -407,17 +381,18 @@ function hostAdvice(text: string): string | undefined {
   return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
 }
 
-const singular: Readonly<Record<string, string>> = { entries: 'entry', characters: 'character' };
+/** What is counted, one and several, by the end of the keyword. */
+const counted: Readonly<Record<string, readonly [string, string]>> = {
+  Properties: [' entry', ' entries'],
+  Items: [' entry', ' entries'],
+  Length: [' character', ' characters'],
+};
 
 /** The problem of a number, a length or a count outside its bounds. */
-function outOfRange(context: Context): Problem {
-  const { pointer, span, description, value } = placed(context);
-  const { keyword, params } = context.error;
-  const limit = String(params['limit']);
-  const counted = { Properties: 'entries', Items: 'entries', Length: 'characters' };
-  const unit = Object.entries(counted).find(([end]) => keyword.endsWith(end))?.[1];
-  const noun = unit !== undefined && limit === '1' ? singular[unit] : unit;
-  const bound = `${keyword.startsWith('max') ? 'At most' : 'At least'} ${limit}${noun === undefined ? '' : ` ${noun}`}`;
+function outOfRange({ error, pointer, span, description, value }: Context): Problem {
+  const limit = String(error.params['limit']);
+  const noun = counted[error.keyword.slice('max'.length)]?.[limit === '1' ? 0 : 1] ?? '';
+  const bound = `${error.keyword.startsWith('max') ? 'At most' : 'At least'} ${limit}${noun}`;
   const shown = typeof value === 'number' ? `, and this is ${value}` : '';
   return {
     code: 'schema/out-of-range',
@@ -425,5 +400,159 @@ function outOfRange(context: Context): Problem {
     pointer,
     detail: `${bound} can stand here${shown}.`,
     ...(description === '' ? {} : { hint: description }),
+  };
+}
+
+/** One finding of a validator with everything that explains it. */
+interface Context {
+  readonly schema: unknown;
+  readonly document: ReadDocument;
+  readonly error: SchemaError;
+  /** What the schema has for the value that is wrong, or for the map whose key is. */
+  readonly part: SchemaPart;
+  /** Of that value or map. */
+  readonly pointer: string;
+  readonly span: Span;
+  /** The text of a scalar as the file has it; empty for a list or a map. */
+  readonly raw: string;
+  readonly value: unknown;
+  readonly description: string;
+}
+
+function contextOf(schema: unknown, document: ReadDocument, error: SchemaError): Context {
+  const pointer = error.instancePath;
+  const part = schemaFor(schema, pointer);
+  const about = { span: spanOf(document.map, { pointer }), raw: document.map.get(pointer)?.raw ?? '' };
+  const value = valueAt(document.value, pointer);
+  return { schema, document, error, part, pointer, ...about, value, description: descriptionOf(part.node) };
+}
+
+/** The grammar of a host lets `10.1` pass, which is no name, and no address that all programs read alike. */
+function fitsAsText({ node, definition }: SchemaPart, raw: string): boolean {
+  const pattern = node['pattern'];
+  if (definition === 'host' && canonicalAddress(raw) === undefined) return false;
+  return typeof pattern !== 'string' || new RegExp(pattern, 'u').test(raw);
+}
+
+function valueAt(root: unknown, pointer: string): unknown {
+  let value = root;
+  for (const part of pointer.split('/').slice(1)) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Reflect.get(value, lastKey(`/${part}`));
+  }
+  return value;
+}
+
+/** What stands there, in words. */
+function shownValue({ raw, value }: Context): string {
+  if (raw !== '') return quoted(raw);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'a map' : 'nothing';
+}
+
+/** A JSON Schema as plain data. */
+type SchemaNode = Readonly<Record<string, unknown>>;
+
+/** The part of a schema that judges one value. */
+interface SchemaPart {
+  readonly node: SchemaNode;
+  /** Name of the definition it comes from (`host` for `#/$defs/host`), where there is one. */
+  readonly definition?: string;
+}
+
+const isNode = (value: unknown): value is SchemaNode => typeof value === 'object' && value !== null;
+const definitionPath = '#/$defs/';
+
+/** A schema with its reference followed; our schemas refer to `$defs` only, and never twice in a row. */
+function resolved(schema: unknown, node: unknown): SchemaPart {
+  if (!isNode(node)) return { node: {} };
+  const reference = node['$ref'];
+  if (typeof reference !== 'string' || !reference.startsWith(definitionPath)) return { node };
+  const definition = reference.slice(definitionPath.length);
+  const definitions = isNode(schema) ? schema['$defs'] : undefined;
+  const target = isNode(definitions) ? definitions[definition] : undefined;
+  return { node: isNode(target) ? target : {}, definition };
+}
+
+/** The part of a schema that judges the value at a JSON pointer of a document. */
+function schemaFor(schema: unknown, pointer: string): SchemaPart {
+  let part = resolved(schema, schema);
+  for (const step of pointer.split('/').slice(1)) part = partBelow(schema, part, lastKey(`/${step}`));
+  return part;
+}
+
+/** The part of a schema that judges one entry of a map or a list. */
+function partBelow(schema: unknown, { node }: SchemaPart, key: string): SchemaPart {
+  const branches = Array.isArray(node['oneOf']) ? node['oneOf'].filter(isNode) : [];
+  const below = [node, ...branches].map((one) => entryOf(one, key));
+  return resolved(
+    schema,
+    below.find((one) => one !== undefined),
+  );
+}
+
+function entryOf(node: SchemaNode, key: string): unknown {
+  const properties = node['properties'];
+  const own = isNode(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  return own ?? node['items'] ?? node['additionalProperties'];
+}
+
+/** What the schema says about this part, or an empty text. */
+function descriptionOf(node: SchemaNode): string {
+  const text = node['description'];
+  return typeof text === 'string' ? text : '';
+}
+
+/** The keys that a map of this schema may have. */
+function keysOf(node: SchemaNode): readonly string[] {
+  const properties = node['properties'];
+  return isNode(properties) ? Object.keys(properties) : [];
+}
+
+/** An example value of one key of a map; undefined when the schema has none. */
+function exampleOf(schema: unknown, node: SchemaNode, key: string): string | undefined {
+  const properties = node['properties'];
+  const property = isNode(properties) ? properties[key] : undefined;
+  if (!isNode(property)) return undefined;
+  const target = resolved(schema, property).node;
+  const example = property['const'] ?? firstOf(property['examples']) ?? firstOf(target['examples']);
+  return typeof example === 'string' || typeof example === 'number' ? String(example) : undefined;
+}
+
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);
+
+/** The sections in which a key is known, as people write them: `nodes.<name>.hardware` for `memory`. */
+function sectionsWithKey(schema: unknown, key: string): readonly string[] {
+  const found: string[] = [];
+  const visit = (unresolved: unknown, path: string): void => {
+    const { node } = resolved(schema, unresolved);
+    if (path !== '' && keysOf(node).includes(key)) found.push(path);
+    const properties = node['properties'];
+    for (const [name, child] of Object.entries(isNode(properties) ? properties : {})) {
+      visit(child, path === '' ? name : `${path}.${name}`);
+    }
+    if (isNode(node['additionalProperties'])) visit(node['additionalProperties'], `${path}.<name>`);
+  };
+  visit(schema, '');
+  return found;
+}
+/** One finding of a generated validator, in the form that ajv gives it. */
+interface SchemaError {
+  /** JSON pointer of the value; of the map, when a key is wrong. */
+  readonly instancePath: string;
+  /** Place of the violated keyword in the schema, such as `#/$defs/host/pattern`. */
+  readonly schemaPath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Set when the error is about the name of a key. */
+  readonly propertyName?: string;
+}
+
+/** A schema with the validator that was generated from it. */
+export interface CompiledSchema {
+  readonly schema: unknown;
+  readonly validate: {
+    (data: unknown): boolean;
+    readonly errors?: readonly SchemaError[] | null;
   };
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CompiledSchema } from '../../../src/config/schema-context.ts';
+import type { CompiledSchema } from '../../../src/config/schema-problems.ts';
 import { schemaProblems } from '../../../src/config/schema-problems.ts';
 import { clusterSchema, validateCluster } from '../../../src/config/validators.generated.ts';
 import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft.ts';
