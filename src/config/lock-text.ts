@@ -2,6 +2,7 @@ import { networkText } from '../desired/addresses.ts';
 import { keysText } from '../desired/settle/settle-runtime.ts';
 import { shapeText } from '../desired/settle/shape-text.ts';
 import type { ClusterLock, HostKey, KeptKeys, LockedModel, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
+import { compareText } from '../model/lists.ts';
 import type { TreeFile } from '../model/node-script.ts';
 
 const header = [
@@ -19,9 +20,8 @@ interface Line {
 }
 
 const quote = (text: string): string => JSON.stringify(text);
-const byCode = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 const sortedEntries = <T>(map: Readonly<Record<string, T>>): readonly (readonly [string, T])[] =>
-  Object.entries(map).sort(([a], [b]) => byCode(a, b));
+  Object.entries(map).sort(([a], [b]) => compareText(a, b));
 
 /** The lines of a section, none when it is empty: a lock of an older meshwright stays as it is. */
 const section = (name: string, lines: readonly string[]): readonly Line[] =>
@@ -31,7 +31,7 @@ const keyLines = (lock: ClusterLock, section: KeySection): readonly Line[] => {
   const entries = sortedEntries(lock[section] ?? {});
   const body = entries.flatMap(([name, pins]): readonly Line[] => {
     const lines = [...pins]
-      .sort((a, b) => byCode(a.type, b.type))
+      .sort((a, b) => compareText(a.type, b.type))
       .map((key): Line => ({ text: `    - ${quote(`${key.type} ${key.base64}`)}`, key: { section, name, key } }));
     return lines.length === 0 ? [] : [{ text: `  ${quote(name)}:` }, ...lines];
   });
@@ -42,12 +42,12 @@ const keyLines = (lock: ClusterLock, section: KeySection): readonly Line[] => {
 const pair = ([key, value]: readonly [string, string]): string => `  ${quote(key)}: ${quote(value)}`;
 
 const nameLines = (names: readonly string[]): readonly string[] =>
-  [...names].sort(byCode).map((name) => `  - ${quote(name)}`);
+  [...names].sort(compareText).map((name) => `  - ${quote(name)}`);
 
 const content = ({ sha256, sizeBytes }: Pick<TreeFile, 'sha256' | 'sizeBytes'>): string => `${sha256} ${sizeBytes}`;
 
 const fileLines = (files: readonly TreeFile[]): readonly string[] =>
-  [...files].sort((a, b) => byCode(a.path, b.path)).map((file) => `    ${pair([file.path, content(file)])}`);
+  [...files].sort((a, b) => compareText(a.path, b.path)).map((file) => `    ${pair([file.path, content(file)])}`);
 
 const modelLines = ([name, { source, files }]: readonly [string, LockedModel]): readonly string[] => [
   `  ${quote(name)}:`,

@@ -8,6 +8,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import type { HostKeyLock } from '../model/cluster-lock.ts';
 import { given } from '../model/given.ts';
+import { groupBy } from '../model/lists.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, type Prose, prose } from '../model/text/prose.ts';
 import { quoteNodeText } from './connect-failure.ts';
@@ -370,16 +371,6 @@ export interface SshConfig {
   readonly revokedHostKeys?: string;
 }
 
-function readLines(text: string): ReadonlyMap<string, readonly string[]> {
-  const values = new Map<string, string[]>();
-  for (const line of text.split('\n')) {
-    const [, key, value] = /^(\S+) (.*)$/u.exec(line.trimEnd()) ?? [];
-    if (key === undefined || value === undefined) continue;
-    values.set(key.toLowerCase(), [...(values.get(key.toLowerCase()) ?? []), value]);
-  }
-  return values;
-}
-
 /** Paths stand side by side without quotes, so a blank separates two only before `/` or `~`. */
 const splitPaths = (value: string): readonly string[] =>
   value === 'none' ? [] : value.split(/ (?=[/~])/u).filter((path) => path !== '');
@@ -392,8 +383,10 @@ const splitPaths = (value: string): readonly string[] =>
  * ```
  */
 export function parseSshConfig(text: string): SshConfig | undefined {
-  const values = readLines(text);
-  const one = (key: string): string | undefined => values.get(key)?.[0];
+  const lines = text.split('\n').map((line) => /^(?<key>\S+) (?<value>.*)$/u.exec(line.trimEnd())?.groups);
+  const values = groupBy(lines, (line) => line?.['key']?.toLowerCase());
+  const all = (key: string): readonly string[] => (values.get(key) ?? []).map((line) => line?.['value'] ?? '');
+  const one = (key: string): string | undefined => all(key)[0];
   const set = (key: string): string | undefined => (one(key) === 'none' ? undefined : one(key));
   const [hostName, user, port] = [one('hostname'), one('user'), Number(one('port'))];
   if (hostName === undefined || user === undefined || !Number.isInteger(port)) return undefined;
@@ -408,7 +401,7 @@ export function parseSshConfig(text: string): SshConfig | undefined {
     hostName,
     port,
     user,
-    identityFiles: (values.get('identityfile') ?? []).filter((path) => path !== 'none'),
+    identityFiles: all('identityfile').filter((path) => path !== 'none'),
     isIdentitiesOnly: one('identitiesonly') === 'yes',
     knownHostsFiles: [
       ...splitPaths(one('userknownhostsfile') ?? 'none'),

@@ -2,6 +2,7 @@ import { columnsOf } from '../diagnostics/cells.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
+import { groupBy } from '../model/lists.ts';
 import {
   namedSubject,
   nodesSubject,
@@ -137,11 +138,7 @@ function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding
  * Four nodes with one trouble are one finding with four subjects.
  */
 export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedFinding[] {
-  const groups = new Map<string, Diagnostic[]>();
-  for (const one of findings) {
-    const key = [one.severity, one.code, patternOf(one, one.hint)].join('\n');
-    groups.set(key, [...(groups.get(key) ?? []), one]);
-  }
+  const groups = groupBy(findings, (one) => [one.severity, one.code, patternOf(one, one.hint)].join('\n'));
   const merged = [...groups.values()].flatMap((same) => (same[0] === undefined ? [] : [mergeOne(same, same[0])]));
   return merged.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
 }

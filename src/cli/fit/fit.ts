@@ -18,6 +18,7 @@ import {
   nodeFitJson,
 } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
+import { groupBy } from '../../model/lists.ts';
 import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { type ModelShape, weightBytes } from '../../model/model-shape.ts';
 import { linkEndText } from '../../model/node.ts';
@@ -240,15 +241,11 @@ function shapeText(shape: ModelShape): string {
 }
 
 /** Nodes whose numbers are all the same. */
-function groupNodes(nodes: readonly NodeFit[]): readonly (readonly NodeFit[])[] {
-  const groups = new Map<string, readonly NodeFit[]>();
-  for (const one of nodes) {
-    const { node: _, shares, ...rest } = one;
-    const key = JSON.stringify({ ...rest, shares: shares.map(({ rank: __, ...share }) => share) });
-    groups.set(key, [...(groups.get(key) ?? []), one]);
-  }
-  return [...groups.values()];
-}
+const groupNodes = (nodes: readonly NodeFit[]): readonly (readonly NodeFit[])[] => [
+  ...groupBy(nodes, ({ node: _, shares, ...rest }) =>
+    JSON.stringify({ ...rest, shares: shares.map(({ rank: __, ...share }) => share) }),
+  ).values(),
+];
 
 function nodeLines(nodes: readonly NodeFit[], page: Page): readonly string[] {
   const [first] = nodes;

@@ -7,6 +7,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { SecretsDocument } from '../../model/documents.generated.ts';
+import { groupBy } from '../../model/lists.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { sudoFact } from '../../rack/access/fact.ts';
@@ -89,14 +90,12 @@ function missingText({ diagnostic, nodes }: Source, rows: readonly NodeRow[]): r
 }
 
 async function lookAtSources(run: Run, clusterFile: string, nodes: readonly DesiredNode[]): Promise<readonly Source[]> {
-  const byText = new Map<string, { readonly source: SecretSource; readonly names: readonly string[] }>();
-  for (const { name, password } of nodes) {
-    if (password === undefined) continue;
-    const key = JSON.stringify(password);
-    byText.set(key, { source: password, names: [...(byText.get(key)?.names ?? []), name] });
-  }
+  const bySource = groupBy(nodes, ({ password }) => password && JSON.stringify(password));
   const found: Source[] = [];
-  for (const { source, names } of byText.values()) {
+  for (const sharing of bySource.values()) {
+    const source = sharing[0]?.password;
+    if (source === undefined) continue;
+    const names = sharing.map(({ name }) => name);
     const base = { text: secretSourceText(source), kind: source.kind, nodes: names };
     if (source.kind === 'prompt') {
       found.push({ ...base, state: 'asked' });

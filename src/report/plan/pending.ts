@@ -3,6 +3,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
+import { groupBy } from '../../model/lists.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type Blocker, propertyKey } from '../../rack/resource.ts';
 import { hangLines } from '../findings.ts';
@@ -35,13 +36,6 @@ export const pendingJson = (
 /** A plan as far as it says what waits. */
 type WaitingPlan = Pick<Plan, 'waiting' | 'blockers'>;
 
-/** One resource that waits on some nodes for the same. */
-interface WaitingGroup {
-  readonly resource: string;
-  readonly nodes: readonly string[];
-  readonly for: string;
-}
-
 /** `rdma/disabled on studio-3` as `1`, when the work list has it; else as it is. */
 function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
   const numbered = numberedBlockers(blockers);
@@ -59,22 +53,15 @@ function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
 
 /** What waits, and for what: by its number, where the work list has it. None where nothing does. */
 export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
-  const groups = new Map<string, WaitingGroup>();
-  for (const one of plan.waiting) {
-    const why = waitedFor(plan, one);
-    const key = `${one.resource}\n${why}`;
-    const nodes = [...(groups.get(key)?.nodes ?? []), one.node];
-    groups.set(key, { resource: one.resource, nodes, for: why });
-  }
-  if (groups.size === 0) return [];
-  const width = Math.max(...[...groups.values()].map(({ resource }) => resource.length));
-  const lines = [...groups.values()].flatMap((group) =>
-    hang(
-      `  ${group.resource.padEnd(width)}   `,
-      escapeText(`on ${nodesText(group.nodes)}: ${group.for}`),
-      page.columns,
-    ),
-  );
+  if (plan.waiting.length === 0) return [];
+  const all = plan.waiting.map((one) => ({ ...one, why: waitedFor(plan, one) }));
+  const width = Math.max(...all.map(({ resource }) => resource.length));
+  const groups = groupBy(all, ({ resource, why }) => `${resource}\n${why}`);
+  const lines = [...groups.values()].flatMap((same) => {
+    const { resource = '', why = '' } = same[0] ?? {};
+    const nodes = nodesText(same.map(({ node }) => node));
+    return hang(`  ${resource.padEnd(width)}   `, escapeText(`on ${nodes}: ${why}`), page.columns);
+  });
   return [page.paint('strong', `Waiting (${plan.waiting.length})`), ...lines];
 }
 
