@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { byPassword as byOwnPassword, installAccess } from '../../src/cli/enroll/enroll-access.ts';
-import { trustedWay } from '../../src/cli/enroll/enroll-access.ts';
+import { byPassword as byOwnPassword, installAccess, trustedWay } from '../../src/cli/enroll/enroll-access.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
 import { connect, run } from '../rack/running.ts';

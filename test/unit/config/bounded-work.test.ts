@@ -4,8 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CompiledSchema } from '../../../src/config/schema-problems.ts';
-import { schemaProblems } from '../../../src/config/schema-problems.ts';
+import { type CompiledSchema, schemaProblems } from '../../../src/config/schema-problems.ts';
 import { clusterSchema, validateCluster } from '../../../src/config/validators.generated.ts';
 import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft.ts';
 import { receptacleUsedTwice } from '../../../src/desired/rules/links.ts';
