@@ -1,6 +1,6 @@
 import { firstAddress, linkText, parseIpv4Network, parseLink } from '../desired/addresses.ts';
 import { pointerTo } from '../desired/draft.ts';
-import type { KeysByDriver } from '../desired/rules/rule.ts';
+import { type KeysByDriver, repeats } from '../desired/rules/rule.ts';
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
@@ -131,10 +131,10 @@ function networkProblems(document: ReadDocument): readonly Problem[] {
   );
   return [
     ...[...declared, ...former].flatMap((entry) => badNetwork(entry, document)),
-    ...twice([...declared, ...former], (entry) => entry.network).map(([entry, first]) =>
+    ...repeats([...declared, ...former], (entry) => entry.network).map(([entry, first]) =>
       networkTwice(entry, first, document),
     ),
-    ...twice(declared, (entry) => entry.link).map(([entry, first]) => linkTwice(entry, first, document)),
+    ...repeats(declared, (entry) => entry.link).map(([entry, first]) => linkTwice(entry, first, document)),
   ];
 }
 
@@ -149,20 +149,6 @@ function badNetwork({ network, target }: Entry, { map }: ReadDocument): readonly
   const first = firstAddress(parsed);
   if (first === parsed.address) return [];
   return [{ code: 'lock/bad-network', span, detail: `${parsed.address} is an address inside ${first}/30.` }];
-}
-
-/** Every entry whose key an earlier one has, with that one. */
-function twice(
-  entries: readonly Entry[],
-  keyOf: (entry: Entry) => string,
-): readonly (readonly [entry: Entry, first: Entry])[] {
-  const firsts = new Map<string, Entry>();
-  return entries.flatMap((entry) => {
-    const first = firsts.get(keyOf(entry));
-    if (first !== undefined) return [[entry, first] as const];
-    firsts.set(keyOf(entry), entry);
-    return [];
-  });
 }
 
 function networkTwice(entry: Entry, first: Entry, document: ReadDocument): Problem {

@@ -14,7 +14,7 @@ import {
   type DraftText,
   draftNodesByName,
 } from '../draft.ts';
-import type { Finding, PlaceText, Rule } from './rule.ts';
+import { type Finding, type PlaceText, type Rule, repeats } from './rule.ts';
 
 /** Cables and their receptacles, and the pool of their addresses. */
 export const linkRules: readonly Rule[] = [
@@ -34,20 +34,11 @@ interface Use {
 
 /** One receptacle holds one cable. Whole duplicates are told by the rule about duplicate links. */
 export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly Finding[] {
-  const firstUse = new Map<string, Use>();
-  const findings: Finding[] = [];
   const freeAt = freeReceptaclesOf(draft);
-  for (const link of draft.links) {
-    for (const end of link.ends) {
-      const name = linkEndText(end);
-      const first = firstUse.get(name);
-      if (first === undefined) firstUse.set(name, { link, end });
-      else if (first.link !== link && linkKey(first.link) !== linkKey(link)) {
-        findings.push(finding({ link, end }, first, freeAt, place));
-      }
-    }
-  }
-  return findings;
+  const uses = draft.links.flatMap((link) => link.ends.map((end): Use => ({ link, end })));
+  return repeats(uses, ({ end }) => linkEndText(end)).flatMap(([use, first]) =>
+    linkKey(first.link) === linkKey(use.link) ? [] : [finding(use, first, freeAt, place)],
+  );
 }
 
 function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText): Finding {
@@ -241,17 +232,10 @@ function linkToItself(draft: Draft): readonly Finding[] {
 const linkKey = (link: DraftLink): string => linkText(link.ends);
 
 /** A cable stands in the file once, in either direction. */
-function duplicateLink(draft: Draft, place: PlaceText): readonly Finding[] {
-  const first = new Map<string, DraftLink>();
-  const findings: Finding[] = [];
-  for (const link of draft.links) {
-    const other = first.get(linkKey(link));
-    if (other === undefined) {
-      first.set(linkKey(link), link);
-      continue;
-    }
+function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
+  return repeats(links, linkKey).map(([link, other]) => {
     const otherPlace = { pointer: other.pointer };
-    findings.push({
+    return {
       code: 'topology/duplicate-link',
       pointer: link.pointer,
       label: `same cable as ${place(otherPlace)}`,
@@ -259,9 +243,8 @@ function duplicateLink(draft: Draft, place: PlaceText): readonly Finding[] {
       hint: 'Remove one of the two lines.',
       subject: linkSubject(link.ends, link.text),
       others: [{ ...otherPlace, detail: 'The first link with these ends.' }],
-    });
-  }
-  return findings;
+    };
+  });
 }
 
 /** Warns about links at receptacles that the file or the product's own data wants left free. */

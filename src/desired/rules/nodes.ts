@@ -3,8 +3,8 @@ import { nodeSubject } from '../../model/subject.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { memoryLabelBytes, sizeBytes, systemBytes } from '../amounts.ts';
 import { type Choices, choicesAmong, meant } from '../did-you-mean.ts';
-import type { Draft, DraftNode, DraftText } from '../draft.ts';
-import type { Finding, FindingPlace, PlaceText, Rule } from './rule.ts';
+import type { Draft, DraftNode } from '../draft.ts';
+import { type Finding, type FindingPlace, type PlaceText, type Rule, repeats } from './rule.ts';
 
 /** Nodes, the accounts and the settings of their macOS. */
 export const nodeRules: readonly Rule[] = [
@@ -84,18 +84,10 @@ function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly Fin
 }
 
 /** Names of nodes differ in more than upper and lower case. (Equal names are found where the file is read.) */
-function duplicateNode(draft: Draft, place: PlaceText): readonly Finding[] {
-  const first = new Map<string, DraftNode>();
-  const findings: Finding[] = [];
-  for (const node of draft.nodes) {
-    const folded = node.name.toLowerCase();
-    const other = first.get(folded);
-    if (other === undefined) {
-      first.set(folded, node);
-      continue;
-    }
+function duplicateNode({ nodes }: Draft, place: PlaceText): readonly Finding[] {
+  return repeats(nodes, ({ name }) => name.toLowerCase()).map(([node, other]) => {
     const otherPlace = { pointer: other.pointer, at: 'key' } as const;
-    findings.push({
+    return {
       code: 'topology/duplicate-node',
       pointer: node.pointer,
       at: 'key',
@@ -103,37 +95,29 @@ function duplicateNode(draft: Draft, place: PlaceText): readonly Finding[] {
       detail: `\`${node.name}\` and \`${other.name}\` differ only in upper and lower case.`,
       subject: nodeSubject(node.name),
       others: [{ ...otherPlace, detail: 'The first one.' }],
-    });
-  }
-  return findings;
+    };
+  });
 }
 
 const sshPort = 22;
 
 /** Two nodes are two Macs, so they have two addresses; the same host at two ports counts as two. */
-function duplicateAddress(draft: Draft, place: PlaceText): readonly Finding[] {
-  const first = new Map<string, { readonly node: DraftNode; readonly host: DraftText }>();
-  const findings: Finding[] = [];
-  for (const node of draft.nodes) {
-    const address = node.host === undefined ? undefined : canonicalAddress(node.host.text);
-    if (node.host === undefined || address === undefined) continue;
-    const key = `${address} ${node.port ?? sshPort}`;
-    const other = first.get(key);
-    if (other === undefined) {
-      first.set(key, { node, host: node.host });
-      continue;
-    }
-    const otherPlace = { pointer: other.host.pointer };
-    findings.push({
+function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[] {
+  const reached = nodes.flatMap(({ name, host, port = sshPort }) => {
+    const address = host === undefined ? undefined : canonicalAddress(host.text);
+    return host === undefined || address === undefined ? [] : [{ name, pointer: host.pointer, address, port }];
+  });
+  return repeats(reached, ({ address, port }) => `${address} ${port}`).map(([node, other]) => {
+    const otherPlace = { pointer: other.pointer };
+    return {
       code: 'topology/duplicate-address',
-      pointer: node.host.pointer,
-      label: `${other.node.name} has it already, ${place(otherPlace)}`,
-      detail: `${node.name} and ${other.node.name} would both be reached at ${address}.`,
+      pointer: node.pointer,
+      label: `${other.name} has it already, ${place(otherPlace)}`,
+      detail: `${node.name} and ${other.name} would both be reached at ${node.address}.`,
       subject: nodeSubject(node.name),
-      others: [{ ...otherPlace, detail: `The address of ${other.node.name}.` }],
-    });
-  }
-  return findings;
+      others: [{ ...otherPlace, detail: `The address of ${other.name}.` }],
+    };
+  });
 }
 
 /** The characters of a name, or of an IPv6 address with its at least two colons; the rest is the schema's matter. */

@@ -52,3 +52,19 @@ export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
 
 /** The keys of each driver, by its name. The list of drivers hands them to what reads the file and the lock. */
 export type KeysByDriver = ReadonlyMap<string, DriverKeys>;
+
+/** Every item whose key an earlier one has, with the first of these; an item without a key is left out. */
+export function repeats<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string | undefined,
+): readonly (readonly [item: T, first: T])[] {
+  const firsts = new Map<string, T>();
+  return items.flatMap((item) => {
+    const key = keyOf(item);
+    if (key === undefined) return [];
+    const first = firsts.get(key);
+    if (first !== undefined) return [[item, first] as const];
+    firsts.set(key, item);
+    return [];
+  });
+}
