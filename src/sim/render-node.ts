@@ -1,5 +1,5 @@
 import { accountsPath, accountsText } from './model/directory.ts';
-import { type MacState, macBehind, macNamed, type Panic, peerAt, type SimulatedFleet } from './model/fleet.ts';
+import { type MacState, macBehind, type Panic, peerAt, type SimulatedFleet } from './model/fleet.ts';
 import { isBridged, liveAddress } from './model/interfaces.ts';
 import { preferencesPath } from './model/network-preferences.ts';
 import { dataFile, type NodeFile } from './model/node-files.ts';
@@ -12,36 +12,8 @@ import { tools } from './tools/registry.ts';
 import type { View } from './tools/tool.ts';
 import { seenCopy, toolFiles } from './tools/tool-script.ts';
 
-/** The Macs and cables that the files of a node depend on: it sees itself and the far ends of its cables. */
-function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
-  const name = macBehind(fleet, node)?.name ?? node;
-  const far = fleet.cables.flatMap(({ ends }) =>
-    ends.some((end) => end.node === name) ? ends.map((end) => end.node) : [],
-  );
-  return [
-    fleet.cables,
-    fleet.hanging,
-    fleet.strangers,
-    name,
-    ...[node, name, ...far].map((one) => macNamed(fleet, one)),
-  ];
-}
-
 /** ENOMEM: what a program that opens a device gets where no protection domain is left. */
 const noDomains = 'alloc_pd 12\n';
-
-/** Renders nodes, and gives the very same list again while nothing has changed that a node can see. */
-export function createRenderer(): (fleet: SimulatedFleet, node: string) => readonly NodeFile[] {
-  const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
-  return (fleet, node) => {
-    const seen = seenFrom(fleet, node);
-    const last = rendered.get(node);
-    if (last?.seen.length === seen.length && seen.every((one, at) => one === last.seen[at])) return last.files;
-    const files = nodeFiles(fleet, node);
-    rendered.set(node, { seen, files });
-    return files;
-  };
-}
 
 /**
  * Every file of this node's root that depends on the state of the fleet, sorted by path; empty for a name that is not

@@ -99,23 +99,18 @@ function isFree(port: number): Promise<boolean> {
 /** Starts to hold loopback ports, which nobody else then gets; none yet. */
 export function createPortClaims() {
   const held = new Set<Socket>();
-  const tryTake = async (): Promise<number | undefined> => {
-    const port = randomInt(range.from, range.to);
-    const socket = await claim(port);
-    if (socket === undefined) return undefined;
-    if (await isFree(port)) {
-      held.add(socket);
-      return port;
-    }
-    socket.close();
-    return undefined;
-  };
   return {
     /** A TCP port of 127.0.0.1 on which a process of a node can listen at any later time. */
     take: async (): Promise<number> => {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const port = await tryTake();
-        if (port !== undefined) return port;
+        const port = randomInt(range.from, range.to);
+        const socket = await claim(port);
+        if (socket === undefined) continue;
+        if (await isFree(port)) {
+          held.add(socket);
+          return port;
+        }
+        socket.close();
       }
       throw new Error(`no free loopback port between ${range.from} and ${range.to}`);
     },

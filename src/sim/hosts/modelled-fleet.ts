@@ -22,10 +22,10 @@ import {
   withoutFaults,
 } from '../model/history.ts';
 import { hasRdmaInSettings } from '../model/macos-builds.ts';
-import { automaticLoginOf } from '../model/node-files.ts';
+import { automaticLoginOf, type NodeFile } from '../model/node-files.ts';
 import { isDict, type PlistValue, readPlist } from '../model/plist.ts';
 import { wholeReachOf, wiringOf } from '../model/wiring.ts';
-import { createRenderer } from '../render-node.ts';
+import { nodeFiles } from '../render-node.ts';
 import { defaultUser, outOfBox, simulateFleet } from '../simulate-fleet.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from './fleet-model.ts';
 
@@ -78,8 +78,32 @@ function actWith(book: Book, words: readonly string[]): ActsAnswer {
   return { kind: 'done', done };
 }
 
+/** The Macs and cables that the files of a node depend on: it sees itself and the far ends of its cables. */
+function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
+  const name = macBehind(fleet, node)?.name ?? node;
+  const far = fleet.cables.flatMap(({ ends }) =>
+    ends.some((end) => end.node === name) ? ends.map((end) => end.node) : [],
+  );
+  return [
+    fleet.cables,
+    fleet.hanging,
+    fleet.strangers,
+    name,
+    ...[node, name, ...far].map((one) => macNamed(fleet, one)),
+  ];
+}
+
+/** Renders nodes, and gives the very same list of files again while nothing has changed that a node can see. */
 function lookWith(book: Book): FleetModel['look'] {
-  const render = createRenderer();
+  const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
+  const render = (fleet: SimulatedFleet, node: string): readonly NodeFile[] => {
+    const seen = seenFrom(fleet, node);
+    const last = rendered.get(node);
+    if (last?.seen.length === seen.length && seen.every((one, at) => one === last.seen[at])) return last.files;
+    const files = nodeFiles(fleet, node);
+    rendered.set(node, { seen, files });
+    return files;
+  };
   return (node) => {
     const { connection, ailments, bootSession, password, hasKey, power } = macAt(book, node);
     const { fleet } = book.history;

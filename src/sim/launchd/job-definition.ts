@@ -47,26 +47,32 @@ export type JobReading =
 /** Seconds between two starts (`minimum runtime` in what macOS 26 prints) and before a KILL (`exit timeout` there). */
 const defaults = { throttleSeconds: 10, exitTimeoutSeconds: 5 } as const;
 
-type Dictionary = { readonly [key: string]: PlistValue };
-type Check = (value: PlistValue) => boolean;
+type Check<Value extends PlistValue = PlistValue> = (value: PlistValue) => value is Value;
+type Dictionary<Value = PlistValue> = { readonly [key: string]: Value };
 
-const isText: Check = (value) => typeof value === 'string' && value !== '' && !value.includes('\0');
-const isFlag: Check = (value) => typeof value === 'boolean';
-const isSeconds: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
-const isInterval: Check = (value) => isSeconds(value) && value !== 0;
+const isArgument = (value: PlistValue): value is string => typeof value === 'string' && !value.includes('\0');
+const isText = (value: PlistValue): value is string => isArgument(value) && value !== '';
+const isFlag = (value: PlistValue): value is boolean => typeof value === 'boolean';
+const isSeconds = (value: PlistValue): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const isInterval = (value: PlistValue): value is number => isSeconds(value) && value !== 0;
 const isDictionary = (value: PlistValue): value is Dictionary => typeof value === 'object' && !Array.isArray(value);
-const isTextList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isArgument);
-const isArgument: Check = (value) => typeof value === 'string' && !value.includes('\0');
-const isTextDictionary: Check = (value) => isDictionary(value) && Object.values(value).every(isArgument);
-const isProcessType: Check = (value) => processTypes.some((one) => one === value);
+const isTextList = (value: PlistValue): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isArgument);
+const isTextDictionary = (value: PlistValue): value is Dictionary<string> =>
+  isDictionary(value) && Object.values(value).every(isArgument);
+const isProcessType = (value: PlistValue): value is JobDefinition['processType'] =>
+  processTypes.some((one) => one === value);
 /** Of its keys (launchd.plist(5), SoftResourceLimits) only this one is simulated; all of them have integers. */
 const openFilesKey = 'NumberOfFiles';
-const isLimits: Check = (value) => isDictionary(value) && Object.values(value).every(isSeconds);
-const isKeepAlive: Check = (value) => isFlag(value) || (isDictionary(value) && Object.values(value).every(isFlag));
+const isLimits = (value: PlistValue): value is Dictionary<number> =>
+  isDictionary(value) && Object.values(value).every(isSeconds);
+const isKeepAlive = (value: PlistValue): value is boolean | Dictionary<boolean> =>
+  isFlag(value) || (isDictionary(value) && Object.values(value).every(isFlag));
 
 /** Every key that is simulated, with the form that its value must have (launchd.plist(5)). */
-const keys: Readonly<Record<string, Check>> = {
-  Label: (value) => typeof value === 'string' && /^[A-Za-z0-9._-]{1,255}$/.test(value),
+const keys = {
+  Label: (value: PlistValue): value is string => typeof value === 'string' && /^[A-Za-z0-9._-]{1,255}$/.test(value),
   Disabled: isFlag,
   UserName: isText,
   Program: isText,
@@ -85,60 +91,45 @@ const keys: Readonly<Record<string, Check>> = {
   AbandonProcessGroup: isFlag,
 };
 
-function keepAliveOf(value: PlistValue | undefined): KeepAlive | undefined {
-  if (value === undefined || value === false) return { kind: 'never' };
-  if (value === true) return { kind: 'always' };
-  if (!isDictionary(value)) return undefined;
-  const [entry, ...more] = Object.entries(value);
-  if (entry === undefined || more.length > 0) return undefined;
-  const [name, isWanted] = entry;
-  if (typeof isWanted !== 'boolean') return undefined;
+/** A list of which every value was checked. */
+type Checked = {
+  readonly [Key in keyof typeof keys]?: (typeof keys)[Key] extends Check<infer Value> ? Value : never;
+};
+
+function keepAliveOf(value: Checked['KeepAlive'] = false): KeepAlive | undefined {
+  if (typeof value === 'boolean') return { kind: value ? 'always' : 'never' };
+  const [[name, isWanted] = ['', false], ...more] = Object.entries(value);
+  if (more.length > 0) return undefined;
   if (name === 'SuccessfulExit') return { kind: 'after-exit', isSuccess: isWanted };
   return name === 'Crashed' ? { kind: 'after-crash', isCrash: isWanted } : undefined;
 }
 
-const textOf = (value: PlistValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
-const numberOf = (value: PlistValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
-
-const texts = (value: PlistValue | undefined): readonly string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
-
-function environmentOf(value: PlistValue | undefined): Readonly<Record<string, string>> {
-  const entries = value !== undefined && isDictionary(value) ? Object.entries(value) : [];
-  return Object.fromEntries(entries.flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])));
-}
-
-/** Whether there is a limit that nothing here has. */
-const hasOtherLimits = (limits: PlistValue | undefined): boolean =>
-  limits !== undefined && isDictionary(limits) && Object.keys(limits).some((name) => name !== openFilesKey);
-
-function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReading {
-  const words = texts(list['ProgramArguments']);
-  const program = textOf(list['Program']) ?? words[0];
+function jobOf(list: Checked, label: string, keepAlive: KeepAlive): JobReading {
+  const words = list.ProgramArguments ?? [];
+  const program = list.Program ?? words[0];
   if (program === undefined) return { kind: 'refused', reason: 'neither Program nor ProgramArguments' };
-  const limits = list['SoftResourceLimits'];
   return {
     kind: 'job',
     job: {
       label,
       program,
       words: words.length === 0 ? [program] : words,
-      environment: environmentOf(list['EnvironmentVariables']),
+      environment: list.EnvironmentVariables ?? {},
       ...given({
-        workingDirectory: textOf(list['WorkingDirectory']),
-        standardOutPath: textOf(list['StandardOutPath']),
-        standardErrorPath: textOf(list['StandardErrorPath']),
-        userName: textOf(list['UserName']),
-        intervalSeconds: numberOf(list['StartInterval']),
-        openFiles: limits !== undefined && isDictionary(limits) ? numberOf(limits[openFilesKey]) : undefined,
+        workingDirectory: list.WorkingDirectory,
+        standardOutPath: list.StandardOutPath,
+        standardErrorPath: list.StandardErrorPath,
+        userName: list.UserName,
+        intervalSeconds: list.StartInterval,
+        openFiles: list.SoftResourceLimits?.[openFilesKey],
       }),
-      runAtLoad: list['RunAtLoad'] === true,
+      runAtLoad: list.RunAtLoad === true,
       keepAlive,
-      throttleSeconds: numberOf(list['ThrottleInterval']) ?? defaults.throttleSeconds,
-      exitTimeoutSeconds: numberOf(list['ExitTimeOut']) ?? defaults.exitTimeoutSeconds,
-      abandonsGroup: list['AbandonProcessGroup'] === true,
-      processType: processTypes.find((one) => one === list['ProcessType']) ?? 'Standard',
-      isDisabled: list['Disabled'] === true,
+      throttleSeconds: list.ThrottleInterval ?? defaults.throttleSeconds,
+      exitTimeoutSeconds: list.ExitTimeOut ?? defaults.exitTimeoutSeconds,
+      abandonsGroup: list.AbandonProcessGroup === true,
+      processType: list.ProcessType ?? 'Standard',
+      isDisabled: list.Disabled === true,
     },
   };
 }
@@ -152,18 +143,18 @@ function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReadin
 export function readJob(text: string): JobReading {
   const reading = readPlist(text);
   if (reading.kind === 'refused') return reading;
-  const list = reading.value;
-  if (!isDictionary(list)) return { kind: 'refused', reason: 'it is no dictionary' };
-  for (const [key, value] of Object.entries(list)) {
-    const check = Object.hasOwn(keys, key) ? keys[key] : undefined;
+  if (!isDictionary(reading.value)) return { kind: 'refused', reason: 'it is no dictionary' };
+  const checks: Dictionary<Check> = keys;
+  for (const [key, value] of Object.entries(reading.value)) {
+    const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
     if (check === undefined) return { kind: 'not-simulated', key };
     if (!check(value)) return { kind: 'refused', reason: `the value of ${key}` };
   }
-  if (hasOtherLimits(list['SoftResourceLimits'])) {
+  const list = reading.value as Checked;
+  if (Object.keys(list.SoftResourceLimits ?? {}).some((name) => name !== openFilesKey)) {
     return { kind: 'not-simulated', key: `SoftResourceLimits but ${openFilesKey}` };
   }
-  const keepAlive = keepAliveOf(list['KeepAlive']);
+  const keepAlive = keepAliveOf(list.KeepAlive);
   if (keepAlive === undefined) return { kind: 'not-simulated', key: 'KeepAlive with these conditions' };
-  const label = textOf(list['Label']);
-  return label === undefined ? { kind: 'refused', reason: 'no Label' } : jobOf(list, label, keepAlive);
+  return list.Label === undefined ? { kind: 'refused', reason: 'no Label' } : jobOf(list, list.Label, keepAlive);
 }

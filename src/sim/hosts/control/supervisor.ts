@@ -215,9 +215,7 @@ async function isClaimed(folder: string): Promise<boolean> {
 async function claim(folder: string, owner: string): Promise<void> {
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
-      const file = await open(claimPath(folder), 'wx', 0o600);
-      await file.writeFile(owner);
-      await file.close();
+      await writeFile(claimPath(folder), owner, { flag: 'wx', mode: 0o600 });
       return;
     } catch {
       if (await isClaimed(folder)) break;
