@@ -1,5 +1,5 @@
 import { given } from '../../model/given.ts';
-import { type PlistValue, readPlist } from '../model/plist.ts';
+import { isDict, type PlistValue, readPlist } from '../model/plist.ts';
 
 /** When launchd starts a job again after it has ended. */
 export type KeepAlive =
@@ -56,19 +56,18 @@ const isFlag = (value: PlistValue): value is boolean => typeof value === 'boolea
 const isSeconds = (value: PlistValue): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0;
 const isInterval = (value: PlistValue): value is number => isSeconds(value) && value !== 0;
-const isDictionary = (value: PlistValue): value is Dictionary => typeof value === 'object' && !Array.isArray(value);
 const isTextList = (value: PlistValue): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every(isArgument);
 const isTextDictionary = (value: PlistValue): value is Dictionary<string> =>
-  isDictionary(value) && Object.values(value).every(isArgument);
+  isDict(value) && Object.values(value).every(isArgument);
 const isProcessType = (value: PlistValue): value is JobDefinition['processType'] =>
   processTypes.some((one) => one === value);
 /** Of its keys (launchd.plist(5), SoftResourceLimits) only this one is simulated; all of them have integers. */
 const openFilesKey = 'NumberOfFiles';
 const isLimits = (value: PlistValue): value is Dictionary<number> =>
-  isDictionary(value) && Object.values(value).every(isSeconds);
+  isDict(value) && Object.values(value).every(isSeconds);
 const isKeepAlive = (value: PlistValue): value is boolean | Dictionary<boolean> =>
-  isFlag(value) || (isDictionary(value) && Object.values(value).every(isFlag));
+  isFlag(value) || (isDict(value) && Object.values(value).every(isFlag));
 
 /** Every key that is simulated, with the form that its value must have (launchd.plist(5)). */
 const keys = {
@@ -143,7 +142,7 @@ function jobOf(list: Checked, label: string, keepAlive: KeepAlive): JobReading {
 export function readJob(text: string): JobReading {
   const reading = readPlist(text);
   if (reading.kind === 'refused') return reading;
-  if (!isDictionary(reading.value)) return { kind: 'refused', reason: 'it is no dictionary' };
+  if (!isDict(reading.value)) return { kind: 'refused', reason: 'it is no dictionary' };
   const checks: Dictionary<Check> = keys;
   for (const [key, value] of Object.entries(reading.value)) {
     const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
