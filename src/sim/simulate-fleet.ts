@@ -1,7 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic, NonEmpty } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
+import { type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
 import { linkSubject, nodeSubject } from '../model/subject.ts';
 import type { Cable } from './model/cables.ts';
 import { newDirectory } from './model/directory.ts';
@@ -23,6 +23,9 @@ type FleetResult =
 /** A Mac is this model where the file does not say which one it is. */
 const defaultModelId = 'Mac15,14';
 
+/** Of every node by name; undefined for a model of which nothing is known. */
+type Models = ReadonlyMap<string, MacModel | undefined>;
+
 const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultModelId;
 
 /**
@@ -31,13 +34,9 @@ const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultM
  * (`sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`).
  */
 export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult {
-  const models = new Map<string, MacModel>();
-  for (const node of desired.nodes) {
-    const model = macModelOf(modelIdOf(node));
-    if (model !== undefined) models.set(node.name, model);
-  }
+  const models: Models = new Map(desired.nodes.map((node) => [node.name, macModelOf(modelIdOf(node))]));
   const [first, ...rest] = [
-    ...desired.nodes.flatMap((node) => (models.has(node.name) ? [] : [unknownModel(node)])),
+    ...desired.nodes.filter(({ name }) => models.get(name) === undefined).map(unknownModel),
     ...unusableLinks(desired, models),
     ...smallPool(desired),
   ];
@@ -64,38 +63,26 @@ const unknownModel = (node: DesiredNode): Diagnostic =>
     subject: nodeSubject(node.name),
   });
 
-function unusableLinks(desired: DesiredFleet, models: ReadonlyMap<string, MacModel>): readonly Diagnostic[] {
-  const names = new Set<string>(desired.nodes.map((node) => node.name));
+function unusableLinks({ thunderbolt }: DesiredFleet, models: Models): readonly Diagnostic[] {
   const taken = new Set<string>();
-  return desired.thunderbolt.links.flatMap((link) =>
-    link.ends.flatMap((end) => {
-      const reason = whyUnusable(end, names, models, taken);
+  return thunderbolt.links.flatMap(({ ends }) =>
+    ends.flatMap((end) => {
+      const reason = whyUnusable(end, models, taken);
       taken.add(linkEndText(end));
-      return reason === undefined ? [] : [unusableLink(link, reason)];
+      if (reason === undefined) return [];
+      const detail = `The cable ${ends.map(linkEndText).join(' <-> ')} cannot be plugged in: ${reason}.`;
+      return [diagnose('sim/unusable-link', { detail, subject: linkSubject(ends) })];
     }),
   );
 }
 
-function whyUnusable(
-  end: LinkEnd,
-  names: ReadonlySet<string>,
-  models: ReadonlyMap<string, MacModel>,
-  taken: ReadonlySet<string>,
-): string | undefined {
-  if (!names.has(end.node)) return `there is no node ${end.node}`;
+function whyUnusable(end: LinkEnd, models: Models, taken: ReadonlySet<string>): string | undefined {
+  if (!models.has(end.node)) return `there is no node ${end.node}`;
   if (taken.has(linkEndText(end))) return `receptacle ${end.receptacle} of ${end.node} already carries another cable`;
   const model = models.get(end.node);
   if (model === undefined || (end.receptacle >= 1 && end.receptacle <= model.receptacleDevices.length))
     return undefined;
   return `${end.node} is a ${model.id} with receptacles 1 to ${model.receptacleDevices.length}`;
-}
-
-function unusableLink(link: Link, reason: string): Diagnostic {
-  const text = `${linkEndText(link.ends[0])} <-> ${linkEndText(link.ends[1])}`;
-  return diagnose('sim/unusable-link', {
-    detail: `The cable ${text} cannot be plugged in: ${reason}.`,
-    subject: linkSubject(link.ends),
-  });
 }
 
 const slashThirty = 4;
