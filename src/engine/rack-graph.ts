@@ -6,14 +6,7 @@ import { modelAt, placeAt } from '../rack/cables/receptacle-place.ts';
 import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
 import { type Cabling, type JudgedLink, linkAt, undeclaredCables, viewAt } from '../rack/cabling/judge-cabling.ts';
 import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.ts';
-import {
-  caseFaces,
-  compareEnds,
-  facesWords,
-  isSameEnd,
-  orderedPair,
-  type ReceptacleView,
-} from '../rack/cabling/receptacle-view.ts';
+import { caseFaces, compareEnds, facesWords, isSameEnd, orderedPair } from '../rack/cabling/receptacle-view.ts';
 import { type Examination, examine } from '../rack/examination.ts';
 
 /** One Mac of the drawing, with its receptacles in the order of their numbers. */
@@ -78,13 +71,7 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
     ...given({ model }),
     ...(known === undefined ? {} : { modelName: known.name }),
     ...(faces === undefined ? {} : { faces: facesWords(faces) }),
-    receptacles: graphReceptacles({
-      cabling,
-      name,
-      numbers: expectedNumbers(name, model, ends),
-      placeOf: (receptacle) => placeAt(examination, { node: name, receptacle }),
-      isDeclaredOnly,
-    }),
+    receptacles: graphReceptacles(examination, name, expectedNumbers(name, model, ends), isDeclaredOnly),
   };
 }
 
@@ -147,25 +134,17 @@ export interface GraphStray {
   readonly moves: readonly number[];
 }
 
-/** The receptacles of one node. */
-interface ReceptacleQuestion {
-  readonly cabling: Cabling;
-  readonly name: NodeName;
-  /** Those that it should have; what is seen beyond them is added. */
-  readonly numbers: readonly number[];
-  readonly placeOf: (receptacle: number) => CasePlace | undefined;
-  readonly isDeclaredOnly: boolean;
-}
-
-function judged({ cabling, isDeclaredOnly }: ReceptacleQuestion, view: ReceptacleView): GraphReceptacle['sight'] {
-  const link = linkAt(cabling.links, view.at);
-  if (isDeclaredOnly) return link === undefined ? 'free' : 'declared';
-  return sightOf(view, link);
-}
-
-/** Every receptacle that a node shows, or that it should have when nobody looked, and those that links name. By number. */
-function graphReceptacles(question: ReceptacleQuestion): readonly GraphReceptacle[] {
-  const { cabling, name, numbers, placeOf, isDeclaredOnly } = question;
+/**
+ * Every receptacle that a node shows, or the expected `numbers` of a node without observation, and those that links name.
+ * By number.
+ */
+function graphReceptacles(
+  examination: Examination,
+  name: NodeName,
+  numbers: readonly number[],
+  isDeclaredOnly: boolean,
+): readonly GraphReceptacle[] {
+  const { cabling } = examination;
   const seen = cabling.rack.views.filter((view) => view.at.node === name).map((view) => view.at.receptacle);
   const named = cabling.links.flatMap(({ link }) => link.ends).filter((end) => end.node === name);
   const isSeen = cabling.rack.seenNodes.includes(name);
@@ -173,14 +152,13 @@ function graphReceptacles(question: ReceptacleQuestion): readonly GraphReceptacl
   return [...new Set(all)]
     .toSorted((a, b) => a - b)
     .map((receptacle) => {
-      const view = viewAt(cabling.rack, { node: name, receptacle });
-      const place = placeOf(receptacle);
-      return {
-        receptacle,
-        sight: judged(question, view),
-        ...given({ place }),
-        ...(isDeclaredOnly ? {} : { sees: viewText(view) }),
-      };
+      const end = { node: name, receptacle };
+      const view = viewAt(cabling.rack, end);
+      const link = linkAt(cabling.links, end);
+      const place = placeAt(examination, end);
+      return isDeclaredOnly
+        ? { receptacle, sight: link === undefined ? 'free' : 'declared', ...given({ place }) }
+        : { receptacle, sight: sightOf(view, link), ...given({ place }), sees: viewText(view) };
     });
 }
 

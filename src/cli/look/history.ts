@@ -60,7 +60,8 @@ export const history: VerbBody = async (typed) => {
   refuseUnknown(named, runs, lost);
   const diagnostics = [...problems, ...outcomes.flatMap(outcomeDiagnostics)];
   const seen = outcomes.length - lost.length;
-  showHistory(run, { cluster: name, runs, seen, unreached, isWhole: named.length > 0, isSimulated, diagnostics });
+  const shown = { cluster: name, runs, seen, unreached, isWhole: named.length > 0 };
+  showHistory(run, shown, isSimulated, diagnostics);
   return codeForNodes(outcomes.map(outcomeVerdict));
 };
 
@@ -79,18 +80,13 @@ function isAbout({ steps }: HistoryRun, run: Run, nodes: readonly DesiredNode[])
   return !isChosen || steps.some(({ node }) => nodes.some(({ name }) => name === node));
 }
 
-interface Shown {
-  readonly cluster: string;
-  readonly runs: readonly HistoryRun[];
-  readonly seen: number;
-  readonly unreached: Unreached;
-  readonly isWhole: boolean;
-  readonly isSimulated: boolean;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-function showHistory(run: Run, { diagnostics, ...shown }: Shown): void {
-  const { cluster, runs, unreached, isSimulated } = shown;
+function showHistory(
+  run: Run,
+  shown: Omit<HistoryTextInput, keyof PageInput>,
+  isSimulated: boolean,
+  diagnostics: readonly Diagnostic[],
+): void {
+  const { cluster, runs, unreached } = shown;
   if (run.options.json) {
     showJson(run.console, {
       formatVersion: 1,

@@ -98,7 +98,10 @@ export const leaseRelease: VerbBody = async (run) => {
     Promise.all(
       holds.map(async ({ node, hold }) => {
         const way = all.find((one) => one.node === node);
-        const one = await freeOne(run, { node, hold, wanted, way, failures: observation.failures[node] ?? [] });
+        const one =
+          hold.kind === 'unknown' || way === undefined
+            ? notFreed(node, ...(observation.failures[node] ?? []))
+            : await freeOne(run, way, hold.value, wanted);
         done(node);
         return one;
       }),
@@ -116,19 +119,11 @@ function questionFor(held: readonly { readonly node: NodeName; readonly seen: Se
   ].join('\n');
 }
 
-interface Freeing {
-  readonly node: NodeName;
-  readonly hold: Known<SeenHold | undefined>;
-  readonly wanted: string | undefined;
-  readonly way: NodeWay | undefined;
-  readonly failures: readonly Diagnostic[];
-}
-
-async function freeOne(run: Run, { node, hold, wanted, way, failures }: Freeing): Promise<Freed> {
-  if (hold.kind === 'unknown' || way === undefined) return notFreed(node, ...failures);
-  if (hold.value === undefined) return { node, isFree: true, isReleased: false, diagnostics: [] };
-  const { run: holder, token } = hold.value;
-  if (wanted !== undefined && wanted !== holder) return notFreed(node, otherRun(node, hold.value, wanted));
+async function freeOne(run: Run, way: NodeWay, hold: SeenHold | undefined, wanted: string | undefined): Promise<Freed> {
+  const { node } = way;
+  if (hold === undefined) return { node, isFree: true, isReleased: false, diagnostics: [] };
+  const { run: holder, token } = hold;
+  if (wanted !== undefined && wanted !== holder) return notFreed(node, otherRun(node, hold, wanted));
   const limits = useLimits(run);
   const session = openSession(way, { ...limits, retryMs: timingFor(run).retryMs });
   try {
@@ -136,7 +131,7 @@ async function freeOne(run: Run, { node, hold, wanted, way, failures }: Freeing)
       wanted !== undefined && token !== undefined
         ? await releaseLeaseOf(session, { run: wanted, token }, limits.deadlineMs)
         : await releaseDead(run, session);
-    return freedBy(node, hold.value, released);
+    return freedBy(node, hold, released);
   } finally {
     session.close();
   }

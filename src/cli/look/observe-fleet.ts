@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ObserveOptions, observeFleet } from '../../apply/reach/observe.ts';
-import { type CommandFor, type CommandOutcome, runCommand } from '../../apply/reach/session.ts';
+import { type CommandFor, type CommandOutcome, runCommand, type UseLimits } from '../../apply/reach/session.ts';
 import { linkText } from '../../desired/addresses.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
 import { settleLinks, withGivenNetworks } from '../../desired/settle/settle-links.ts';
@@ -87,7 +87,7 @@ export function observeNodes(
 }
 
 /** What every observation of this run has. */
-export const observeLimits = (run: Run) => ({
+export const observeLimits = (run: Run): Pick<ObserveOptions, keyof UseLimits | 'parallel' | 'newToken'> => ({
   ...useLimits(run),
   parallel: run.options.parallel,
   newToken: () => randomBytes(16).toString('hex'),

@@ -253,7 +253,9 @@ export function cableEvents(before: CableWork, after: CableWork): readonly Cable
 }
 
 /** The declared links that are as the file wants them, in its order. */
-export function metLinks({ examination }: CableWork) {
+export function metLinks({
+  examination,
+}: CableWork): readonly { readonly ends: Link['ends']; readonly bitsPerSecond?: number }[] {
   return examination.cabling.links
     .filter((judged) => linkVerdict(examination.desired, judged) === 'fine')
     .map(({ link: { ends }, judgement }) => ({

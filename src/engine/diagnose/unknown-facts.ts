@@ -25,7 +25,9 @@ function isExplained(node: ExaminedNode, name: FactName, reason: UnknownReason, 
 }
 
 /** What is not known of a node and has to be; by name. */
-export function unknownFacts({ facts }: ExaminedNode) {
+export function unknownFacts({
+  facts,
+}: ExaminedNode): readonly { readonly name: FactName; readonly reason: UnknownReason }[] {
   const names = Object.keys(facts).filter((key): key is FactName => key in facts);
   return names.toSorted().flatMap((name) => {
     const fact = factNamed(facts, name);
