@@ -141,7 +141,7 @@ function roleFiles(role) {
 }
 
 /** Files of `node` that read answers; all others make what is sent. */
-const answerFiles = ['answers/', 'probes/(?:kept|node-setting)\\.ts$'];
+const answerFiles = ['answers/', 'probes/kept\\.ts$'];
 
 /**
  * Parts of the rooms that have an order of their own, each with patterns of its files and what it may import besides

@@ -1,5 +1,4 @@
 import type { NodePath } from '../model/probe.ts';
-import { sh } from './shell/scripts.generated.ts';
 
 /**
  * The first lines of a daemon of ours that launchd starts by its path: `R` follows from where the program lies, so that
@@ -20,7 +19,3 @@ export const doormanEndSeconds = 35;
 
 /** What `service.sh` needs. @param seconds how long `bootout` waits for the end of the service */
 export const serviceValues = (label: string, seconds = usualSeconds) => ({ label, end_seconds: seconds });
-
-/** Its functions for a text of TypeScript. */
-export const serviceFunctions = (...service: Parameters<typeof serviceValues>): string =>
-  sh.service(serviceValues(...service));

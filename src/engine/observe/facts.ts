@@ -3,10 +3,8 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer, Asked, Probe } from '../../model/probe.ts';
 import { keptRecords, keptRecordsWith } from '../../node/probes/kept-scripts.ts';
-import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
 import { placementMembers, unaskedMembers } from '../../node/probes/placement-members.ts';
-import { softwareUpdateList, sudo as sudoShell } from '../../node/probes/system.ts';
-import { loginFact, searchPathFact, sudoFact } from '../../rack/access/fact.ts';
+import { loginFact, searchPathFact, sudoFact, sudoProbe } from '../../rack/access/fact.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
 import { bootSessionFact, diskSpaceFact, panicReportsFact } from '../../rack/boot/fact.ts';
 import { bridgePreferencesFact } from '../../rack/bridge/fact.ts';
@@ -19,15 +17,21 @@ import { foreignDaemonsFact } from '../../rack/foreign-daemon/fact.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { hardwareFact, identityFact } from '../../rack/identity/fact.ts';
 import { keeperFact } from '../../rack/keeper/fact.ts';
-import { macosVersionFact, softwareUpdatesFact } from '../../rack/macos/fact.ts';
+import { macosVersionFact, softwareUpdateList, softwareUpdatesFact } from '../../rack/macos/fact.ts';
 import { wiredLimitFact } from '../../rack/memory/fact.ts';
 import { dhcpLeasesFact, interfacesFact, routesFact } from '../../rack/network/interfaces-fact.ts';
 import { serviceAddressesFact } from '../../rack/network/service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from '../../rack/network/services-fact.ts';
 import { rollbacksFact } from '../../rack/network/transaction/fact.ts';
 import { placementsFact, rdmaStartsFact, rebootMarkFact } from '../../rack/placement/observed/fact.ts';
-import { otherRdmaDevicesFact, rdmaDevicesFact, rdmaPortsFact } from '../../rack/rdma/devices-fact.ts';
-import { rdmaHoldersFact, rdmaObjectsFact } from '../../rack/rdma/kernel-fact.ts';
+import {
+  ibvDevices,
+  ibvDevinfo,
+  otherRdmaDevicesFact,
+  rdmaDevicesFact,
+  rdmaPortsFact,
+} from '../../rack/rdma/devices-fact.ts';
+import { rdmaHoldersFact, rdmaKernel, rdmaObjectsFact } from '../../rack/rdma/kernel-fact.ts';
 import { rdmaStateFact, rdmaSwitchFact } from '../../rack/rdma/state-fact.ts';
 import { filesFact } from '../../rack/records/files-fact.ts';
 import { doormenFact } from '../../rack/records/gateways-fact.ts';
@@ -146,7 +150,7 @@ export const unaskingProbes = (): readonly Probe[] =>
  * the start; each time it starts a shell as root, or leaves a refusal in the log of the Mac.
  */
 export const quietProbes = (): readonly Probe[] =>
-  unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoShell);
+  unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoProbe);
 
 /** All that the fact `placements` reads, and so the request for one token: what `unaskingProbes` leaves out. */
 export const tokenProbes = (): readonly Probe[] => placementsFact.from;

@@ -1,4 +1,5 @@
 import { pathWord, place, tool } from '../paths/node-paths.ts';
+import { probe } from './probe.ts';
 
 /** The label of Screen Sharing in launchd. */
 export const screenSharingLabel = 'com.apple.screensharing';
@@ -67,3 +68,6 @@ IFS=:
 set -f
 for x in $O""; do printf "|%s\\n" "\${x#"$R"}"; done
 printf "end\\n"`;
+
+/** Updates, automatic login, names, Screen Sharing, firewall, photos and backups: one record each. */
+export const nodeSettings = probe('node-settings', [tool.sh, '-c', nodeSettingsScript], 10_000, 65_536);

@@ -1,5 +1,6 @@
 import { mostPanicReports } from '../../model/facts/node-records.ts';
 import { pathWord, place, tool } from '../paths/node-paths.ts';
+import { probe } from './probe.ts';
 
 /**
  * Prints, of each of the last reports of kernel panics, a line `panic NAME` and behind `|` its first line, which is JSON
@@ -10,7 +11,7 @@ import { pathWord, place, tool } from '../paths/node-paths.ts';
  * Many Macs move reports to `Retired`, which is read second: one that is moved at that moment is printed twice. Bytes
  * that are no ASCII become `?`, so that a letter that was cut spoils nothing.
  */
-export const panicReportsScript = `f=${pathWord(place.diagnosticReports)}
+const script = `f=${pathWord(place.diagnosticReports)}
 u() {
   printf "unreadable\\n"
   exit 0
@@ -33,3 +34,6 @@ for f in "$f" "$f/Retired"; do
   p "$f/panic-f"*.panic
 done
 printf "end\\n"`;
+
+/** The last reports of kernel panics, one record each. */
+export const panicReportFiles = probe('panic-reports', [tool.sh, '-c', script], 10_000, 131_072);

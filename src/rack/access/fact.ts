@@ -1,12 +1,17 @@
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines, readText } from '../../node/answers/read-answer.ts';
-import { sshConnection } from '../../node/probes/network.ts';
-import { settingAnswer } from '../../node/probes/node-setting.ts';
-import { nodeSettings, sudo as sudoProbe } from '../../node/probes/system.ts';
+import { settingAnswer } from '../../node/answers/setting-answer.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { nodeSettings } from '../../node/probes/node-settings.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { classifySudo } from '../../node/sudo-answer.ts';
 import { isAccountName } from '../accounts/fact.ts';
 import { defineFact } from '../fact.ts';
+import { sshConnection } from '../network/interfaces-fact.ts';
+
+/** `sudo -n /bin/sh -s` with nothing on its standard input: exactly the form in which every change will run. */
+export const sudoProbe = probe('sudo', [tool.sudo, '-n', tool.sh, '-s'], 10_000, 8_192);
 
 /** Whether changes can run: `sudo -n /bin/sh -s` ends with 0 and says nothing, or its words on stderr say why not. */
 export const sudoFact = defineFact({

@@ -11,7 +11,7 @@ import {
   accountHome,
   accountTemporary,
 } from '../../node/paths/own-paths.ts';
-import { leftAloneExit, rdmaKernelScript, rdmaPortsScript } from '../../node/probes/network-scripts.ts';
+import { leftAloneExit, rdmaKernelScript, rdmaPortsScript } from '../../node/probes/rdma-scripts.ts';
 import { quote } from '../../node/quote.ts';
 import { sh } from './scripts.generated.ts';
 

@@ -5,9 +5,14 @@ import { isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
-import { place } from '../../node/paths/node-paths.ts';
-import { dataVolume, panicReportFiles, sysctl } from '../../node/probes/system.ts';
+import { place, tool } from '../../node/paths/node-paths.ts';
+import { panicReportFiles } from '../../node/probes/panic-reports.ts';
+import { probe } from '../../node/probes/probe.ts';
+import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
+
+/** `df -k` of the data volume: `/` is the sealed system volume, whose numbers say nothing. */
+const dataVolume = probe('data-volume', [tool.df, '-k', place.dataVolume], 10_000, 8_192);
 
 const nameForm = /^panic ([A-Za-z0-9._+?-]{1,255}\.panic)$/;
 

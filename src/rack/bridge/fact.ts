@@ -4,8 +4,17 @@ import { andThen, type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isInterface } from '../../node/answers/grammar.ts';
 import { asList, asObject, garbled, readJson, textOf } from '../../node/answers/read-answer.ts';
-import { bridgeKey } from '../../node/probes/network.ts';
+import { place, tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact, readEach } from '../fact.ts';
+
+/** The bridges of the network preferences; the file can be read without root. */
+const bridgeKey = probe(
+  'bridge-key',
+  [tool.plutil, '-extract', 'VirtualNetworkInterfaces.Bridge', 'json', '-o', '-', place.networkPreferences],
+  5_000,
+  65_536,
+);
 
 const noSuchKey = /^[^\n]*: No value at that key path\b[^\n]*: VirtualNetworkInterfaces\.Bridge\n?$/;
 

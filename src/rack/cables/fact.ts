@@ -5,8 +5,17 @@ import type { Answer } from '../../model/probe.ts';
 import { speedText } from '../../model/text/units.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { asList, asObject, garbled, type JsonObject, readJson, textOf } from '../../node/answers/read-answer.ts';
-import { thunderboltProfile } from '../../node/probes/network.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
+
+/** `system_profiler SPThunderboltDataType -json`: buses, receptacles, peers. */
+const thunderboltProfile = probe(
+  'thunderbolt-profile',
+  [tool.systemProfiler, 'SPThunderboltDataType', '-json'],
+  20_000,
+  524_288,
+);
 
 /** What hangs on one bus. */
 interface Attached {

@@ -1,8 +1,18 @@
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { receptacleLocations } from '../../node/probes/network.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
+
+/** The lines of the I/O registry that say where on the case each receptacle is. @see ioreg(8) */
+export const receptacleLocations = probe(
+  'receptacle-locations',
+  [tool.sh, '-c', sh.receptacleLocations({})],
+  5_000,
+  65_536,
+);
 
 /** A port controller (`hpm0`) that names its place and the Thunderbolt controller that it belongs to. */
 interface Connector {

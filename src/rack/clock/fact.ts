@@ -3,8 +3,12 @@ import { type Known, known, unknown } from '../../model/known.ts';
 import { durationText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
-import { date } from '../../node/probes/system.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
+
+/** `date -u +%s`: the node's clock, in whole seconds, since `%N` is unknown to macOS. */
+const date = probe('date', [tool.date, '-u', '+%s'], 5_000, 1_024);
 
 /**
  * The node's clock minus the controller's. `date` gives whole seconds and ran at some moment between the request and

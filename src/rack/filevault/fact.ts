@@ -1,7 +1,11 @@
 import { andThen, type Known, known } from '../../model/known.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
-import { fdesetup } from '../../node/probes/system.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
+
+/** `fdesetup status`, which needs no root. */
+const fdesetup = probe('fdesetup', [tool.fdesetup, 'status'], 10_000, 8_192);
 
 /**
  * Whether the disk is encrypted, from `FileVault is On.` and, while macOS converts it, a second line

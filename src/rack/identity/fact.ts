@@ -5,8 +5,19 @@ import { memoryText } from '../../model/text/units.ts';
 import { isName, isUuid, wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { asList, asObject, garbled, readJson, readLines, textOf } from '../../node/answers/read-answer.ts';
-import { hardwareProfile, platformDevice, sysctl } from '../../node/probes/system.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
+import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
+
+/**
+ * `system_profiler SPHardwareDataType -json`: serial number and hardware UUID, without root. It also looks up the activation
+ * lock, which may wait for the network; then `platformDevice` answers.
+ */
+const hardwareProfile = probe('hardware-profile', [tool.systemProfiler, 'SPHardwareDataType', '-json'], 10_000, 65_536);
+
+/** `ioreg` of the Mac itself: the same two ids from the kernel, at once. @see ioreg(8) */
+const platformDevice = probe('platform-device', [tool.ioreg, '-rd1', '-c', 'IOPlatformExpertDevice'], 5_000, 65_536);
 
 /** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
 export interface Hardware {

@@ -4,8 +4,24 @@ import { andThen, type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
-import { softwareUpdateList, swVers } from '../../node/probes/system.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
+
+/** `sw_vers`: version and build. */
+const swVers = probe('sw-vers', [tool.swVers], 5_000, 4_096);
+
+/**
+ * `softwareupdate --list --no-scan` lists the updates that an earlier scan found, so the Mac contacts no server.
+ * It only makes a hint more precise: nothing waits long for it.
+ * @see softwareupdate(8)
+ */
+export const softwareUpdateList = probe(
+  'software-updates',
+  [tool.softwareupdate, '--list', '--no-scan'],
+  3_000,
+  32_768,
+);
 
 const heading = 'Software Update found the following new or updated software:';
 const nothing = 'No new software available.';

@@ -3,7 +3,7 @@ import { memoryText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { sysctl } from '../../node/probes/system.ts';
+import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
 
 /** Beyond these it is no memory of a Mac. */

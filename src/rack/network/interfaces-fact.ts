@@ -5,8 +5,32 @@ import type { Answer } from '../../model/probe.ts';
 import { durationText } from '../../model/text/units.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, prefixOfMask, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
-import { dhcpPackets, ifconfig, routeTable, sshConnection } from '../../node/probes/network.ts';
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact, readEach } from '../fact.ts';
+import { sh } from './scripts.generated.ts';
+
+/**
+ * What sshd tells every command, `client-address port own-address port`, then the name of the account that runs it.
+ *
+ * @see sshd(8), ENVIRONMENT: SSH_CONNECTION
+ * @see id(1): -u -n, the name of the effective user
+ */
+export const sshConnection = probe(
+  'ssh-connection',
+  [tool.sh, '-c', `printf "%s\\n" "\${SSH_CONNECTION-}"; ${pathWord(tool.id)} -un; exit 0`],
+  5_000,
+  1_024,
+);
+
+/** `ifconfig -a`. */
+const ifconfig = probe('ifconfig', [tool.ifconfig, '-a'], 5_000, 262_144);
+
+/** What DHCP gave the interfaces of cables, as `ipconfig getpacket` prints it. @see ipconfig(8) */
+export const dhcpPackets = probe('dhcp-packets', [tool.sh, '-c', sh.dhcpPackets({})], 10_000, 262_144);
+
+/** `netstat -rn -f inet`: the IPv4 routing table, numbers only. @see netstat(1) */
+const routeTable = probe('route-table', [tool.netstat, '-rn', '-f', 'inet'], 5_000, 131_072);
 
 /**
  * What DHCP gave each Thunderbolt interface that was asked, from lines such as

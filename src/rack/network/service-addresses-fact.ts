@@ -3,9 +3,18 @@ import { type Known, known } from '../../model/known.ts';
 import { isBsdName, isIpv4, isName, isUuid, prefixOfMask } from '../../node/answers/grammar.ts';
 import { asList, asObject, garbled, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 import { readPlist } from '../../node/answers/read-plist.ts';
-import { networkServicesKey, serviceOrder } from '../../node/probes/network.ts';
+import { place, tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
-import { networkServicesFact } from './services-fact.ts';
+import { networkServicesFact, serviceOrder } from './services-fact.ts';
+
+/** The network services of the network preferences: their addresses as they will be after the next boot. XML, since one service with a certificate has no JSON. */
+const networkServicesKey = probe(
+  'network-services-key',
+  [tool.plutil, '-extract', 'NetworkServices', 'xml1', '-o', '-', place.networkPreferences],
+  5_000,
+  262_144,
+);
 
 /**
  * How each network service with a device gets its IPv4 address, from a property list that says as much as

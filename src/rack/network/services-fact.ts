@@ -3,8 +3,15 @@ import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isBsdName, isMac, isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
-import { hardwarePortList, serviceOrder } from '../../node/probes/network.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact, eachOnce, readEach } from '../fact.ts';
+
+/** `networksetup -listallhardwareports`: the only way from a receptacle to its interface. */
+const hardwarePortList = probe('hardware-port-list', [tool.networksetup, '-listallhardwareports'], 10_000, 65_536);
+
+/** `networksetup -listnetworkserviceorder`: services with their devices, in order. */
+export const serviceOrder = probe('service-order', [tool.networksetup, '-listnetworkserviceorder'], 10_000, 65_536);
 
 /**
  * The network services in the order in which macOS tries them, from pairs of lines such as

@@ -4,9 +4,29 @@ import { andThen, type Known, known, mapKnown, unknown } from '../../model/known
 import type { Answer } from '../../model/probe.ts';
 import { ipv6Groups, mappedIpv4, wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines, readText } from '../../node/answers/read-answer.ts';
-import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../node/probes/network.ts';
-import { leftAloneExit, notReturnedWords, startingWords, unseenTool } from '../../node/probes/network-scripts.ts';
+import { pathWord, tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
+import {
+  awaitKernel,
+  leftAloneExit,
+  notReturnedWords,
+  rdmaPortsScript,
+  startingWords,
+  unseenTool,
+} from '../../node/probes/rdma-scripts.ts';
 import { defineFact, eachOnce, readEach } from '../fact.ts';
+import { rdmaKernel } from './kernel-fact.ts';
+
+/** `ibv_devices`, once the kernel was read. @see Apple TN3205 */
+export const ibvDevices = probe(
+  'ibv-devices',
+  [tool.sh, '-c', `${awaitKernel}${pathWord(tool.ibvDevices)}`],
+  10_000,
+  16_384,
+);
+
+/** `ibv_devinfo -v` of all devices, with limits and GIDs, once the kernel was read and unless a rank is starting. @see Apple TN3205 */
+export const ibvDevinfo = probe('ibv-devinfo', [tool.sh, '-c', rdmaPortsScript], 10_000, 262_144);
 
 /**
  * The Thunderbolt devices of `ibv_devinfo -v`, from blocks such as

@@ -5,9 +5,14 @@ import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
-import { rdmaKernel } from '../../node/probes/network.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
+import { rdmaKernelScript } from '../../node/probes/rdma-scripts.ts';
 import { defineFact, read } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
+
+/** What the RDMA driver holds in the kernel, and for which processes. Every observation reads it before any verbs tool. */
+export const rdmaKernel = probe('rdma-kernel', [tool.sh, '-c', rdmaKernelScript], 5_000, 131_072);
 
 /** What the RDMA driver of a node has in its kernel, and what would free it. */
 interface KernelObjects extends RdmaObjects {

@@ -1,8 +1,15 @@
 import { andThen, type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled, readText } from '../../node/answers/read-answer.ts';
-import { rdmaCtl, rdmaVariable } from '../../node/probes/network.ts';
+import { tool } from '../../node/paths/node-paths.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
+
+/** `rdma_ctl status`. @see Apple TN3205 */
+const rdmaCtl = probe('rdma-ctl', [tool.rdmaCtl, 'status'], 5_000, 4_096);
+
+/** `nvram rdma-enable`: one variable of the firmware; no root. @see nvram(8) */
+const rdmaVariable = probe('rdma-variable', [tool.nvram, 'rdma-enable'], 5_000, 4_096);
 
 /**
  * The switch "RDMA over Thunderbolt" as it will hold after the next restart, from the NVRAM variable behind it:

@@ -6,7 +6,7 @@ import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type JobProcess, readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
-import { sysctl } from '../../node/probes/system.ts';
+import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
 import { fieldsText } from './leases-fact.ts';
 

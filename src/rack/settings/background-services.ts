@@ -1,4 +1,5 @@
 /** What works in the background and uses the disk while models are loaded: Spotlight, Time Machine, analysis of photos. */
+
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../model/known.ts';
@@ -6,13 +7,24 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { isName } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
+import { preference, settingAnswer } from '../../node/answers/setting-answer.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
-import { preference, settingAnswer } from '../../node/probes/node-setting.ts';
-import { nodeSettings, spotlightIndexes } from '../../node/probes/system.ts';
+import { nodeSettings } from '../../node/probes/node-settings.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
+
+const spotlightScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
+${pathWord(tool.mdutil)} -a -s &
+wait "$!" && printf "end\\n"`;
+
+/**
+ * `mdutil -a -s`: which volumes Spotlight indexes, and `end` below it: its list has no end of its own. It runs by itself,
+ * since a volume that is not there any more (a network disk, a backup) holds it up.
+ */
+const spotlightIndexes = probe('spotlight', [tool.sh, '-c', spotlightScript], 10_000, 65_536);
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {

@@ -1,8 +1,8 @@
 import { andThen, type Known, known } from '../../model/known.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { preference } from '../../node/probes/node-setting.ts';
-import { nodeSettings } from '../../node/probes/system.ts';
+import { preference } from '../../node/answers/setting-answer.ts';
+import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { isAccountName } from '../accounts/fact.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, read, readValue } from '../fact.ts';

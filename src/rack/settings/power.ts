@@ -8,11 +8,17 @@ import { named, prose } from '../../model/text/prose.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
-import { pmsetCap, pmsetCustom } from '../../node/probes/system.ts';
+import { probe } from '../../node/probes/probe.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
+
+/** `pmset -g custom`: power settings by source of power. */
+const pmsetCustom = probe('pmset-custom', [tool.pmset, '-g', 'custom'], 5_000, 16_384);
+
+/** `pmset -g cap`: which settings this Mac has at all. */
+const pmsetCap = probe('pmset-cap', [tool.pmset, '-g', 'cap'], 5_000, 16_384);
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {

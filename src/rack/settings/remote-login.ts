@@ -1,8 +1,8 @@
 import { type Known, known } from '../../model/known.ts';
 import { isLoaded } from '../../node/answers/launchd.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
-import { settingAnswer } from '../../node/probes/node-setting.ts';
-import { nodeSettings } from '../../node/probes/system.ts';
+import { settingAnswer } from '../../node/answers/setting-answer.ts';
+import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, readValue } from '../fact.ts';
 

@@ -13,7 +13,7 @@ import { judgeToken, notAskedReason, notAskedStatus } from '../../../node/endpoi
 import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
 import { launchdServices } from '../../../node/probes/launchd-services.ts';
 import { placementMembers } from '../../../node/probes/placement-members.ts';
-import { sysctl } from '../../../node/probes/system.ts';
+import { sysctl } from '../../../node/probes/sysctl.ts';
 import { mostWiredBytes } from '../../../node/wired-memory.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
 import { defineFact } from '../../fact.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { panicReportsScript } from '../../../../src/node/probes/panic-reports.ts';
+import { panicReportFiles } from '../../../../src/node/probes/panic-reports.ts';
 import { makeNodeRoot, removedAfter, startScript } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
@@ -16,7 +16,7 @@ async function printed(shell: Shell, names: readonly string[], text?: Uint8Array
   for (const name of names) {
     writeFileSync(join(reports, name), text ?? `{"bug_type":"210"}\n  "panicString" : "${name}"\n`);
   }
-  const { stdout, stderr } = await startScript(shell, `set -u\nR='${folder}'\n${panicReportsScript}`).end;
+  const { stdout, stderr } = await startScript(shell, `set -u\nR='${folder}'\n${panicReportFiles.ask[2]}`).end;
   expect(stderr).toBe('');
   expect(stdout.toString('utf8')).toMatch(/^end\n$/m);
   return stdout;

@@ -5,10 +5,15 @@ import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
-import { ibvDevices, ibvDevinfo, rdmaKernel } from '../../../../src/node/probes/network.ts';
 import { read } from '../../../../src/rack/fact.ts';
-import { otherRdmaDevicesFact, rdmaDevicesFact, rdmaPortsFact } from '../../../../src/rack/rdma/devices-fact.ts';
-import { rdmaHoldersFact, rdmaObjectsFact } from '../../../../src/rack/rdma/kernel-fact.ts';
+import {
+  ibvDevices,
+  ibvDevinfo,
+  otherRdmaDevicesFact,
+  rdmaDevicesFact,
+  rdmaPortsFact,
+} from '../../../../src/rack/rdma/devices-fact.ts';
+import { rdmaHoldersFact, rdmaKernel, rdmaObjectsFact } from '../../../../src/rack/rdma/kernel-fact.ts';
 import { casesFolder } from '../../engine/observe/fact-cases.ts';
 import { type MacRoot, makeMacRoot } from '../../engine/scripts/mac-root.ts';
 import { removedAfter, startScript } from '../../engine/scripts/node-root.ts';

@@ -6,7 +6,7 @@ import type { Known } from '../../../../src/model/known.ts';
 import type { Answer } from '../../../../src/model/probe.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
-import { receptacleLocations } from '../../../../src/node/probes/network.ts';
+import { receptacleLocations } from '../../../../src/rack/cables/receptacle-places-fact.ts';
 import { casesFolder } from '../../engine/observe/fact-cases.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';

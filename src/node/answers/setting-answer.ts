@@ -1,7 +1,7 @@
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
-import { garbled } from '../answers/read-answer.ts';
-import { readRecords } from '../answers/records.ts';
+import { garbled } from './read-answer.ts';
+import { readRecords } from './records.ts';
 
 /** What the tool behind one setting said, and how it ended. */
 export interface SettingAnswer {
