@@ -243,8 +243,6 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   canRestartOne(runtime: R): boolean;
   /** Which ranks read the files of the model; absent: all of them. Nodes of the others need no copy. */
   readonly modelReaders?: 'leader';
-  /** Whether every node makes the runtime by itself, so that members are compared before a start. */
-  readonly isMadeOnNodes?: true;
   readonly stopOrder: StopOrder;
   /** How long a rank is waited for after INT, where its program takes that for an orderly end; absent: TERM comes first. */
   readonly interruptMs?: number;

@@ -163,7 +163,6 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   // Whether sums over several Macs are equal to the last bit in every start, nobody has confirmed.
   goldenCheck: () => 'printable',
   canRestartOne: () => false,
-  isMadeOnNodes: true,
   // A rank whose peer has gone spins in its collective and ends by KILL alone. @see docs/mesh.md
   stopOrder: 'together',
   // The smallest program that uses the default device: the GPU, unless mlx was built without it.

@@ -3,7 +3,6 @@ import { onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
 import { type LibrarySight, sameLibraries } from '../../drivers/contract/checks.ts';
 import type { StartPhase } from '../../drivers/contract/driver.ts';
-import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
@@ -388,7 +387,7 @@ const librariesAddress = (placement: string): Addressed => addressed({ kind: 'li
 /** What the members of a placement have installed; undefined where nothing was made on its nodes, or it has only one. */
 function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
   const found = view.desired.runtimes.find(({ name }) => name === runtime);
-  if (nodes.length === 1 || found === undefined || driverOf(found).isMadeOnNodes === undefined) return undefined;
+  if (nodes.length === 1 || found === undefined || found.python === undefined) return undefined;
   const members = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
   return sameLibraries(found, members);
 }
