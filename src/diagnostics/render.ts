@@ -44,16 +44,10 @@ interface Page extends Reader {
 }
 
 function renderOne(one: Diagnostic, page: Page): string {
-  const style = severityStyle[one.severity];
-  const { where } = one;
-  const excerpt =
-    where === undefined
-      ? []
-      : drawExcerpt(one, { lines: page.linesOf(where.file), columns: page.columns, paint: page.paint, style });
   return [
     headline(one, page.paint),
     ...indented(one.summary, '  ', page.columns),
-    ...excerpt,
+    ...drawExcerpt(one, page),
     ...indented(proseText(one.detail, page), '  ', page.columns),
     ...indented(proseText(one.hint, page), '  hint: ', page.columns),
   ].join('\n');
@@ -80,32 +74,25 @@ function sourceLines(text: string | undefined): readonly string[] {
   return hideSecrets(text.replace(/^\ufeff/, '').split(/\r?\n/)).lines;
 }
 
-/** What the source excerpt of a diagnostic is drawn with. */
-interface Excerpt {
-  readonly lines: readonly string[];
-  readonly columns: number;
-  readonly paint: Paint;
-  readonly style: Style;
-}
-
 /** The source lines of a diagnostic with their numbers, and its place underlined; empty when the place is not there. */
-function drawExcerpt(one: Diagnostic, excerpt: Excerpt): readonly string[] {
+function drawExcerpt(one: Diagnostic, page: Page): readonly string[] {
   const { where } = one;
-  if (where === undefined || excerpt.lines[where.line - 1] === undefined) return [];
-  const numbers = linesToShow(one, where, excerpt.lines.length);
+  const lines = where === undefined ? [] : page.linesOf(where.file);
+  if (where === undefined || lines[where.line - 1] === undefined) return [];
+  const numbers = linesToShow(one, where, lines.length);
   const gutter = Math.max(4, ...numbers.map((line) => String(line).length + 2));
-  const room = Math.max(20, excerpt.columns - gutter - 3);
+  const room = Math.max(20, page.columns - gutter - 3);
   const drawn: string[] = [];
   let previous: number | undefined;
   for (const line of numbers) {
     if (previous !== undefined && line > previous + 1) drawn.push(`${' '.repeat(gutter - 1)}...`);
     previous = line;
-    const cells = cellsOf(excerpt.lines[line - 1] ?? '');
+    const cells = cellsOf(lines[line - 1] ?? '');
     const own = line === where.line;
     const window = windowOf(cells, own ? where.column - 1 : 0, room);
-    const head = excerpt.paint('dim', `${String(line).padStart(gutter)} |`);
+    const head = page.paint('dim', `${String(line).padStart(gutter)} |`);
     drawn.push(`${head} ${window.text}`.trimEnd());
-    if (own) drawn.push(...underline(one.label, { where, cells, window, room, gutter }, excerpt));
+    if (own) drawn.push(...underline(one, { where, cells, window, room, gutter }, page.paint));
   }
   return drawn;
 }
@@ -147,7 +134,7 @@ interface Placed {
   readonly gutter: number;
 }
 
-function underline(label: string | undefined, placed: Placed, excerpt: Excerpt): readonly string[] {
+function underline({ severity, label = '' }: Diagnostic, placed: Placed, paint: Paint): readonly string[] {
   const { where, cells, window, gutter } = placed;
   const last = cells.at(-1);
   const total = last === undefined ? 0 : last.column + last.columns;
@@ -157,12 +144,13 @@ function underline(label: string | undefined, placed: Placed, excerpt: Excerpt):
   const carets = '^'.repeat(Math.max(1, end - start));
   const indent = ' '.repeat(start - window.from + window.lead);
   const head = `${' '.repeat(gutter)} | `;
-  const words = label === undefined ? '' : escapeText(label);
-  const marked = `${head}${indent}${excerpt.paint(excerpt.style, carets)}`;
+  const words = escapeText(label);
+  const style = severityStyle[severity];
+  const marked = `${head}${indent}${paint(style, carets)}`;
   if (words === '') return [marked];
   const fits = columnsOf(indent) + carets.length + 1 + columnsOf(words) <= placed.room;
-  if (fits) return [`${marked} ${excerpt.paint(excerpt.style, words)}`];
-  const below = wrap(words, placed.room).map((line) => `${head}${excerpt.paint(excerpt.style, line)}`);
+  if (fits) return [`${marked} ${paint(style, words)}`];
+  const below = wrap(words, placed.room).map((line) => `${head}${paint(style, line)}`);
   return [marked, ...below];
 }
 

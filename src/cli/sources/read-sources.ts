@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCluster } from '../../config/load-cluster-with.ts';
 import { pointerTo } from '../../desired/draft.ts';
@@ -233,24 +234,14 @@ async function* filesBelow(root: string, folder: string): AsyncGenerator<string>
 async function hashFile(path: string, signal: AbortSignal): Promise<{ sha256: Digest; sizeBytes: number }> {
   const found = await stat(path);
   if (!found.isFile()) throw new Error(found.isDirectory() ? 'it is a folder' : 'it is no file');
-  const file = await open(path, 'r');
-  try {
-    return await hashOpened(file, signal);
-  } finally {
-    await file.close();
-  }
-}
-
-async function hashOpened(file: FileHandle, signal: AbortSignal): Promise<{ sha256: Digest; sizeBytes: number }> {
   const hash = createHash('sha256');
-  const chunk = Buffer.allocUnsafe(chunkBytes);
   let sizeBytes = 0;
-  for (;;) {
+  signal.throwIfAborted();
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: chunkBytes });
+  for await (const chunk of chunks) {
     signal.throwIfAborted();
-    const { bytesRead } = await file.read(chunk, 0, chunkBytes);
-    if (bytesRead === 0) break;
-    hash.update(chunk.subarray(0, bytesRead));
-    sizeBytes += bytesRead;
+    hash.update(chunk);
+    sizeBytes += chunk.length;
   }
   return { sha256: digest(hash.digest('hex')), sizeBytes };
 }

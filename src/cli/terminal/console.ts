@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText, jsonText } from '../../diagnostics/escape.ts';
-import { type DiagnosticJson, diagnosticJson } from '../../diagnostics/json.ts';
+import { diagnosticJson } from '../../diagnostics/json.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../../diagnostics/render.ts';
-import type { PrintedDocument } from '../../model/documents.generated.ts';
+import type { DiagnosticsDocument, PrintedDocument } from '../../model/documents.generated.ts';
 import { durationText } from '../../model/text/units.ts';
 import type { Page } from '../../report/page.ts';
 import type { RunLog } from '../files/run-log.ts';
@@ -51,8 +51,10 @@ export function showJsonText(console: Console, text: string): void {
 }
 
 /** Diagnostics as they stand in every JSON answer. */
-export const diagnosticsJson = (reader: Reader, diagnostics: readonly Diagnostic[]): readonly DiagnosticJson[] =>
-  diagnostics.map((one) => diagnosticJson(one, reader));
+export const diagnosticsJson = (
+  reader: Reader,
+  diagnostics: readonly Diagnostic[],
+): DiagnosticsDocument['diagnostics'] => diagnostics.map((one) => diagnosticJson(one, reader));
 
 /** Moves the cursor up to the first line of the block, and clears from there on. */
 const over = (height: number): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);

@@ -4,9 +4,8 @@ import type { NodeWay } from '../../apply/reach/session.ts';
 import { keyIfLocked } from '../../apply/unlock-node.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type Unreached, unreachedOf } from '../../engine/plan/view.ts';
+import { unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
-import type { SecretsDocument } from '../../model/documents.generated.ts';
 import { groupBy } from '../../model/lists.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { nodesSubject } from '../../model/subject.ts';
@@ -72,8 +71,18 @@ export const secrets: VerbBody = async (run) => {
   ];
   const unreached = unreachedOf(lost, observation);
   if (run.options.json) {
-    const { name } = cluster.fleet;
-    showJson(run.console, documentOf(run, { cluster: name, sources, keys, rows, unreached, diagnostics }));
+    showJson(run.console, {
+      formatVersion: 1,
+      cluster: cluster.fleet.name,
+      ...(run.options.sim ? { simulated: true } : {}),
+      sources: sources.map(({ text, kind, state, nodes }) => ({ source: text, kind, state, nodes })),
+      ...(keys.length === 0 ? {} : { keys }),
+      nodes: Object.fromEntries(
+        rows.map(({ name, ...row }) => [name, row.need === 'unknown' ? { ...row, channels: null } : row]),
+      ),
+      ...unreachedField(unreached),
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    });
   } else {
     run.console.out(pageOf({ sources, keys, rows }, run.options.sim === true));
     if (diagnostics.length > 0) run.console.err('\n');
@@ -186,7 +195,13 @@ const keyLines = (keys: readonly KeySourceRow[]): readonly string[] =>
         ...keys.flatMap(({ why }) => (why === undefined ? [] : [`  ${escapeText(why)}`])),
       ];
 
-function pageOf({ sources, keys, rows }: Pick<Document, 'sources' | 'keys' | 'rows'>, isSimulated: boolean): string {
+interface Found {
+  readonly sources: readonly Source[];
+  readonly keys: readonly KeySourceRow[];
+  readonly rows: readonly NodeRow[];
+}
+
+function pageOf({ sources, keys, rows }: Found, isSimulated: boolean): string {
   const named =
     sources.length === 0
       ? ['The file names no password.']
@@ -215,28 +230,4 @@ function table(rows: readonly (readonly string[])[]): readonly string[] {
       .join('  ')
       .trimEnd(),
   );
-}
-
-interface Document {
-  readonly cluster: string;
-  readonly sources: readonly Source[];
-  readonly keys: readonly KeySourceRow[];
-  readonly rows: readonly NodeRow[];
-  readonly unreached: Unreached;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-function documentOf(run: Run, { cluster, sources, keys, rows, unreached, diagnostics }: Document): SecretsDocument {
-  return {
-    formatVersion: 1,
-    cluster,
-    ...(run.options.sim ? { simulated: true } : {}),
-    sources: sources.map(({ text, kind, state, nodes }) => ({ source: text, kind, state, nodes })),
-    ...(keys.length === 0 ? {} : { keys }),
-    nodes: Object.fromEntries(
-      rows.map(({ name, ...row }) => [name, row.need === 'unknown' ? { ...row, channels: null } : row]),
-    ),
-    ...unreachedField(unreached),
-    diagnostics: diagnosticsJson(run.console, diagnostics),
-  };
 }
