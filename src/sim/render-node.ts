@@ -1,7 +1,6 @@
 import { accountsPath, accountsText } from './model/directory.ts';
 import { type MacState, macBehind, type Panic, peerAt, type SimulatedFleet } from './model/fleet.ts';
-import { isBridged, liveAddress } from './model/interfaces.ts';
-import { preferencesPath } from './model/network-preferences.ts';
+import { isBridged, liveAddress, preferencesPath } from './model/network.ts';
 import { dataFile, type NodeFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
 import { isPortActive, isPortDead, rdmaDevice, rdmaReceptacles } from './model/rdma.ts';

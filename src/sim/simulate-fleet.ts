@@ -7,10 +7,18 @@ import type { Cable } from './model/cables.ts';
 import { newDirectory } from './model/directory.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState, SimulatedFleet } from './model/fleet.ts';
 import { type MacModel, macModelOf, modelIds } from './model/hardware.ts';
-import { bridgePort, newService, serviceUuid, withWholeBridge } from './model/interfaces.ts';
 import { ipv4Number, ipv4Text, linkLocalText } from './model/ip-text.ts';
 import { buildOf, newerMacos } from './model/macos-builds.ts';
-import { emptyPreferences, withBridge, withName, withService } from './model/network-preferences.ts';
+import {
+  bridgePort,
+  emptyPreferences,
+  newService,
+  serviceUuid,
+  withBridge,
+  withName,
+  withService,
+  withWholeBridge,
+} from './model/network.ts';
 import { loginWindowDomain, softwareUpdateDomain, timeMachineDomain } from './model/node-files.ts';
 import type { PlistDict } from './model/plist.ts';
 import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './model/seed.ts';

@@ -1,5 +1,5 @@
 import { type Ailments, type MacState, macNamed, peerAt, type SimulatedFleet, withMac } from '../model/fleet.ts';
-import { withBridgeInterface } from '../model/interfaces.ts';
+import { withBridgeInterface } from '../model/network.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 

@@ -1,7 +1,7 @@
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { type Cable, cableAt, farEnd, isFree, isSameEnd, plugged, withSwap } from '../model/cables.ts';
 import { linkSpeed, macNamed, type SimulatedFleet, withMac } from '../model/fleet.ts';
-import { isBridged } from '../model/interfaces.ts';
+import { isBridged } from '../model/network.ts';
 import { strangerLike } from '../simulate-fleet.ts';
 import { aims, defineFault, type Fault, lastFree } from './fault.ts';
 

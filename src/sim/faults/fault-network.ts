@@ -7,8 +7,7 @@ import {
   type SimulatedFleet,
   withMac,
 } from '../model/fleet.ts';
-import { liveAddress } from '../model/interfaces.ts';
-import { type NetworkService, servicesIn, withService } from '../model/network-preferences.ts';
+import { liveAddress, type NetworkService, servicesIn, withService } from '../model/network.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 
 /** The services of one receptacle that have a fixed address. */

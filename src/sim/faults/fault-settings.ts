@@ -1,7 +1,6 @@
 import type { MacState } from '../model/fleet.ts';
-import { bridgeService, withWholeBridge } from '../model/interfaces.ts';
 import { buildOf } from '../model/macos-builds.ts';
-import { bridgeIn } from '../model/network-preferences.ts';
+import { bridgeIn, bridgeService, withWholeBridge } from '../model/network.ts';
 import { defineMacFault, type Fault } from './fault.ts';
 
 /** Whether each layer of the bridge is there: interface, preferences, service. A service that is off is none. */

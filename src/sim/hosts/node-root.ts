@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { preferencesPath } from '../model/network-preferences.ts';
+import { preferencesPath } from '../model/network.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
 import { rdmaClientsPath } from '../model/rdma.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';

@@ -9,8 +9,8 @@ import {
   type ReceptacleState,
   type SimulatedFleet,
 } from './fleet.ts';
-import { liveAddress } from './interfaces.ts';
 import { ipv4Number } from './ip-text.ts';
+import { liveAddress } from './network.ts';
 import { isPortDead } from './rdma.ts';
 
 /** Which addresses a Mac can use at this moment. */

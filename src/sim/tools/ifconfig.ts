@@ -1,8 +1,7 @@
 import { given } from '../../model/given.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
-import { bridgeAddress, isBridged, isCabled, liveAddress, routerOver } from '../model/interfaces.ts';
 import { ipv4Number, ipv4Text, maskLength, maskNumber, networkOf } from '../model/ip-text.ts';
-import { servicesIn } from '../model/network-preferences.ts';
+import { bridgeAddress, isBridged, isCabled, liveAddress, routerOver, servicesIn } from '../model/network.ts';
 import { type Change, from, lines, row, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
 /** One interface as `ifconfig` prints it. */

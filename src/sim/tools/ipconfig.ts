@@ -1,5 +1,4 @@
-import { type DhcpReply, dhcpReply } from '../model/interfaces.ts';
-import { servicesIn } from '../model/network-preferences.ts';
+import { type DhcpReply, dhcpReply, servicesIn } from '../model/network.ts';
 import { seededInteger } from '../model/seed.ts';
 import { from, lines, row, type Tool, usage, type View } from './tool.ts';
 

@@ -1,5 +1,5 @@
 import type { MacState } from '../model/fleet.ts';
-import { type NameKey, nameIn, withName } from '../model/network-preferences.ts';
+import { type NameKey, nameIn, withName } from '../model/network.ts';
 import { type Change, from, lines, type Row, row, type Tool, unconfirmedUsage } from './tool.ts';
 
 /** A Bonjour name is one DNS label. */

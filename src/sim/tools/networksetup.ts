@@ -1,23 +1,21 @@
 import { given } from '../../model/given.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
+import { dottedMask, ipv4Number, maskLength } from '../model/ip-text.ts';
 import {
   bridgeAddress,
+  bridgeIn,
   bridgePort,
   liveAddress,
+  type NetworkService,
   newService,
   routerOver,
   type ServiceState,
-  servicesOf,
-} from '../model/interfaces.ts';
-import { dottedMask, ipv4Number, maskLength } from '../model/ip-text.ts';
-import {
-  bridgeIn,
-  type NetworkService,
   servicesIn,
+  servicesOf,
   withOrder,
   withoutService,
   withService,
-} from '../model/network-preferences.ts';
+} from '../model/network.ts';
 import type { PlistDict } from '../model/plist.ts';
 import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
 

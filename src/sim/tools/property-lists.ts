@@ -1,6 +1,6 @@
 import type { NodePath } from '../../model/probe.ts';
 import type { MacState } from '../model/fleet.ts';
-import { bridgeIn, preferencesPath } from '../model/network-preferences.ts';
+import { bridgeIn, preferencesPath } from '../model/network.ts';
 import { dictAt, isDict, type PlistDict, type PlistValue, plistText, valueAt, withValue } from '../model/plist.ts';
 import {
   type Change,

@@ -1,7 +1,7 @@
 import { peerAt, type ReceptacleState } from '../model/fleet.ts';
-import { isBridged, liveAddress } from '../model/interfaces.ts';
 import { linkLocalText } from '../model/ip-text.ts';
 import { hasRdmaTools } from '../model/macos-builds.ts';
+import { isBridged, liveAddress } from '../model/network.ts';
 import { isPortActive, nodeGuid, rdmaDevice, rdmaLimit, rdmaReceptacles, verbsHungPath } from '../model/rdma.ts';
 import { from, lines, type Pattern, type Row, row, type Tool, unconfirmedUsage, usage, type View } from './tool.ts';
 

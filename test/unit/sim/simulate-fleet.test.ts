@@ -3,7 +3,7 @@ import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
 import type { MacState } from '../../../src/sim/model/fleet.ts';
 import { modelIds } from '../../../src/sim/model/hardware.ts';
-import { servicesOf } from '../../../src/sim/model/interfaces.ts';
+import { servicesOf } from '../../../src/sim/model/network.ts';
 import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
 import { answer, desiredNode, desiredRack, links, simulated } from '../../rack/rack.ts';
 

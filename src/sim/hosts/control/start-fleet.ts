@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { given } from '../../../model/given.ts';
-import { preferencesPath } from '../../model/network-preferences.ts';
+import { preferencesPath } from '../../model/network.ts';
 import { strangerPid } from '../../model/rdma.ts';
 import type { FleetHost, OpenHost, SimulatedNode } from '../fleet-host.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel, ToolAnswer } from '../fleet-model.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeIn, servicesIn } from '../../../../src/sim/model/network-preferences.ts';
+import { bridgeIn, servicesIn } from '../../../../src/sim/model/network.ts';
 import { outOfBox } from '../../../../src/sim/simulate-fleet.ts';
 import { simulated } from '../../../rack/rack.ts';
 
