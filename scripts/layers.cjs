@@ -98,7 +98,6 @@ const roles = {
   // A setting in one file has a part of every role; only lists import it, and what sets values back.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
-    addresses: 'link-address-properties',
     artifacts: 'tree-steps',
     contract: 'build-step define-setting resource',
     placement: [

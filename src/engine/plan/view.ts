@@ -8,7 +8,7 @@ import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type AddressParts, subjectNodes, typedKind } from '../../model/subject.ts';
 import { leftToApply, type Prose } from '../../model/text/prose.ts';
-import { linkAddressProperties } from '../../rack/addresses/link-address-properties.ts';
+import { linkAddressProperties } from '../../rack/addresses/resource.ts';
 import { examine, type FleetObservation } from '../../rack/examination.ts';
 import { type Blocker, judgeProperty, propertyKey, type View } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';

@@ -9,7 +9,7 @@ import { read } from '../fact.ts';
 import { holdFact } from './hold-fact.ts';
 
 /** Why a node is to be left alone, and where that stands. */
-export interface Held {
+interface Held {
   readonly reason: string;
   readonly until?: string;
   readonly isOver: boolean;

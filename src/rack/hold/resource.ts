@@ -1,21 +1,21 @@
 import type { NodeHold } from '../../model/facts/node-records.ts';
-import { type Known, mapKnown } from '../../model/known.ts';
+import { mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Step } from '../../model/step.ts';
+import type { ScriptCall } from '../../model/node-script.ts';
 import { addressed } from '../../model/subject.ts';
 import { prose } from '../../model/text/prose.ts';
 import { scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
 import {
   type Blocker,
-  changedProperties,
   type ObservedTarget,
   type Property,
+  perTarget,
   type Resource,
   type View,
   verifyOnly,
 } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
+import { compared } from '../seen-fact.ts';
 import { holdFact } from './hold-fact.ts';
 import { holdsOf, releaseText } from './node-holds.ts';
 
@@ -50,45 +50,30 @@ export const hold: Resource = verifyOnly({
   gap: ({ facts }) => (read(facts, holdFact).kind === 'unknown' ? 'whether it is held' : undefined),
 });
 
-const words = ({ reason, until }: Pick<NodeHold, 'reason' | 'until'>): string =>
-  `held${until === undefined ? '' : ` until ${until}`}: ${reason}`;
+/** Who said so, and when, is not compared: the same hold again changes nothing. */
+const stateOf = (one: Pick<NodeHold, 'reason' | 'until'> | undefined) =>
+  one === undefined ? 'none' : { reason: one.reason, until: one.until ?? '' };
 
-/** Who said so, and when, is no wish: the same hold again changes nothing. */
-function propertyOf({ hold: wish }: HoldWish, { desired, facts }: ObservedTarget): Property {
-  const observed: Known<{ readonly reason: string; readonly until: string } | 'none'> = mapKnown(
-    read(facts, holdFact),
-    ([found]) => (found === undefined ? 'none' : { reason: found.reason, until: found.until ?? '' }),
-  );
-  const from = knownWords(observed, (one) =>
-    one === 'none' ? 'not held' : words({ reason: one.reason, ...(one.until === '' ? {} : { until: one.until }) }),
-  );
-  return {
-    node: desired.name,
-    ...addressed({ kind: 'hold' }),
-    desired: wish === undefined ? 'none' : { reason: wish.reason, until: wish.until ?? '' },
-    observed,
-    from,
-    to: wish === undefined ? 'not held' : words(wish),
-    reason: wish === undefined ? 'release' : 'hold',
-  };
-}
+const words = (state: ReturnType<typeof stateOf>): string =>
+  typeof state === 'string' ? 'not held' : `held${state.until === '' ? '' : ` until ${state.until}`}: ${state.reason}`;
 
 /** The one thing that the verbs `hold` and `release` change. */
 export function keepHold(wish: HoldWish): Resource {
-  const propertiesOf = ({ targets }: View): readonly Property[] =>
-    targets.filter(({ desired }) => wish.nodes.includes(desired.name)).map((target) => propertyOf(wish, target));
+  const call: ScriptCall =
+    wish.hold === undefined ? { name: 'clear-hold', args: {} } : { name: 'set-hold', args: wish.hold };
+  const propertyOf = ({ desired: { name: node }, facts }: ObservedTarget): Property => {
+    const observed = mapKnown(read(facts, holdFact), ([found]) => stateOf(found));
+    const reason = wish.hold === undefined ? 'release' : 'hold';
+    return { node, ...addressed({ kind: 'hold' }), ...compared(stateOf(wish.hold), observed, words), reason };
+  };
   return {
     kind: 'hold',
     after: ['identity', 'sudo'],
-    properties: propertiesOf,
-    steps: (changes, view) => ({
-      steps: changedProperties(changes, propertiesOf(view)).map((made): Step => {
-        const call =
-          wish.hold === undefined
-            ? ({ name: 'clear-hold', args: {} } as const)
-            : ({ name: 'set-hold', args: wish.hold } as const);
-        return scriptStep({ node: made.node, resource: 'hold', name: 'hold', call, makes: [made], deadlineMs: 30_000 });
-      }),
-    }),
+    ...perTarget(
+      (_, target) => (wish.nodes.includes(target.desired.name) ? [propertyOf(target)] : []),
+      (_, { desired: { name: node } }, makes) => [
+        scriptStep({ node, resource: 'hold', name: 'hold', call, makes, deadlineMs: 30_000 }),
+      ],
+    ),
   };
 }

@@ -2,9 +2,8 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { blank, its, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
-import type { ExaminedNode } from '../examination.ts';
 import { holdFact } from './hold-fact.ts';
-import { type Held, holdsOf, releaseText } from './node-holds.ts';
+import { holdsOf, releaseText } from './node-holds.ts';
 
 const codes = {
   'hold/held': {
@@ -26,26 +25,24 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-type Found = Finding<keyof typeof codes>;
-
-function told({ name }: ExaminedNode, held: Held): Found {
-  const { reason, until, isOver, by } = held;
-  const who = by === undefined ? 'by the cluster file' : `by ${escapeText(by)}`;
-  const why = escapeText(reason).replace(/\.$/, '');
-  if (isOver) {
-    return {
-      code: 'hold/expired',
-      detail: prose`${named(name)} was held ${who} until ${until ?? ''}: ${why}. That day is over, so it is changed again as any other.`,
-      hint: prose`Say that it may: ${releaseText(name, held)}. Or hold it for longer: ${meshwright('hold', name, '--until', blank('DATE'))}`,
-    };
-  }
-  const end = until === undefined ? '' : ` until ${until}`;
-  return {
-    code: 'hold/held',
-    detail: prose`${named(name)} is held ${who}${end}: ${why}.`,
-    hint: prose`When it may be changed again: ${releaseText(name, held)}`,
-  };
-}
-
 /** Nodes that are left alone, and those of which the time for that is over. */
-export const holds = defineNodeRule(codes, (node) => holdsOf(node.desired, node.facts).map((held) => told(node, held)));
+export const holds = defineNodeRule(codes, ({ name, desired, facts }) =>
+  holdsOf(desired, facts).map((held): Finding<keyof typeof codes> => {
+    const { reason, until, isOver, by } = held;
+    const who = by === undefined ? 'by the cluster file' : `by ${escapeText(by)}`;
+    const why = escapeText(reason).replace(/\.$/, '');
+    if (isOver) {
+      return {
+        code: 'hold/expired',
+        detail: prose`${named(name)} was held ${who} until ${until ?? ''}: ${why}. That day is over, so it is changed again as any other.`,
+        hint: prose`Say that it may: ${releaseText(name, held)}. Or hold it for longer: ${meshwright('hold', name, '--until', blank('DATE'))}`,
+      };
+    }
+    const end = until === undefined ? '' : ` until ${until}`;
+    return {
+      code: 'hold/held',
+      detail: prose`${named(name)} is held ${who}${end}: ${why}.`,
+      hint: prose`When it may be changed again: ${releaseText(name, held)}`,
+    };
+  }),
+);

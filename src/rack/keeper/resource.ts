@@ -14,7 +14,7 @@ import {
   keeperProgram,
 } from '../../node/paths/keeper-files.ts';
 import { textDigest } from '../../node/put-file.ts';
-import { wantedAddresses } from '../addresses/link-address-properties.ts';
+import { wantedAddresses } from '../addresses/resource.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
 import { keepsNetwork } from '../foreign-daemon/adopted-daemon.ts';

@@ -1,7 +1,7 @@
 import type { Effect, Step } from '../../model/step.ts';
 import type { Addressed } from '../../model/subject.ts';
-import { isOwnAddress } from '../addresses/link-address-properties.ts';
 import { receptacleDevices } from '../addresses/link-address-seen.ts';
+import { isOwnAddress } from '../addresses/resource.ts';
 import { gateStep, scriptStep, transactionStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import {

@@ -7,7 +7,7 @@ import type { NodeName } from '../../model/node.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { accountsFact } from '../accounts/fact.ts';
-import { isOwnAddress } from '../addresses/link-address-properties.ts';
+import { isOwnAddress } from '../addresses/resource.ts';
 import { read } from '../fact.ts';
 import { foreignDaemonsFact } from '../foreign-daemon/fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
