@@ -403,7 +403,7 @@ async function happen(
  * else, `unlock` of the sshd before FileVault, and `delete PATH...` and `kill SIGNAL PID...` of tools that do their work
  * themselves.
  */
-async function heard(fleet: LiveFleet, node: SimulatedNode, [word, ...rest]: readonly string[]): Promise<void> {
+async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
   switch (word) {
     case 'unlock':
       void node.life.unlock();
