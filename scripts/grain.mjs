@@ -14,13 +14,13 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * raise it.
  */
 const bars = {
-  lines: { bar: 71_000, today: 76_100, reason: 'what was written twice is written once; the rest is the program' },
+  lines: { bar: 71_000, today: 74_200, reason: 'what was written twice is written once; the rest is the program' },
   files: { bar: 850 },
   folder: { bar: 25 },
   file: { bar: 500 },
   exports: {
     bar: 500,
-    today: 750,
+    today: 530,
     reason:
       'a third are of src/sim; the gateway keeps its files, since its program must keep its bytes until a release',
   },

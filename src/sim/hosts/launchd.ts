@@ -271,7 +271,7 @@ function launchdFiles(root: string) {
 }
 
 /** A request of the tool. */
-interface LaunchctlRequest {
+export interface LaunchctlRequest {
   /** Behind the name of the tool. */
   readonly args: readonly string[];
   readonly isRoot: boolean;

@@ -153,11 +153,10 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
     written.set(path, text);
   };
   const writeAll = async (): Promise<void> => {
-    for (const [node, reach] of reaches) {
-      for (const host of reach?.own ?? []) {
-        for (const port of open.get(node) ?? []) await pairFor(node, `${host}:${port}`);
-        for (const link of links) if (link.startsWith(`${host}:`)) await pairFor(node, link);
-      }
+    const own = [...reaches].flatMap(([node, reach]) => (reach?.own ?? []).map((host) => ({ node, host })));
+    for (const { node, host } of own) {
+      for (const port of open.get(node) ?? []) await pairFor(node, `${host}:${port}`);
+      for (const link of links) if (link.startsWith(`${host}:`)) await pairFor(node, link);
     }
     const known = [...pairs.values()];
     for (const [node, root] of roots) {

@@ -39,7 +39,7 @@ export interface ExecRecord {
 }
 
 /** Exact counts of one node since the fleet came up. */
-interface NodeCounts {
+export interface NodeCounts {
   readonly connections: number;
   readonly authAttempts: number;
   /** Passwords that the sshd before FileVault was given, and those of them that came too soon after another. */
