@@ -19,6 +19,7 @@ export const makeAccount = ({ name }: ScriptArgs['make-account']): string =>
   sh.makeAccount({
     name,
     accounts: place.accounts,
+    home: place.emptyHome,
     first_number: ownNumbers.first,
     last_number: ownNumbers.last,
   });

@@ -6,28 +6,31 @@
 #
 # Uses account-records.sh
 # Needs name: of the account and its group
+# Needs home: the folder that its record names
 # Needs first_number: of the range of our accounts
 # Needs last_number: of this range
 # Prints: @changed or @unchanged; fails with other-account, no-number
-f=$accounts/$name g=$accounts/$name.begun user="/Users/$name" group="/Groups/$name"
-# `add RECORD KEY VALUE` gives the record `r` a key that it lacks, and no other value of one.
+f=$accounts/$name g=$accounts/$name.begun
+# The record has its path without the prefix.
+home=${home#"$R"}
+# `add Users|Groups KEY VALUE` gives the record `r` a key that it lacks, and no other value of one.
 add() {
   has "$2: $3" && return
-  case "$N$r" in (*"$N$2:"*) failed other-account "$1 has another $2" ;; esac
-  directory -create "$1" "$2" "$3"
+  case "$N$r" in (*"$N$2:"*) failed other-account "/$1/$name has another $2" ;; esac
+  directory -create "$1" "$name" "$2" "$3"
 }
 # Leaves in `y` a value of ours, with the number `i`, that the record `r` does not have.
 lacking() {
   y=''
-  for x in "UniqueID: $i" "PrimaryGroupID: $i" 'NFSHomeDirectory: /var/empty' 'UserShell: /usr/bin/false' 'Password: *'; do
+  for x in "UniqueID: $i" "PrimaryGroupID: $i" "NFSHomeDirectory: $home" 'UserShell: /usr/bin/false' 'Password: *'; do
     has "$x" || y=$x
   done
 }
 # The first number that is neither an account's nor a group's; once chosen it is kept for later attempts.
 choose_number() {
-  directory -list /Users UniqueID
+  directory -list Users '' UniqueID
   l=$o
-  directory -list /Groups PrimaryGroupID
+  directory -list Groups '' PrimaryGroupID
   l=$N$(printf '%s\n%s\n' "$l" "$o" | "$R/usr/bin/awk" '{ print $NF }')$N
   i=$first_number
   while [ "$i" -le "$last_number" ]; do
@@ -50,7 +53,7 @@ if [ -e "$f" ]; then
   must rm "$R/bin/rm" -f "$f"
 fi
 must mkdir "$R/bin/mkdir" -p "$accounts"
-directory -read "$group" PrimaryGroupID
+directory -read Groups "$name" PrimaryGroupID
 if [ -e "$g" ]; then
   IFS= read -r i <"$g"
 elif [ -z "$r$o" ]; then
@@ -68,20 +71,20 @@ else
   write "$g" "$i$N"
 fi
 case $i in ('' | *[!0-9]*) failed other-account "$g has no number" ;; esac
-directory -list /Users UniqueID
+directory -list Users '' UniqueID
 x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" -v i="$i" -v name="$name" '$NF == i && $1 != name { print $1 }')
 [ -z "$x" ] || failed other-account "its number $i belongs to $x now"
-directory -create "$group"
-directory -read "$group" PrimaryGroupID
+directory -create Groups "$name"
+directory -read Groups "$name" PrimaryGroupID
 r=$o
-add "$group" PrimaryGroupID "$i"
-directory -create "$user"
+add Groups PrimaryGroupID "$i"
+directory -create Users "$name"
 read_account "$name"
-add "$user" UniqueID "$i"
-add "$user" PrimaryGroupID "$i"
-add "$user" NFSHomeDirectory /var/empty
-add "$user" UserShell /usr/bin/false
-add "$user" Password '*'
+add Users UniqueID "$i"
+add Users PrimaryGroupID "$i"
+add Users NFSHomeDirectory "$home"
+add Users UserShell '/usr/bin/false'
+add Users Password '*'
 read_account "$name"
 lacking
 [ -z "$y" ] || failed dscl "dscl reported success, and the account has no $y"

@@ -28,15 +28,16 @@ for name in $names; do
   [ ! -e "$g" ] || IFS= read -r u <"$g"
   [ ! -e "$f" ] || IFS=' ' read -r u q <"$f"
   set --
-  directory -read "/Groups/$name" PrimaryGroupID
+  directory -read Groups "$name" PrimaryGroupID
   r=$o
-  ! has "PrimaryGroupID: ${u#uid=}" || set -- "/Groups/$name"
+  ! has "PrimaryGroupID: ${u#uid=}" || set -- Groups
   read_account "$name"
   if has "UniqueID: ${u#uid=}" && { [ -z "$q" ] || has "GeneratedUID: ${q#id=}"; }; then
     end_all "${u#uid=}" "$name"
-    set -- "/Users/$name" "$@"
+    set -- Users "$@"
   fi
   for x in "$@"; do
+    x=/$x/$name
     if o=$("$R/usr/bin/dscl" . -delete "$x" 2>&1); then
       o=$("$R/usr/bin/dscl" . -read "$x" PrimaryGroupID 2>&1) && failed dscl "dscl reported success, and $x is still there"
     fi
