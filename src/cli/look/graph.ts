@@ -3,13 +3,14 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { cableWork } from '../../engine/cables/cable-work.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import { declaredGraph, rackGraph } from '../../engine/rack-graph.ts';
-import type { NodeName } from '../../model/node.ts';
+import type { GraphDocument } from '../../model/documents.generated.ts';
+import { given } from '../../model/given.ts';
+import { linkEndText, type NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { graphDot } from '../../report/graph/graph-dot.ts';
-import { graphJson } from '../../report/graph/graph-json.ts';
 import { graphSvg } from '../../report/graph/graph-svg.ts';
 import { alarmText, type GraphPicture, graphSummary, moveLines } from '../../report/graph/graph-words.ts';
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
@@ -134,4 +135,32 @@ function show({ console, folder, options }: Run, { format, path }: Target, seen:
     console.out(`Drawn in ${shownPath(folder, path)}: ${graphSummary(picture)}.\n${todo}`);
   }
   showDiagnostics(console, gatherAlike(failures));
+}
+
+/** What is drawn, for programs. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+export function graphJson({ graph, placements, isSimulated }: GraphPicture): Omit<GraphDocument, 'diagnostics'> {
+  return {
+    formatVersion: 1,
+    cluster: graph.cluster,
+    ...(isSimulated ? { simulated: true } : {}),
+    ...(graph.isDeclaredOnly ? { declaredOnly: true } : {}),
+    nodes: graph.nodes.map(({ name, isSeen, model, receptacles }) => ({
+      name,
+      seen: isSeen,
+      ...given({ model }),
+      receptacles: receptacles.map(({ place, ...rest }) => ({
+        ...rest,
+        ...(place === undefined ? {} : { place: place.words }),
+      })),
+    })),
+    cables: graph.cables.map(({ ends, isDeclared, isSeen, ...rest }) => ({
+      ...rest,
+      ends: [linkEndText(ends[0]), linkEndText(ends[1])],
+      declared: isDeclared,
+      seen: isSeen,
+    })),
+    strays: graph.strays.map(({ at, isInTheWay, ...rest }) => ({ ...rest, at: linkEndText(at), inTheWay: isInTheWay })),
+    moves: graph.moves,
+    placements,
+  };
 }

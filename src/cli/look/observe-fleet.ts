@@ -12,7 +12,7 @@ import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { Link, NodeName } from '../../model/node.ts';
 import { isSuccess } from '../../model/probe.ts';
-import { areNetworksSeen, officeNetworks } from '../../rack/addresses/office-networks.ts';
+import { areNetworksSeen, officeNetworks } from '../../rack/addresses/rule.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { diagnoseExit } from '../../remote/remote.ts';

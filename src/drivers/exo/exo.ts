@@ -1,18 +1,314 @@
 import { endAddresses } from '../../desired/addresses.ts';
-import { askedPort } from '../../desired/endpoints.ts';
+import { askedPort, innerPort } from '../../desired/endpoints.ts';
+import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoFarewell, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
+import { given } from '../../model/given.ts';
+import type { ModelShape } from '../../model/model-shape.ts';
 import type { NodeName } from '../../model/node.ts';
-import { type CabledFleet, linksBetween } from '../contract/addresses.ts';
+import { type CabledFleet, endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
-import type { RuntimeDriver, StartPhase, Talk, TalkRequest } from '../contract/driver.ts';
+import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
+import type {
+  PlacementCheck,
+  PlacementFinding,
+  RuntimeDriver,
+  StartPhase,
+  Talk,
+  TalkRequest,
+} from '../contract/driver.ts';
 import { heldInParts } from '../contract/memory.ts';
-import { otherSplits } from '../contract/split.ts';
+import { judgeTensors, otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
 import { type ExoInstance, type ExoState, parseState } from './answers.ts';
-import { check, exoShape, judgeSplit, openApi } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
-import { configure } from './configure.ts';
+import { configure, fastSynch } from './configure.ts';
 import { type ExoRuntime, keys } from './runtime.ts';
+
+type Check = PlacementCheck<ExoRuntime>;
+
+/** What speaks against a placement on exo, as far as exo itself would find it out much later, or never. */
+const check = (one: Check): readonly PlacementFinding[] => [
+  ...named(one),
+  ...indexed(one),
+  ...split(one),
+  ...divided(one),
+  ...cabled(one),
+  ...synched(one),
+  ...left(one),
+  ...openApi(one.placement),
+  ...reservedFindings(one.placement, reserved),
+];
+
+function named({ model }: Check): readonly PlacementFinding[] {
+  if (model.repository !== undefined) return [];
+  return [refused('exo/no-repository', `models.${model.name} does not say which repository it is.`)];
+}
+
+/** exo takes a model for whole when its index and all that the index names are there. @see exo: download_utils.py */
+function indexed({ model: { name, files } }: Check): readonly PlacementFinding[] {
+  if (files.length === 0) return [];
+  const wanted = ['config.json', 'model.safetensors.index.json'];
+  const missing = wanted.filter((path) => !files.some((file) => file.path === path));
+  return missing.map((path) => refused('exo/no-index', `Among the files of ${name} there is no ${path}.`));
+}
+
+/** What exo itself would refuse only after everything else was stopped and its ranks were started. */
+function split({ placement, runtime, model: { repository, shape } }: Check): readonly PlacementFinding[] {
+  const { sharding, nodes } = placement;
+  if (repository === undefined || sharding === undefined || nodes.length === 1) return [];
+  const detail = refusedSplit({
+    repository,
+    dialect: runtime.dialect,
+    sharding,
+    ...given({ classes: shape?.classes }),
+  });
+  return detail === undefined ? [] : [refused('exo/cannot-split', detail)];
+}
+
+/** What exo divides by besides what no runtime can split, which is told already. */
+function divided({ placement, runtime, model }: Check): readonly PlacementFinding[] {
+  const { sharding, nodes } = placement;
+  const shape = exoShape(runtime, model);
+  if (sharding !== 'tensor' || shape === undefined) return [];
+  return undividedByExo(shape, nodes.length).map((what) =>
+    refused('placement/not-divisible', `exo does not split ${model.name}: ${what}.`),
+  );
+}
+
+/**
+ * Over RDMA exo makes groups of JACCL alone, which talk between every pair of ranks over a cable of their own; its ring
+ * is one of sockets. So a pipeline needs every pair as well.
+ *
+ * @see exo: placement.py
+ */
+function cabled({ placement: { nodes, transport }, fleet: { thunderbolt } }: Check): readonly PlacementFinding[] {
+  if (transport !== 'rdma') return [];
+  const without = nodes.flatMap((node, rank) =>
+    nodes
+      .slice(rank + 1)
+      .filter((other) => endTowards(thunderbolt, node, other) === undefined)
+      .map((other) => `${node} with ${other}`),
+  );
+  if (without.length === 0) return [];
+  return [refused('exo/needs-every-pair', `No link joins ${without.join(', nor ')}.`)];
+}
+
+/** exo has fast synch on unless `EXO_FAST_SYNCH` says otherwise, which the driver then does. */
+function synched({ placement: { env, args } }: Check): readonly PlacementFinding[] {
+  const named = [
+    ...Object.keys(env).filter((name) => name === fastSynch && env[name] !== 'false'),
+    // Python takes every beginning of it that no other flag has.
+    ...args.filter((arg) => arg.length >= '--fa'.length && '--fast-synch'.startsWith(arg)),
+  ];
+  return named.map((word) => ({
+    code: 'exo/fast-synch',
+    severity: 'warning',
+    detail: `${word} stands in its \`${word === fastSynch ? 'env' : 'args'}\`.`,
+  }));
+}
+
+const exoDaemon = 'io.exo.networksetup';
+
+/** exo's own daemon undoes the addresses of cables every half an hour. @see exo issues 1158, 2007 and 2067 */
+function left({ nodes, fleet }: Check): readonly PlacementFinding[] {
+  const wish = fleet.thunderbolt.foreignDaemons;
+  if (wish === 'stop' || wish === 'remove') return [];
+  return nodes.flatMap(({ node, mac }) => {
+    const seen = mac?.foreignDaemons;
+    if (seen?.kind !== 'known' || !seen.value.some(({ label, isLoaded }) => label === exoDaemon && isLoaded)) return [];
+    return [refused('exo/network-daemon', `${exoDaemon} runs on ${node}.`)];
+  });
+}
+
+const ownPorts = 'Each start of a placement has ports of its own; `endpoint.port` is that of its API.';
+const ownMesh = 'Each placement is a mesh of its own, under its name.';
+const ownRunners = 'exo makes a group of its runners at every start, from what it sees of the cables.';
+const ownFiles = 'exo reads the files of the model that apply brought, and fetches none.';
+
+/** What the driver sets of exo by itself. */
+export const reserved: ReservedWords = {
+  reading: 'abbreviated',
+  env: [
+    ...reserve('exo has a home of its own in each placement.', 'HOME', 'EXO_HOME'),
+    ...reserve('exo calls tools of macOS by name.', 'PATH'),
+    ...reserve(ownFiles, 'EXO_OFFLINE', 'EXO_MODELS_READ_ONLY_DIRS', 'EXO_MODELS_DIRS', 'EXO_DEFAULT_MODELS_DIR'),
+    ...reserve(ownMesh, 'EXO_LIBP2P_NAMESPACE', 'EXO_ZENOH_NAMESPACE', 'EXO_BOOTSTRAP_PEERS'),
+    ...reserve('Use `parallel`.', 'EXO_MAX_CONCURRENT_REQUESTS'),
+    // Runners get these from exo, whatever its own environment has. @see exo: worker/runner/bootstrap.py, utils_mlx.py
+    ...reserve('exo sets it for its runners: use EXO_FAST_SYNCH ("true" or "false").', 'MLX_METAL_FAST_SYNCH'),
+    ...reserve(ownRunners, 'MLX_RANK', 'MLX_HOSTFILE', 'MLX_IBV_DEVICES', 'MLX_JACCL_COORDINATOR'),
+  ],
+  args: [
+    ...reserve('The first of `nodes` is master.', '--force-master', '-m'),
+    ...reserve(ownPorts, '--api-port', '--zenoh-port', '--discovery-port', '--libp2p-port'),
+    ...reserve(ownMesh, '--namespace', '--bootstrap-peers'),
+    ...reserve(ownFiles, '--offline', '--no-downloads'),
+    ...reserve('Every rank has an API and a worker: its peers look for them.', '--no-api', '--no-worker'),
+    ...reserve('launchd starts exo.', '--legacy-daemon'),
+    // Quiet is any verbosity but the usual one, which has the log begin at DEBUG. @see exo: shared/logging.py, utils_mlx.py
+    ...reserve('Its log says what a start does, and no prompt.', '-v', '--verbose', '-q', '--quiet').map((one) => ({
+      ...one,
+      because: 'writes every prompt into the log',
+    })),
+  ],
+};
+
+/**
+ * A gateway asks for keys, and exo's own API stays open behind it, on every interface of every node of the placement.
+ *
+ * @see exo at b5375f8, src/exo/api/main.py:1942 (bind 0.0.0.0) and 337 (every origin)
+ */
+function openApi({ name, publication, nodes }: DesiredPlacement): readonly PlacementFinding[] {
+  if (publication === undefined) return [];
+  const detail = `exo's API listens on port ${innerPort(name)} of ${nodes.join(', ')}, on every interface and without a key: it answers, deletes the placement, and shows prompts (/events).`;
+  return [{ code: 'exo/open-api', severity: 'warning', detail }];
+}
+
+/** The shape by which exo divides a model: one that needs no heads of keys and values of its own has enough of them. */
+function exoShape({ dialect }: ExoRuntime, { repository = '', shape }: DesiredModel): ModelShape | undefined {
+  return shape !== undefined && needsNoKvHeads(repository, dialect) ? { ...shape, kvHeads: shape.heads } : shape;
+}
+
+/**
+ * What exo divides by besides: the width, and the heads of keys and values even where attention is latent. Each as the
+ * end of "exo does not split it: "; empty where no runtime can split the model, which is told already.
+ *
+ * @see exo: placement_utils.py
+ */
+function undividedByExo(shape: ModelShape, ranks: number): readonly string[] {
+  if (tensorProblems(shape, ranks).length > 0) return [];
+  const widths = [
+    ['width', shape.hidden],
+    ['heads of keys and values', shape.kvHeads],
+  ] as const;
+  return widths.filter(([, count]) => count % ranks !== 0).map(([what, count]) => `its ${what} (${count}) by ${ranks}`);
+}
+
+const judgeSplit = (split: RankSplit): SplitJudgement =>
+  judgeTensors(
+    split,
+    undividedByExo(split.shape, split.size).map((what) => `exo does not split it: ${what}.`),
+  );
+
+/**
+ * The models of `mlx-community` that exo has a card for in both dialects.
+ *
+ * @see exo: resources/inference_model_cards at v1.0.71 and at b5375f8c (main, June 2026)
+ */
+const communityCards = `
+DeepSeek-V3.1-4bit DeepSeek-V3.1-8bit DeepSeek-V3.2-4bit DeepSeek-V3.2-8bit GLM-4.5-Air-8bit GLM-4.5-Air-bf16
+GLM-4.7-4bit GLM-4.7-6bit GLM-4.7-8bit-gs32 GLM-4.7-Flash-4bit GLM-4.7-Flash-5bit GLM-4.7-Flash-6bit
+GLM-4.7-Flash-8bit GLM-5 GLM-5-8bit-MXFP8 GLM-5-MXFP4-Q8 GLM-5.1 GLM-5.1-DQ4plus-q8 GLM-5.1-MXFP4-Q8
+Kimi-K2-Instruct-4bit Kimi-K2-Thinking Kimi-K2.5 Kimi-K2.6-mlx-DQ3_K_M-q8 Llama-3.1-Nemotron-70B-Instruct-HF-4bit
+Llama-3.1-Nemotron-70B-Instruct-HF-8bit Llama-3.1-Nemotron-70B-Instruct-HF-bf16 Llama-3.1-Nemotron-Nano-4B-v1.1-4bit
+Llama-3.1-Nemotron-Nano-4B-v1.1-8bit Llama-3.1-Nemotron-Nano-4B-v1.1-bf16 Llama-3.2-1B-Instruct-4bit
+Llama-3.2-3B-Instruct-4bit Llama-3.2-3B-Instruct-8bit Llama-3.3-70B-Instruct-4bit Llama-3.3-70B-Instruct-8bit
+Meta-Llama-3.1-70B-Instruct-4bit Meta-Llama-3.1-8B-Instruct-4bit Meta-Llama-3.1-8B-Instruct-8bit
+Meta-Llama-3.1-8B-Instruct-bf16 MiniMax-M2.1-3bit MiniMax-M2.1-8bit MiniMax-M2.5-4bit MiniMax-M2.5-6bit
+MiniMax-M2.5-8bit MiniMax-M2.7 MiniMax-M2.7-4bit MiniMax-M2.7-4bit-mxfp4 MiniMax-M2.7-5bit MiniMax-M2.7-6bit
+MiniMax-M2.7-8bit NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-4Bit NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-5Bit
+NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-6Bit NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-8Bit
+NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-BF16 NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-MXFP4
+NVIDIA-Nemotron-3-Nano-30B-A3B-NVFP4 NVIDIA-Nemotron-Nano-9B-v2-4bits NVIDIA-Nemotron-Nano-9B-v2-6bit
+Qwen3-0.6B-4bit Qwen3-0.6B-8bit Qwen3-235B-A22B-Instruct-2507-4bit Qwen3-235B-A22B-Instruct-2507-8bit
+Qwen3-30B-A3B-4bit Qwen3-30B-A3B-8bit Qwen3-Coder-480B-A35B-Instruct-4bit Qwen3-Coder-480B-A35B-Instruct-8bit
+Qwen3-Coder-Next-4bit Qwen3-Coder-Next-5bit Qwen3-Coder-Next-6bit Qwen3-Coder-Next-8bit Qwen3-Coder-Next-bf16
+Qwen3-Next-80B-A3B-Instruct-4bit Qwen3-Next-80B-A3B-Instruct-8bit Qwen3-Next-80B-A3B-Thinking-4bit
+Qwen3-Next-80B-A3B-Thinking-8bit Qwen3-VL-4B-Instruct-4bit Qwen3.5-122B-A10B-4bit Qwen3.5-122B-A10B-6bit
+Qwen3.5-122B-A10B-8bit Qwen3.5-122B-A10B-bf16 Qwen3.5-27B-4bit Qwen3.5-27B-8bit Qwen3.5-2B-MLX-8bit
+Qwen3.5-35B-A3B-4bit Qwen3.5-35B-A3B-8bit Qwen3.5-397B-A17B-4bit Qwen3.5-397B-A17B-6bit Qwen3.5-397B-A17B-8bit
+Qwen3.5-9B-4bit Qwen3.5-9B-8bit Qwen3.6-27B-4bit Qwen3.6-27B-8bit Qwen3.6-27B-bf16 Qwen3.6-35B-A3B-4bit
+Qwen3.6-35B-A3B-5bit Qwen3.6-35B-A3B-8bit Qwen3.6-35B-A3B-bf16 Step-3.5-Flash-4bit Step-3.5-Flash-6bit
+Step-3.5-Flash-8Bit gemma-4-26b-a4b-it-4bit gemma-4-26b-a4b-it-6bit gemma-4-26b-a4b-it-8bit gemma-4-26b-a4b-it-bf16
+gemma-4-31b-it-4bit gemma-4-31b-it-6bit gemma-4-31b-it-8bit gemma-4-31b-it-bf16 gemma-4-e2b-it-4bit
+gemma-4-e2b-it-6bit gemma-4-e2b-it-8bit gemma-4-e2b-it-bf16 gemma-4-e4b-it-4bit gemma-4-e4b-it-6bit
+gemma-4-e4b-it-8bit gemma-4-e4b-it-bf16 gpt-oss-120b-MXFP4-Q8 gpt-oss-20b-MXFP4-Q8 llama-3.3-70b-instruct-fp16
+`;
+
+const cards: ReadonlySet<string> = new Set([
+  ...communityCards
+    .trim()
+    .split(/\s+/)
+    .map((name) => `mlx-community/${name}`),
+  'moonshotai/Kimi-K2.6',
+]);
+
+const deepSeekV4 = ['mlx-community/DeepSeek-V4-Flash', 'mlx-community/DeepSeek-V4-Pro'];
+
+const mainCards: ReadonlySet<string> = new Set([...cards, ...deepSeekV4, 'moonshotai/Kimi-K2.7-Code']);
+
+/** Whether exo comes with a card for a model, by its whole name; for others it makes one from `config.json`. */
+const hasCard = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
+  (dialect === 'main' ? mainCards : cards).has(repository);
+
+/** Whether exo splits a model by its heads alone, so that one head of keys and values is enough. @see exo: placement.py */
+const needsNoKvHeads = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
+  dialect === 'main' && deepSeekV4.includes(repository);
+
+/** Models of exo's cards with `supports_tensor = false`. */
+const withoutTensor: readonly string[] = [
+  'mlx-community/GLM-4.5-Air-8bit',
+  'mlx-community/Qwen3-0.6B-4bit',
+  'mlx-community/Qwen3-0.6B-8bit',
+  'mlx-community/gemma-4-26b-a4b-it-4bit',
+  'mlx-community/gemma-4-26b-a4b-it-6bit',
+  'mlx-community/gemma-4-26b-a4b-it-8bit',
+];
+
+/**
+ * The one class that `architectures` of a model without a card has to name for tensor sharding.
+ *
+ * @see exo: supports_tensor in shared/models/model_cards.py at v1.0.71 and at b5375f8c
+ */
+const tensorClasses: readonly string[] = [
+  'Glm4MoeLiteForCausalLM',
+  'GlmMoeDsaForCausalLM',
+  'DeepseekV32ForCausalLM',
+  'DeepseekV3ForCausalLM',
+  'Qwen3NextForCausalLM',
+  'Qwen3MoeForCausalLM',
+  'Qwen3_5MoeForConditionalGeneration',
+  'Qwen3_5ForConditionalGeneration',
+  'Qwen3VLForConditionalGeneration',
+  'MiniMaxM2ForCausalLM',
+  'LlamaForCausalLM',
+  'GptOssForCausalLM',
+  'Step3p5ForCausalLM',
+  'NemotronHForCausalLM',
+  'Gemma4ForConditionalGeneration',
+];
+
+/** A model that exo is to split over several nodes. */
+interface ExoSplit {
+  readonly repository: string;
+  readonly dialect: ExoRuntime['dialect'];
+  readonly sharding: 'tensor' | 'pipeline';
+  /** `architectures` of its `config.json`; absent where that was not read. */
+  readonly classes?: readonly string[];
+}
+
+/**
+ * Why exo would refuse a split that the numbers of the model allow, as a sentence; undefined where it would not, and where
+ * the architecture is not known.
+ *
+ * @see exo: place_instance in master/placement.py
+ */
+function refusedSplit({ repository, dialect, sharding, classes }: ExoSplit): string | undefined {
+  const isCarded = hasCard(repository, dialect);
+  if (sharding === 'pipeline') {
+    const isRefused =
+      repository === 'mlx-community/DeepSeek-V3.1-8bit' ||
+      (isCarded && repository.startsWith('mlx-community/gemma-4-'));
+    return isRefused ? `exo refuses a pipeline for ${repository}.` : undefined;
+  }
+  if (withoutTensor.includes(repository)) return `exo refuses tensor sharding for ${repository}.`;
+  if (isCarded || classes === undefined) return undefined;
+  const [only = 'no class', ...others] = classes;
+  const isKnown = tensorClasses.includes(only) || (dialect === 'main' && only === 'DeepseekV4ForCausalLM');
+  if (isKnown && others.length === 0) return undefined;
+  const named = [only, ...others].join(' and ');
+  return `exo has no card for ${repository}, and refuses tensor sharding for the architecture ${named}.`;
+}
 
 /** An API that takes longer to tell its state will not end anything in order either. */
 const answerMs = 5_000;

@@ -1,10 +1,9 @@
 import type { Facts, Ipv4Address, NetworkService } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import { read } from '../fact.ts';
-import { interfacesFact } from '../network/interfaces-fact.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
-import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
 /** The interface of each receptacle, or why nobody can say. */
 export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {
@@ -21,20 +20,6 @@ export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, strin
 export function serviceOf(services: readonly NetworkService[], device: string): NetworkService | undefined {
   const own = services.filter((one) => one.device === device);
   return own.find((one) => one.isEnabled) ?? own[0];
-}
-
-/** `10.77.0.1/30`. */
-export const addressText = ({ address, prefixLength }: Ipv4Address): string => `${address}/${prefixLength}`;
-
-/** Every address that the interface of a receptacle holds now; none while it is down. */
-export function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {
-  // What nobody can see of the services cannot be set either: the address that is there says nothing alone.
-  const unseen = [read(facts, interfacesFact), read(facts, networkServicesFact)].find(
-    (fact) => fact.kind === 'unknown',
-  );
-  if (unseen?.kind === 'unknown') return unseen;
-  const own = interfaceAt(facts, receptacle);
-  return known(own?.isUp === true ? own.ipv4 : []);
 }
 
 /** How a device gets its address at every boot. */

@@ -10,6 +10,7 @@ import { bridgeLayers, madeBridges } from '../bridge/bridges.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
 import { isLeftToKeeper } from '../network/services.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { interfaceAt } from '../network/thunderbolt-interfaces.ts';
@@ -27,14 +28,7 @@ import {
   type View,
 } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
-import {
-  addressText,
-  type KeptAddress,
-  keptAddress,
-  liveAddresses,
-  receptacleDevices,
-  serviceOf,
-} from './link-address-seen.ts';
+import { type KeptAddress, keptAddress, receptacleDevices, serviceOf } from './link-address-seen.ts';
 
 /** The address that the file gives to one receptacle. */
 interface WantedAddress extends Ipv4Address {
@@ -359,3 +353,17 @@ export const linkAddress: Resource = {
   sights: ({ desired, targets }) => targets.flatMap((target) => gidSights(desired, target)),
   blockers: blockersOf,
 };
+
+/** `10.77.0.1/30`. */
+const addressText = ({ address, prefixLength }: Ipv4Address): string => `${address}/${prefixLength}`;
+
+/** Every address that the interface of a receptacle holds now; none while it is down. */
+function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {
+  // What nobody can see of the services cannot be set either: the address that is there says nothing alone.
+  const unseen = [read(facts, interfacesFact), read(facts, networkServicesFact)].find(
+    (fact) => fact.kind === 'unknown',
+  );
+  if (unseen?.kind === 'unknown') return unseen;
+  const own = interfaceAt(facts, receptacle);
+  return known(own?.isUp === true ? own.ipv4 : []);
+}

@@ -1,26 +1,16 @@
 import { acceptsVersion, isAboveRange } from '../../desired/version-range.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { MacosVersion } from '../../model/facts/mac.ts';
+import type { MacosUpdate, MacosVersion } from '../../model/facts/mac.ts';
 import { groupBy } from '../../model/lists.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../model/text/prose.ts';
 import { defineNodeRule, defineRule } from '../define-rule.ts';
-import type { ExaminedNode } from '../examination.ts';
-import { readValue } from '../fact.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
-import { macosVersionFact } from './fact.ts';
-import {
-  cabledNodesByVersion,
-  compareVersions,
-  isOutsideAccept,
-  macosOf,
-  noWayBack,
-  offersHint,
-  updatePane,
-  versionText,
-  wantedOffer,
-} from './macos.ts';
+import { isBeta, macosVersionFact, softwareUpdatesFact, updateText } from './fact.ts';
+import { compareVersions, isOutsideAccept, macosOf, versionText } from './macos.ts';
 
 /** The nodes that run one version; `text` has the extra of a background security improvement behind it. */
 interface Group {
@@ -208,3 +198,79 @@ export const macosBuilds = defineRule(
       };
     }),
 );
+
+/** Where a person installs an update of macOS. */
+const updatePane = 'System Settings > General > Software Update';
+
+/**
+ * Sentences about the updates that these Macs offer, each with a blank before it. Macs without a newer macOS to offer
+ * and Macs that already have the wanted version are left out.
+ */
+function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos']): Prose {
+  const groups = [...groupBy(nodes, (node) => offerText(node, wanted))];
+  return joinProse(
+    groups.map(([offer, those]) => {
+      const names = joinProse(
+        those.map(({ name }) => [named(name)]),
+        ', ',
+      );
+      return prose` ${names} ${verb(those)} ${offer}.`;
+    }),
+    '',
+  );
+}
+
+const verb = (nodes: readonly ExaminedNode[]): string => (nodes.length === 1 ? 'offers' : 'offer');
+
+/** The newest update that a Mac offers and the file wants. */
+function wantedOffer(node: ExaminedNode, wanted: DesiredFleet['macos']): MacosUpdate | undefined {
+  const [best] = newerUpdates(node, wanted)
+    .filter(({ version }) => isAccepted(wanted, version))
+    .filter(({ version }) => wanted.version === undefined || compareVersions(version, wanted.version) === 0)
+    .toSorted((a, b) => Number(isBeta(a)) - Number(isBeta(b)) || compareVersions(b.version, a.version));
+  return best;
+}
+
+/** The newest update that the file wants, else all newer ones and why they do not help. */
+function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | undefined {
+  const offers = newerUpdates(node, wanted);
+  if (offers.length === 0) return undefined;
+  const accepted = offers.filter(({ version }) => isAccepted(wanted, version));
+  const best = wantedOffer(node, wanted);
+  if (best !== undefined) {
+    return wanted.version === undefined
+      ? `${updateText(best)}, in ${updatePane}`
+      : `it: ${updateText(best)}, in ${updatePane}`;
+  }
+  const only = `only ${offers.map(updateText).join(' and ')}`;
+  return accepted.length === 0 ? `${only}, which the file does not accept` : `${only}, not ${wanted.version}`;
+}
+
+/** None for a Mac that has the wanted version already, or whose version or updates are unknown. */
+function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['macos']): readonly MacosUpdate[] {
+  const macos = read(facts, macosVersionFact);
+  const offers = read(facts, softwareUpdatesFact);
+  if (macos.kind === 'unknown' || offers.kind === 'unknown') return [];
+  const { version: installed } = macos.value;
+  if (wish !== undefined && compareVersions(installed, wish) >= 0 && !isBeta(macos.value)) return [];
+  return offers.value.filter((update) => {
+    const order = compareVersions(update.version, installed);
+    // The release of a beta has its version, and another build.
+    return order > 0 || (order === 0 && isBeta(macos.value) && !isBeta(update));
+  });
+}
+
+const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean =>
+  accept === undefined || acceptsVersion(accept, version) === true;
+
+/** Why no hint asks for an older version than a node has. */
+const noWayBack = 'going back means erasing the Mac (RDMA must then be enabled again)';
+
+/** The cabled nodes by version, for those whose version is known and not already outside `macos.accept`. */
+function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {
+  return groupBy(examination.nodes, (node) => {
+    const macos = macosOf(node);
+    const counts = macos !== undefined && node.ends.length > 0 && !isOutsideAccept(examination, node);
+    return counts ? versionText(macos) : undefined;
+  });
+}

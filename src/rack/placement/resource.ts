@@ -1,13 +1,64 @@
-import { mapKnown } from '../../model/known.ts';
-import type { Resource, Sight, View } from '../resource.ts';
+import { askedPort } from '../../desired/endpoints.ts';
+import { onFallback } from '../../desired/layouts.ts';
+import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
+import { type LibrarySight, sameLibraries } from '../../drivers/contract/checks.ts';
+import type { StartPhase } from '../../drivers/contract/driver.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
+import { type Digest, digestOf } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
+import { known, mapKnown, seenValue, unknown } from '../../model/known.ts';
+import { compareText, groupBy } from '../../model/lists.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { AccountCheck } from '../../model/node-script.ts';
+import type { Change, Step } from '../../model/step.ts';
+import { type Addressed, addressed } from '../../model/subject.ts';
+import { treeFolder } from '../../node/paths/own-paths.ts';
+import { readValue } from '../fact.ts';
+import { macosVersionFact } from '../macos/fact.ts';
+import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
+import { propertyKey, type Resource, type ResourceSteps, type Sight, type View } from '../resource.ts';
 import { checkNotices } from './check/placement-checks.ts';
 import { fallbackFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
-import { rankAddress, rankSight, seeMember } from './members.ts';
+import { closeDoor, type Door, drainMs, openDoor } from './endpoint/doors.ts';
+import { leftDoors } from './endpoint/seen-doors.ts';
+import {
+  type MeshWork,
+  meshStep,
+  placementAddress,
+  rankAddress,
+  rankSight,
+  type SeenOnNode,
+  scriptAct,
+  seeMember,
+  seenMembers,
+  spentNodes,
+} from './members.ts';
 import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
-import { librarySights, placementSteps } from './placement-steps.ts';
-import { placementProperties } from './state/placement-properties.ts';
-import { lostMembers } from './state/survivors.ts';
+import {
+  type MeshProof,
+  putService,
+  putServices,
+  ranksToRestart,
+  restartRanks,
+  startDeadline,
+  startMesh,
+} from './start/start-mesh.ts';
+import { isLate, judgeMesh } from './state/judge-mesh.ts';
+import { runsOnFallback } from './state/layouts.ts';
+import { doorsOf, orphans, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
+import { leftoverAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
+import { checkedMac, seenNames } from './state/seen-names.ts';
+import { lostMembers, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
+import {
+  endPlacement,
+  mayGiveToken,
+  orderlyGraceMs,
+  removeRanks,
+  rescueMesh,
+  stoppedGate,
+  stopRanks,
+} from './stop-mesh.ts';
 
 /** What every member does, for the gates of starts and stops, and whether all have the same libraries. */
 const sights = (view: View): readonly Sight[] => [
@@ -65,3 +116,378 @@ export const placement: Resource = {
     ];
   },
 };
+
+/** What becomes of one placement: steps that end something, and those that start it, once more is known to have ended. */
+interface Ways {
+  readonly ending: readonly Step[];
+  /** @param stops what must not run any more on the nodes of the placement */
+  readonly starting?: (stops: readonly Step[]) => readonly Step[];
+  readonly rescue?: NonNullable<ResourceSteps['rescues']>[number];
+}
+
+/**
+ * The steps of all placements that change. Nothing is made ready on a node as long as anything is still to be stopped
+ * there, whatever placement it belongs to: two of them may not fit into its memory.
+ */
+function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
+  const ids = new Set(changes.map(({ id }) => id));
+  const changed = placementCases(view).filter((one) => ids.has(changeId(one)));
+  const ways = checkedFirst(changed.map((one) => waysOf(one, view)));
+  const ending = [...orphanSteps(ids, view), ...survivorSteps(ids, view), ...ways.flatMap((one) => one.ending)];
+  const stops = ending.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank');
+  return {
+    steps: [...ending, ...ways.flatMap((one) => one.starting?.(stops) ?? []), ...serviceFileSteps(ids, view)],
+    rescues: ways.flatMap(({ rescue }) => rescue ?? []),
+  };
+}
+
+const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
+
+/** No placement that is to start again is stopped before the accounts of all of them were checked. */
+function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
+  const checks = ways.flatMap(({ ending }) => ending.filter(isCheck)).map(({ id }) => id);
+  return ways.map((one) =>
+    one.ending.some(isCheck)
+      ? {
+          ...one,
+          ending: one.ending.map((step) =>
+            isCheck(step) ? step : { ...step, needs: [...new Set([...checks, ...step.needs])] },
+          ),
+        }
+      : one,
+  );
+}
+
+const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
+  propertyKey({ node: leader, ...placementAddress(name) });
+
+function waysOf(one: PlacementCase, view: View): Ways {
+  const { placement, mesh, runtime, driver } = one;
+  if (placement.state === 'stopped') return { ending: stopWays(one, view) };
+  if (mesh.state === 'serving') return { ending: tidyWays(one) };
+  if (runtime === undefined || driver === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
+  const dead = driver.canRestartOne(runtime) ? ranksToRestart(mesh, one.configuration) : [];
+  const work: MeshWork = { ...workOf(one), group: placement.name };
+  const rescue = { group: placement.name, steps: rescueMesh(work) };
+  if (dead.length > 0 && one.strangers.length === 0) {
+    const { digest, ranks } = one.configuration;
+    return {
+      ending: [],
+      starting: () => {
+        const steps = restartRanks({ ...startOf(one, work, digest, view), ranks }, dead);
+        return [...steps, ...openingSteps(one, steps.slice(-1))];
+      },
+      rescue,
+    };
+  }
+  const next = configurePlacement(placement, view.desired, mesh.generation + 1, seenNames(view));
+  if (next.kind === 'incomplete') return { ending: [] };
+  return { ...startWays(one, next, driver.phases(placement, runtime), view), rescue };
+}
+
+const workOf = (one: PlacementCase): MeshWork => ({
+  placement: one.placement.name,
+  nodes: one.placement.nodes,
+  changes: [changeId(one)],
+  ...given({
+    interruptMs: one.driver?.interruptMs,
+    graceMs: one.driver?.graceMs,
+    stopOrder: one.driver?.stopOrder,
+    farewell: one.driver?.farewell && { name: one.driver.farewell, port: askedPort(one.placement) },
+  }),
+});
+
+/** What every start of a placement has in common. */
+function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View) {
+  const { placement, mesh, model } = one;
+  // Only a person's word lets a start past a spent budget; without it a blocker keeps these steps from being made.
+  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
+  return {
+    work,
+    digest,
+    transport: placement.transport,
+    ...given({ pastBudget: seenValue(spent), lastTalked: mesh.talked }),
+    deadline: startDeadline(model ?? { files: [] }, placement.firstTokenMs),
+    proof: proofOf(one, digest, view),
+  };
+}
+
+/** Closes the door of a published placement before any of its ranks is stopped. */
+function closingSteps(
+  one: PlacementCase,
+  reason: string,
+  { needs, view }: { readonly needs: readonly Step[]; readonly view: View },
+): readonly Step[] {
+  const terms = { reason, isAnswering: isAnswering(one, view), needs };
+  return doorsToClose(one, view).flatMap((door) => closeDoor(workOf(one), door, terms));
+}
+
+/** Those of now, and those of an earlier file. */
+function doorsToClose(one: PlacementCase, view: View): readonly Door[] {
+  const current = doorsOf(one);
+  const left = leftOf(one, view).filter(
+    (door) => !current.some(({ leader, port }) => leader === door.leader && port === door.port),
+  );
+  return [...current, ...left];
+}
+
+/** Doors of an earlier file that a stop has to close: where doormen are taken away, that closes them, before any stop. */
+const leftOf = ({ leftDoors: left }: Pick<PlacementCase, 'leftDoors'>, { endsDoormen }: View): readonly Door[] =>
+  endsDoormen ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
+
+/** Opens it after the proof of a start. */
+function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step[] {
+  return doorsOf(one).map((door) => openDoor(workOf(one), door, needs));
+}
+
+/**
+ * Stops the whole placement, strangers too. Where it serves and is to start again, its account is checked first. Removes what
+ * strangers keep; the files of members stay, and so do those of strangers whose Mac is restarted: their rank may live
+ * until then, so no step waits for it to stop.
+ */
+function stopWays(one: PlacementCase, view: View): readonly Step[] {
+  const { restarting } = view;
+  const { mesh, strangers, leader } = one;
+  const work = workOf(one);
+  const members = [...seenMembers(mesh.members), ...strangers];
+  const checks = one.comesBack === undefined ? [] : checkAccounts(one, view);
+  const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
+  const isServing = mesh.state === 'serving';
+  const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
+  const stops = stopRanks(() => work, members, terms);
+  const staying = stops.filter(({ node }) => !restarting.includes(node));
+  const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];
+  const removable = strangers.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
+  return [
+    ...(stops.length === 0 ? [] : [...checks, ...closing]),
+    ...stops,
+    ...gates,
+    ...removeRanks(() => work, removable, [...stops, ...gates]),
+  ];
+}
+
+/** Takes away what the nodes of old keep while the placement serves elsewhere. */
+function tidyWays(one: PlacementCase): readonly Step[] {
+  const work = workOf(one);
+  const terms = { isAnswering: mayGiveToken(one.strangers), seconds: 0, needs: [] };
+  const stops = stopRanks(() => work, one.strangers, terms);
+  return [...stops, ...removeRanks(() => work, one.strangers, stops)];
+}
+
+/** Everything is brought and checked before anything is stopped; everything is stopped before anything is made ready. */
+function startWays(one: PlacementCase, next: Configured, phases: readonly StartPhase[], view: View): Ways {
+  const { placement, mesh, strangers, runtime, model, driver } = one;
+  const work: MeshWork = { ...workOf(one), group: placement.name };
+  const put = putServices(work, next.ranks);
+  const asked = checkAccounts(one, view);
+  const puts = [...put, ...asked, ...librariesGate(one, put, view)];
+  const members = [...seenMembers(mesh.members), ...strangers];
+  const draining = placement.publication === undefined ? 0 : drainMs;
+  const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
+  const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
+  const needsOfStop = closing.length === 0 ? puts : closing;
+  const stops = stopRanks(() => work, members, {
+    isAnswering: isAnswering(one, view),
+    seconds,
+    needs: needsOfStop,
+  });
+  const removals = removeRanks(() => workOf(one), strangers, stops.length === 0 ? puts : stops);
+  const isNear = ({ node }: Step): boolean => placement.nodes.includes(node);
+  return {
+    ending: [...puts, ...(stops.length === 0 ? [] : closing), ...stops, ...removals],
+    starting: (others) => {
+      const needs = [...(stops.length === 0 ? puts : stops), ...others.filter(isNear)];
+      const dialogue = runtime && model && driver?.dialogue?.(placement, runtime, model, view.desired.thunderbolt);
+      const start = { ...startOf(one, work, next.digest, view), ...given({ dialogue }), ranks: next.ranks };
+      const steps = startMesh(start, phases, needs);
+      return [...steps, ...openingSteps(one, steps.slice(-1))];
+    },
+  };
+}
+
+/** Stops what these changes name of placements of which not every member was seen, each in the order of its driver. */
+const survivorSteps = (ids: ReadonlySet<string>, view: View): readonly Step[] =>
+  placementCases(view).flatMap((one) => {
+    const { address } = survivorAddress(one.placement.name);
+    const members = survivorsOf(one, view).filter(({ node }) => ids.has(propertyKey({ node, address })));
+    return members.length === 0 ? [] : stopSurvivors(one, members, view);
+  });
+
+function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view: View): readonly Step[] {
+  const { address } = survivorAddress(one.placement.name);
+  const changes = members.map(({ node }) => propertyKey({ node, address }));
+  const nodes = members.map(({ node }) => node);
+  const work: MeshWork = { ...workOf(one), nodes, changes };
+  // A peer that cannot be stopped is no reason to leave the others running.
+  const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
+  const isAsked = ({ leader }: Door): boolean => view.targets.some(({ desired }) => desired.name === leader);
+  // Who nobody saw may answer as well, and who gave no token may only be busy.
+  const mayAnswer =
+    voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
+  const closing = doorsToClose(one, view)
+    .filter(isAsked)
+    .flatMap((door) =>
+      closeDoor(
+        { ...work, nodes: [door.leader], changes: nodes.includes(door.leader) ? workOn(door.leader).changes : changes },
+        door,
+        { reason: 'it is stopped.', isAnswering: mayAnswer, needs: [] },
+      ),
+    );
+  const { restarting } = view;
+  const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
+  const stops = stopRanks(workOn, members, terms);
+  const staying = stops.filter(({ node }) => !restarting.includes(node));
+  const gates = staying.map((stop) => stoppedGate(workOn(stop.node), stop.node, [stop]));
+  return [...closing, ...stops, ...gates];
+}
+
+const changeOn = (node: NodeName): string => propertyKey({ node, ...leftoverAddress });
+
+function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
+  const found = orphans(view).filter(({ node }) => ids.has(changeOn(node)));
+  const byName = [...groupBy(found, ({ placement }) => placement)].toSorted(([a], [b]) => compareText(a, b));
+  return byName.flatMap(([placement, own]) => {
+    const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
+    const left = leftOf({ leftDoors: leftDoors(view).filter((one) => one.placement === placement) }, view);
+    const terms = { reason: 'it is stopped.', isAnswering: true, needs: [] };
+    return endPlacement(
+      workOn,
+      own,
+      left.flatMap((door) => closeDoor(workOn(door.leader), door, terms)),
+    );
+  });
+}
+
+function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
+  return placementCases(view).flatMap(({ placement: { name }, configuration }) =>
+    configuration.kind === 'incomplete'
+      ? []
+      : configuration.ranks.flatMap((rank): readonly Step[] => {
+          const { node } = rank;
+          const id = propertyKey({ node, ...serviceFileAddress(name) });
+          if (!ids.has(id)) return [];
+          const put = putService({ placement: name, nodes: [node], changes: [id] }, rank);
+          return [{ ...put, establishes: [{ node, ...serviceFileAddress(name), value: 'intact' }] }];
+        }),
+  );
+}
+
+/**
+ * Whether stopping a placement may take something away from somebody, in the layout that runs: a start elsewhere, on
+ * its fallback or back, cuts off those who are served where it is.
+ */
+function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mesh'>, view: View): boolean {
+  const { nodes: observed } = view.observation;
+  const own = placement.home ?? placement;
+  const { name, nodes, firstTokenMs } = runsOnFallback(own, view.desired, observed) ? onFallback(own) : own;
+  return mesh.isAnswering || judgeMesh({ placement: name, nodes, digest: '', firstTokenMs }, observed).isAnswering;
+}
+
+/**
+ * What the next start of a placement is compared with. Equal answers are only to be expected of the same placement on
+ * the same builds of macOS, which brings the kernels that compute. Where a build was not seen there is no key: what was
+ * kept of the same file is compared all the same, and stays.
+ *
+ * @param digest of the placement as the file has it
+ */
+export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
+  const builds = placement.nodes.flatMap((node) => {
+    const version = readValue(observation.nodes[node]?.facts, macosVersionFact);
+    return version === undefined ? [] : [`${version.build}${version.extra ?? ''}`];
+  });
+  const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;
+  const record = seenValue(mesh.members[0]?.seen)?.record;
+  const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
+  const { tokensPerSecond } = placement;
+  const golden = isComparable ? record?.golden : undefined;
+  return given({ key, kept: golden?.sha256, keptPerSecond: golden?.steadyPerSecond, tokensPerSecond });
+}
+
+/** Longer than the service of a check may run. */
+const checkDeadlineMs = 120_000;
+
+/** The tests for the account of the ranks, which they do not share with the ssh user. */
+function accountCheck(
+  name: string,
+  { placement, runtime, model, driver }: PlacementCase,
+): Omit<AccountCheck, 'devices'> {
+  const digest = runtime?.digest;
+  const folder = digest && treeFolder({ kind: 'runtime', name: placement.runtime, digest });
+  const modelFolder = model?.digest && treeFolder({ kind: 'model', name: model.name, digest: model.digest });
+  const outside = runtime && driver?.programOutside?.(runtime);
+  const gpu = runtime && folder && driver?.gpuQuestion?.(runtime, folder);
+  return {
+    name,
+    reads: [folder, modelFolder, outside].filter((path) => path !== undefined),
+    ...(gpu === undefined || digest === undefined ? {} : { gpu: { ...gpu, digest, env: placement.env } }),
+  };
+}
+
+/** Checks the account of the ranks on each member, before anything is stopped that is to start again. */
+function checkAccounts(one: PlacementCase, { desired, observation }: View): readonly Step[] {
+  const { transport, nodes } = one.placement;
+  const name = desired.system.accounts.ranks;
+  if (name === undefined) return [];
+  const check = accountCheck(name, one);
+  // The RDMA devices that the ssh user sees; none where that is not known.
+  const devicesOn = (node: NodeName): readonly string[] =>
+    readValue(observation.nodes[node]?.facts, rdmaDevicesFact)?.map((device) => device.name) ?? [];
+  const opensDevices = transport === 'rdma' && nodes.length > 1;
+  return nodes.map((node) =>
+    meshStep(workOf(one), {
+      node,
+      verb: 'check-account',
+      act: scriptAct({ name: 'check-account', args: { ...check, ...(opensDevices && { devices: devicesOn(node) }) } }),
+      deadlineMs: checkDeadlineMs,
+    }),
+  );
+}
+
+/** What is there cannot become another one by waiting: only looks that came too early are made again. */
+const lookDeadlineMs = 5_000;
+
+const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
+
+/** What the members of a placement have installed; undefined where nothing was made on its nodes, or it has only one. */
+function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
+  const found = view.desired.runtimes.find(({ name }) => name === runtime);
+  if (nodes.length === 1 || found === undefined || found.python === undefined) return undefined;
+  const members = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
+  return sameLibraries(found, members);
+}
+
+/** Whether the members of each placement have installed the same libraries, for gates of starts. */
+const librarySights = (view: View): readonly Sight[] =>
+  view.desired.placements.flatMap((placement): readonly Sight[] => {
+    const seen = seenLibraries(placement, view);
+    const [leader] = placement.nodes;
+    if (seen === undefined || leader === undefined) return [];
+    return [{ node: leader, ...librariesAddress(placement.name), observed: observedIn(seen) }];
+  });
+
+function observedIn({ without, unwritten, differences }: LibrarySight): Sight['observed'] {
+  if (differences.length > 0) return known(differences.join('; '));
+  const blind = [...without, ...unwritten];
+  if (blind.length === 0) return known('equal');
+  return unknown('not-asked', `It is not known what is installed on ${blind.join(' and ')}.`);
+}
+
+/**
+ * Where members install a runtime in the same run, they are compared before anything that serves is stopped; where all
+ * of them have it already, a blocker would stand in the plan.
+ */
+function librariesGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {
+  const { placement, leader } = one;
+  const seen = seenLibraries(placement, view);
+  if (seen === undefined || seen.without.length === 0) return [];
+  const expect = [{ node: leader, ...librariesAddress(placement.name), value: 'equal' }];
+  return [
+    meshStep(workOf(one), {
+      node: leader,
+      verb: 'libraries',
+      act: { kind: 'gate', expect, aborts: [] },
+      needs,
+      deadlineMs: lookDeadlineMs,
+    }),
+  ];
+}

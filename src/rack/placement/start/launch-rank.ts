@@ -1,7 +1,7 @@
 import type { NodePath } from '../../../model/probe.ts';
-import { accountFolders, refuseRoot } from '../../../node/owner-word.ts';
+import { refusalValues } from '../../../node/owner-word.ts';
 import { pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
-import { accountEnvironment } from '../../../node/paths/own-paths.ts';
+import { accountEnvironment, accountHome, accountTemporary } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
 import { sh } from '../../../node/shell/scripts.generated.ts';
 
@@ -22,6 +22,23 @@ export interface LaunchAccount {
   /** It has the folders that ranks of placements have; otherwise its own home. */
   readonly isOfRanks: boolean;
 }
+
+/** The user who called sudo, as a word of a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
+const loginWord = '"${SUDO_USER:-root}"';
+
+/** Refuses a user who can become root; nothing for the ssh user. */
+const refuseRoot = (user: string): string =>
+  user === '' ? '' : `${sh.refuseRoot(refusalValues)}\nrefuse_root ${quote(user)}\n`;
+
+/** The folders that an account may write, behind `own-folder.sh`; none for the ssh user, who has a home. */
+const accountFolders = (user: string): string =>
+  user === ''
+    ? ''
+    : `[ ${quote(user)} = ${loginWord} ] || for x in ${pathWord(accountHome(user))} ${pathWord(accountTemporary(user))}; do
+  must mkdir ${pathWord(tool.mkdir)} -p "$x"
+  ownfolder "$x" ${quote(user)}
+done
+`;
 
 /** Variables by which a group of another program would be found. */
 const foreign =

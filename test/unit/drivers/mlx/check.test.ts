@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { check as checkItself } from '../../../../src/drivers/mlx/check.ts';
+import { check as checkItself } from '../../../../src/drivers/mlx/mlx.ts';
 import type { MlxRuntime } from '../../../../src/drivers/mlx/runtime.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';

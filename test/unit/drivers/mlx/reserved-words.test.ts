@@ -3,9 +3,9 @@ import {
   type ReservedWords,
   reservedFindings as reservedFindingsItself,
 } from '../../../../src/drivers/contract/checks.ts';
-import { reserved as exo } from '../../../../src/drivers/exo/check.ts';
-import { reserved as llama } from '../../../../src/drivers/llamacpp/check.ts';
-import { reserved as mlx } from '../../../../src/drivers/mlx/check.ts';
+import { reserved as exo } from '../../../../src/drivers/exo/exo.ts';
+import { reserved as llama } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { reserved as mlx } from '../../../../src/drivers/mlx/mlx.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const reservedFindings = onPage(reservedFindingsItself);

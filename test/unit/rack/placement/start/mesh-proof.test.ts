@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import { digest } from '../../../../../src/model/digest.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { proofOf as proofOfItself } from '../../../../../src/rack/placement/placement-steps.ts';
+import { proofOf as proofOfItself } from '../../../../../src/rack/placement/resource.ts';
 import { placementCases } from '../../../../../src/rack/placement/state/placement-cases.ts';
 import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
