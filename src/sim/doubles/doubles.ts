@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { DesiredDoorman, DesiredRuntime } from '../../model/desired.ts';
 import { doubleText, partText, type WrittenFile, writeWithFolder } from './double-files.ts';
-import type { DoubledProgram } from './double-names.ts';
 import { writeExoProgram } from './exo-image.ts';
 import { writeNodeArchive } from './node-archive.ts';
 import { tarGz } from './tar-gz.ts';
@@ -100,3 +100,12 @@ export function writeDouble(program: DoubledProgram, path: string): Promise<Writ
 
 /** Writes the list of packages that the double of uv brings along, or the folder of its wheels. */
 export const doubledPackages = { list: writeRequirements, wheels: writeWheels } as const;
+
+/** The keys of a runtime that its double needs. */
+type DoubledKeys =
+  | { readonly driver: 'exo'; readonly version: string; readonly dialect: '1.0.71' | 'main'; readonly program: string }
+  | { readonly driver: 'llamacpp-rpc'; readonly server: string; readonly worker: string }
+  | { readonly driver: 'mlx' | 'command' };
+
+/** A runtime of the file, or Node for a published endpoint. */
+export type DoubledProgram = (DesiredRuntime & DoubledKeys) | DesiredDoorman;
