@@ -14,7 +14,7 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * raise it.
  */
 const bars = {
-  lines: { bar: 71_000, today: 74_200, reason: 'what was written twice is written once; the rest is the program' },
+  lines: { bar: 71_000, today: 74_100, reason: 'what was written twice is written once; the rest is the program' },
   files: { bar: 850 },
   folder: { bar: 25 },
   file: { bar: 500 },
