@@ -27,7 +27,7 @@ const beside = [
   ['begin a job', 'src/engine/scripts/job.ts', 'launchBody'],
   ['restart or switch off', 'src/rack/boot/restart-mac.ts', 'restartBody'],
   ['keep the values of before', 'src/rack/uninstall/baseline.ts', 'recordBaselineLines'],
-  ['run a rank of `launch` as another account', 'src/rack/placement/start/launch-rank.ts', 'launchRankScript'],
+  ['run a rank of `launch` as another account', 'src/rack/placement/launched-program.ts', 'launchRankScript'],
   ['measure the power, for `bench`', 'src/engine/scripts/power-sample.ts', 'powerScript'],
 ];
 

@@ -121,7 +121,7 @@ const roles = {
     keeper: 'keeper-scripts program',
     memory: 'set-wired-limit',
     network: 'order-services transaction/rollback-script',
-    placement: 'endpoint/gateway-scripts observed/rank-log ranks/rank-scripts start/launch-rank',
+    placement: 'endpoint/gateway-scripts observed/rank-log ranks/rank-scripts launched-program',
     uninstall: 'uninstall-scripts',
   },
 };

@@ -35,13 +35,13 @@ import { installAccessCommand, ruleText } from '../../../../src/rack/access/inst
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { keepText } from '../../../../src/rack/keeper/program.ts';
 import { restoreText, rollText, touchedNetwork } from '../../../../src/rack/network/transaction/rollback-script.ts';
+import { launchRankScript } from '../../../../src/rack/placement/launched-program.ts';
 import {
   rankLogCommand,
   rankLogPartsCommand,
   rankProgressCommand,
   rankReportCommand,
 } from '../../../../src/rack/placement/observed/rank-log.ts';
-import { launchRankScript } from '../../../../src/rack/placement/start/launch-rank.ts';
 
 /** SHA-256 of the text `ab`. */
 export const exampleDigest = digest('fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603');

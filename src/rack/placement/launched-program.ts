@@ -1,9 +1,9 @@
-import type { NodePath } from '../../../model/probe.ts';
-import { refusalValues } from '../../../node/owner-word.ts';
-import { pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
-import { accountEnvironment, accountHome, accountTemporary } from '../../../node/paths/own-paths.ts';
-import { quote } from '../../../node/quote.ts';
-import { sh } from '../../../node/shell/scripts.generated.ts';
+import type { NodePath } from '../../model/probe.ts';
+import { refusalValues } from '../../node/owner-word.ts';
+import { pathWord, rootLine, shellCommand, tool } from '../../node/paths/node-paths.ts';
+import { accountEnvironment, accountHome, accountTemporary } from '../../node/paths/own-paths.ts';
+import { quote } from '../../node/quote.ts';
+import { sh } from '../../node/shell/scripts.generated.ts';
 
 /** One rank of a person's own program. */
 export interface LaunchedRank {
