@@ -20,7 +20,7 @@ import {
   showJsonText,
 } from './terminal/console.ts';
 import { listenForSignals } from './terminal/signals.ts';
-import { type GlobalOptions, type GlobalUse, parseDuration, type Run, usageError, type Verb } from './verb.ts';
+import { type GlobalUse, parseDuration, type Run, usageError, type Verb } from './verb.ts';
 import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
@@ -51,7 +51,7 @@ export async function runCommandLine(
     if (folder === undefined)
       throw usageError('The folder in which this was typed is gone.', 'Type it in another one: cd');
     // Pages would speak of a rehearsal while the verb reaches real Macs.
-    if (console.isSimulated && line.invocation.global['sim'] !== true)
+    if (console.isSimulated && line.invocation.global.sim !== true)
       throw usageError('--sim stands where the value of another option belongs.', 'Give that option its value first.');
     log = await openLog(line.invocation, console, folder);
     const surroundings = { console, env, folder, tail, signal: signals.signal, ...(log && { log }) };
@@ -80,7 +80,7 @@ function withoutVerb(console: Console, line: Exclude<CommandLine, { kind: 'verb'
 
 /** The log that the command line asks for. @throws FleetError `cli/usage`, `cli/cannot-write` */
 async function openLog({ verb, global }: Invocation, console: Console, folder: string): Promise<RunLog | undefined> {
-  const { log, logLevel } = global as unknown as GlobalOptions;
+  const { log, logLevel } = global;
   if (log === undefined) {
     if (logLevel === undefined) return undefined;
     throw usageError('--log-level means nothing without --log.', 'Name the file as well: --log FILE');
@@ -106,8 +106,7 @@ async function runVerb(
     throw usageError(`Nothing stands behind -- at ${verb.name}.`, `See: meshwright ${verb.name} --help`);
   }
   const body = await verb.load();
-  const options = global as unknown as GlobalOptions;
-  return body({ ...surroundings, options, own, words });
+  return body({ ...surroundings, options: global, own, words });
 }
 
 function report(console: Console, error: unknown, wantsJson: boolean, log: RunLog | undefined): ExitCode {
@@ -264,7 +263,7 @@ interface Invocation {
   readonly verb: Verb;
   readonly words: readonly string[];
   readonly own: Readonly<Record<string, unknown>>;
-  readonly global: Readonly<Record<string, unknown>>;
+  readonly global: Run['options'];
 }
 
 /** Where commander writes help and errors. */
@@ -400,7 +399,7 @@ function addVerb(
   for (const option of verb.options) command.option(option.flags, option.text);
   if (verb.more !== undefined) command.addHelpText('after', `\n${verb.more}`);
   command.action(() => {
-    onVerb({ verb, words: command.args, own: command.opts(), global: program.opts() });
+    onVerb({ verb, words: command.args, own: command.opts(), global: program.opts<Run['options']>() });
   });
 }
 

@@ -121,7 +121,7 @@ export interface Verb extends ListedVerb {
 }
 
 /** What may stand on every command line. */
-export interface GlobalOptions {
+interface GlobalOptions {
   /** `-f`: the cluster file. */
   readonly file?: string;
   /** `--nodes a,b`. */

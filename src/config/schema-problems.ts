@@ -394,11 +394,14 @@ function outOfRange({ error, pointer, span, description, value }: Context): Prob
   const noun = counted[error.keyword.slice('max'.length)]?.[limit === '1' ? 0 : 1] ?? '';
   const bound = `${error.keyword.startsWith('max') ? 'At most' : 'At least'} ${limit}${noun}`;
   const shown = typeof value === 'number' ? `, and this is ${value}` : '';
+  const { i, j } = error.params;
+  const twice =
+    error.keyword === 'uniqueItems' ? `Entries ${Number(j) + 1} and ${Number(i) + 1} are the same.` : undefined;
   return {
     code: 'schema/out-of-range',
     span,
     pointer,
-    detail: `${bound} can stand here${shown}.`,
+    detail: twice ?? `${bound} can stand here${shown}.`,
     ...(description === '' ? {} : { hint: description }),
   };
 }

@@ -3,14 +3,12 @@ import { type Code, defineCodes } from './code-entry.ts';
 import { applyCodes } from './codes/codes-apply.ts';
 import { cliCodes } from './codes/codes-cli.ts';
 import { fileCodes } from './codes/codes-file.ts';
-import { fitCodes, placementCodes, settleCodes } from './codes/codes-placement.ts';
-import { ruleCodes } from './codes/codes-rules.ts';
+import { fitCodes } from './codes/codes-placement.ts';
 import { simCodes } from './codes/codes-sim.ts';
 import { accessCodes, sshCodes } from './codes/codes-ssh.ts';
 import { exoCodes } from './codes/drivers/codes-exo.ts';
 import { llamaCodes } from './codes/drivers/codes-llama.ts';
 import { mlxCodes } from './codes/drivers/codes-mlx.ts';
-import { endpointCodes } from './codes/rack/codes-endpoint.ts';
 import { factCodes } from './codes/rack/codes-fact.ts';
 import { meshCodes } from './codes/rack/codes-mesh.ts';
 import { planCodes } from './codes/rack/codes-plan.ts';
@@ -34,10 +32,6 @@ export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields):
 /** Every code there is, `area/slug`; never reused, each documented and provoked by a test. */
 export const codes = defineCodes({
   ...fileCodes,
-  ...ruleCodes,
-  ...placementCodes,
-  ...endpointCodes,
-  ...settleCodes,
   ...sshCodes,
   ...accessCodes,
   ...factCodes,

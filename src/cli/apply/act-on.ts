@@ -23,7 +23,7 @@ import { namedNodes } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
-import type { LookedPlan } from '../look/observe-fleet.ts';
+import type { LookedPlan } from '../look/look-and-plan.ts';
 import { createConsent, type GuardedEffect } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import { showDiagnostics } from '../terminal/console.ts';

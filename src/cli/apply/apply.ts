@@ -22,7 +22,7 @@ import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { keepLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
-import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/observe-fleet.ts';
+import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
 import { narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
 import { timingFor } from '../use-limits.ts';

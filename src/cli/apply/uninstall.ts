@@ -17,7 +17,8 @@ import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.t
 import { namedNodes } from '../cluster/targets.ts';
 import { openWays, type Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { type LookedPlan, observeNodes } from '../look/observe-fleet.ts';
+import type { LookedPlan } from '../look/look-and-plan.ts';
+import { observeNodes } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import type { Run, VerbBody } from '../verb.ts';

@@ -50,3 +50,6 @@ export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
 /** Under which name journals lie: a rehearsal is no part of what was done to the real Macs. */
 export const journalName = (cluster: string, isSimulated: boolean): string =>
   isSimulated ? `${cluster}-simulated` : cluster;
+
+/** The file in which `sim up` leaves the resolved fleet for the simulator, in the folder of the rack. */
+export const fleetFileName = 'fleet.json';

@@ -17,7 +17,8 @@ import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts
 import { openWays } from '../cluster/ways.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
-import { type LookedPlan, lookAndSettle, shownOnly } from '../look/observe-fleet.ts';
+import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
+import { shownOnly } from '../look/observe-fleet.ts';
 import { diagnosticsJson, pageFor, showJson, showJsonText } from '../terminal/console.ts';
 import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
 import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';

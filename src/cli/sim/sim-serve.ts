@@ -5,10 +5,8 @@ import { readSavedState } from '../../sim/hosts/control/run-folder.ts';
 import { superviseUntilStopped } from '../../sim/hosts/control/supervisor.ts';
 import { modelledFleet } from '../../sim/hosts/modelled-fleet.ts';
 import { exitCode } from '../exit-codes.ts';
+import { fleetFileName } from '../files/places.ts';
 import { usageError, type VerbBody } from '../verb.ts';
-
-/** The file in which `sim up` leaves the resolved fleet for the simulator. */
-export const fleetFileName = 'fleet.json';
 
 /** How long a second of a simulated Mac takes, in seconds; the same variable shortens the times of a run. */
 const scaleVariable = 'MESHWRIGHT_SIM_SCALE';

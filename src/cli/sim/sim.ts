@@ -19,12 +19,11 @@ import { requireClusterFile, simLockPlace } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { requireReadable } from '../cluster/ways.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { simFolder } from '../files/places.ts';
+import { fleetFileName, simFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
 import { cannotWrite, replaceFile } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { fleetFileName } from './sim-serve.ts';
 
 /** `sim hands`: somebody goes to the simulated rack and does what a work list asks for, or moves the plugs as told. */
 export const simHands: VerbBody = async (run) => {

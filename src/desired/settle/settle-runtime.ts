@@ -202,7 +202,8 @@ export const keysText = ({ of, keys }: KeptKeys): string => `${of} ${JSON.string
 export function parseKeys(text: string, drivers: KeysByDriver): RuntimeKeys | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) ? drivers.get(String(value['driver']))?.ofVersion(value) : undefined;
+    if (!isFields(value) || typeof value['driver'] !== 'string') return undefined;
+    return drivers.get(value['driver'])?.ofVersion(value);
   } catch {
     return undefined;
   }

@@ -1,6 +1,9 @@
 import { blank, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { CodeEntry } from '../code-entry.ts';
+import { placementCodes, settleCodes } from './codes-placement.ts';
+import { ruleCodes } from './codes-rules.ts';
+import { endpointCodes } from './rack/codes-endpoint.ts';
 
 /** Codes about the text of a YAML file, before anybody asks what it means. */
 const yamlCodes = {
@@ -197,6 +200,10 @@ const selectCodes = {
 export const fileCodes = {
   ...yamlCodes,
   ...schemaCodes,
+  ...ruleCodes,
+  ...placementCodes,
+  ...endpointCodes,
   ...lockCodes,
+  ...settleCodes,
   ...selectCodes,
 };

@@ -43,6 +43,6 @@ for name in $names; do
     fi
     case $o in (*eDSRecordNotFound* | *eDSPermissionError*) ;; (*) failed dscl "$o" ;; esac
   done
-  must rm "$R/bin/rm" -rf "$accounts/folders/$name" "$accounts/$name.checked" "$f" "$g"
+  must rm "$R/bin/rm" -rf "${accounts:?}/folders/$name" "$accounts/$name.checked" "$f" "$g"
 done
 changed

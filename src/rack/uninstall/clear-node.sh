@@ -59,7 +59,7 @@ for t in "${opt:?}"/* "${opt:?}"/.[!.]*; do
   case $t in (*/models) continue ;; esac
   gone "$t"
 done
-[ -z "$with_models" ] || for t in "$opt/models"/*/*; do
+[ -z "$with_models" ] || for t in "${opt:?}/models"/*/*; do
   if istree "$t"; then gone "$t"; fi
 done
 # A folder of trees that nothing is in goes too; so does the one above it, where it was not there before.

@@ -14,7 +14,7 @@ if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
   failed rollback-pending 'another network change is to be settled first'
 fi
 drop_outdated
-"$R/bin/rm" -rf "$rb"
+"$R/bin/rm" -rf "${rb:?}"
 q="$rb/new.$$"
 must mkdir "$R/bin/mkdir" -p "$q"
 save

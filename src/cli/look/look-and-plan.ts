@@ -1,0 +1,130 @@
+import { linkText } from '../../desired/addresses.ts';
+import { nodesToSee } from '../../desired/layouts.ts';
+import { settleLinks, withGivenNetworks } from '../../desired/settle/settle-links.ts';
+import type { Goal } from '../../engine/goals/scope.ts';
+import { makePlan } from '../../engine/plan/make-plan.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { viewOf } from '../../engine/plan/view.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Link, NodeName } from '../../model/node.ts';
+import { areNetworksSeen, officeNetworks } from '../../rack/addresses/rule.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
+import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
+import type { SettledCluster } from '../cluster/settle-cluster.ts';
+import type { Ways } from '../cluster/ways.ts';
+import type { Run } from '../verb.ts';
+import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
+
+/**
+ * The same cluster, whose links that have no network in the lock yet get none that a node sees in use; one with an end
+ * at which that could not be seen gets none yet, and none of them does where the pool has too little left beside what is
+ * in use: then the plan says what is in the way. The very same where there is nothing to go around and all was seen.
+ */
+export function settleAround(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
+  return withoutUnseen(settleBeside(cluster, observation), observation);
+}
+
+function settleBeside(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
+  const { fleet, before, lock, additions } = cluster;
+  const taken = fleet.nodes.flatMap(({ name }) => {
+    const facts = observation.nodes[name]?.facts;
+    return facts === undefined ? [] : officeNetworks(facts).map(({ network }) => network);
+  });
+  const straight = settleLinks(fleet.thunderbolt, before);
+  const around = settleLinks(fleet.thunderbolt, before, taken);
+  const isSame = JSON.stringify(around.links) === JSON.stringify(straight.links);
+  if (isSame) return cluster;
+  if (around.diagnostics.length > straight.diagnostics.length) return withoutNew(cluster, newLinks(cluster));
+  return {
+    ...cluster,
+    fleet: { ...fleet, thunderbolt: around.thunderbolt },
+    lock: { ...lock, links: around.links, formerNetworks: around.formerNetworks },
+    additions: [...around.additions, ...additions.filter((line) => !straight.additions.includes(line))],
+  };
+}
+
+/** The links that have a network which the lock does not have yet. */
+function newLinks({ fleet, before }: SettledCluster): DesiredFleet['thunderbolt']['links'] {
+  const given = withGivenNetworks(fleet.thunderbolt, before).networks;
+  return fleet.thunderbolt.links.filter(
+    ({ index }) => fleet.thunderbolt.networks[index] !== undefined && given[index] === undefined,
+  );
+}
+
+/** Takes back what links were given anew at whose ends it may be in use: what is given out never moves. */
+function withoutUnseen(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
+  const isUnseen = (node: NodeName): boolean => {
+    const facts = observation.nodes[node]?.facts;
+    return facts === undefined || !areNetworksSeen(facts);
+  };
+  const unseenOf = ({ ends }: Link): readonly NodeName[] => [...new Set(ends.map(({ node }) => node))].filter(isUnseen);
+  const links = newLinks(cluster).filter((link) => unseenOf(link).length > 0);
+  if (links.length === 0) return cluster;
+  const { fleet, ...rest } = withoutNew(cluster, links);
+  const waiting = Object.fromEntries(links.map((link) => [link.index, unseenOf(link)]));
+  return { ...rest, fleet: { ...fleet, thunderbolt: { ...fleet.thunderbolt, waiting } } };
+}
+
+/** The same cluster, in which these links, which are new, have no network, and the lock has what it had of them before. */
+function withoutNew(cluster: SettledCluster, links: DesiredFleet['thunderbolt']['links']): SettledCluster {
+  const { fleet, before, lock, additions } = cluster;
+  const names = links.map(({ ends }) => linkText(ends));
+  const indexes = links.map(({ index }) => String(index));
+  const networks = Object.entries(fleet.thunderbolt.networks).filter(([index]) => !indexes.includes(index));
+  const thunderbolt = { ...fleet.thunderbolt, networks: Object.fromEntries(networks) };
+  const former = Object.entries(before.formerNetworks).filter(([, name]) => names.includes(name));
+  return {
+    ...cluster,
+    fleet: { ...fleet, thunderbolt },
+    lock: {
+      ...lock,
+      links: Object.fromEntries(Object.entries(lock.links).filter(([name]) => !names.includes(name))),
+      formerNetworks: { ...lock.formerNetworks, ...Object.fromEntries(former) },
+    },
+    additions: additions.filter((line) => !names.some((name) => line.startsWith(`link ${name}: `))),
+  };
+}
+
+/** Looks and plans; networks of links that are new go around what was seen, and the plan is made from the same look. */
+export async function lookAndSettle(
+  run: Run,
+  cluster: SettledCluster,
+  wish: Omit<PlanWish, 'fleet'>,
+): Promise<{ readonly cluster: SettledCluster; readonly looked: LookedPlan }> {
+  const looked = await lookAndPlan(run, { ...wish, fleet: cluster.fleet });
+  const around = settleAround(cluster, looked.observation);
+  return around === cluster
+    ? { cluster, looked }
+    : { cluster: around, looked: planFrom(looked.observation, { ...wish, fleet: around.fleet }) };
+}
+
+/** What is to be brought about, where, and how the nodes are reached. */
+interface PlanWish {
+  /** Settled. */
+  readonly fleet: DesiredFleet;
+  readonly ways: Ways;
+  readonly goal: Goal;
+  readonly targets: readonly NodeName[];
+  /** How patient the look is; as for a verb that changes something where absent. */
+  readonly extent?: Pick<ObserveExtent, 'firstByteMs'>;
+}
+
+/** A plan and the look that it was made from. */
+export interface LookedPlan {
+  readonly plan: Plan;
+  readonly observation: FleetObservation;
+  /** Of launches over RDMA, where any can come. */
+  readonly budgets?: readonly NodeBudget[];
+}
+
+/** Observes the targets, and what else must be seen to judge them, and plans. */
+export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
+  return planFrom(await observeNodes(run, nodesToSee(wish.fleet, wish.targets), wish.ways, wish.extent), wish);
+}
+
+/** Plans from a look that was had already. */
+function planFrom(observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
+  const plan = makePlan({ goal, desired: fleet, observation, targets });
+  const budgets = launchBudgets(viewOf({ desired: fleet, observation, targets }));
+  return { plan, observation, budgets };
+}
