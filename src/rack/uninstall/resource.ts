@@ -251,7 +251,7 @@ function accountWords(facts: Facts): readonly string[] {
     accounts.kind === 'known'
       ? ownAccounts.filter((name) => ['made', 'begun', 'left'].includes(accountState(name, accounts.value)))
       : [];
-  const commands = own.flatMap((name) => ['/Users', '/Groups'].map((kind) => `sudo dscl . -delete ${kind}/${name}`));
+  const commands = own.flatMap((name) => ['Users', 'Groups'].map((kind) => `sudo dscl . -delete /${kind}/${name}`));
   return own.length === 0
     ? []
     : [
