@@ -244,6 +244,7 @@ interface CommandReport extends Pick<RunReport, 'refusals' | 'isInterrupted' | '
 const maxBytes = 1_048_576;
 const shownCharacters = 300;
 
+/** `done` also where `unless` showed that there was nothing to do. */
 type Ran = 'done' | Diagnostic;
 
 /** Runs commands of a playbook, one per node, at most `parallel` at once. */

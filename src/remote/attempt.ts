@@ -49,7 +49,7 @@ export function recordAttempt(
   let isEncrypted = false;
   let lateAfterMs: number | undefined;
   let banner = '';
-  let known: HostKeyVerdict | undefined;
+  let keyVerdict: HostKeyVerdict | undefined;
   let login: { readonly methodsLeft?: readonly string[]; readonly isPartial: boolean } = { isPartial: false };
   socket.once('lookup', (error: Error | null) => {
     isNamed = !error;
@@ -78,7 +78,7 @@ export function recordAttempt(
   return {
     /** Notes the verdict on the host key; true when the connection may go on. */
     judged: (verdict: HostKeyVerdict): boolean => {
-      known = verdict;
+      keyVerdict = verdict;
       return verdict.kind === 'accepted';
     },
     /** Notes which methods the node offers after a login was refused. */
@@ -100,7 +100,7 @@ export function recordAttempt(
       isLate: lateAfterMs !== undefined,
       deadlineMs: lateAfterMs ?? context.deadlineMs,
       plaintext: parsePlaintext(plaintext()),
-      ...given({ verdict: known }),
+      ...given({ verdict: keyVerdict }),
       banner,
       ...login,
       offered: context.identities.offers.map((offer) => offer.label),

@@ -69,26 +69,26 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   const isCovered = ({ kind }: EffectTotal): boolean => allowed.some((one) => one === kind);
   const isNamed = ({ kind }: EffectTotal): boolean => policy.named.some((one) => one === kind);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
-  const isStrange = (one: EffectTotal): boolean => isGuarded(one) && !isCovered(one) && !isNamed(one);
+  const isUnapproved = (one: EffectTotal): boolean => isGuarded(one) && !isCovered(one) && !isNamed(one);
   let hasBegun = false;
   return {
     foresee: (effects) => {
-      const strange = effects.filter(isStrange);
-      if (strange.length > 0 && !canAsk(run)) throw notAllowed(strange, policy, false);
+      const unapproved = effects.filter(isUnapproved);
+      if (unapproved.length > 0 && !canAsk(run)) throw notAllowed(unapproved, policy, false);
     },
     give: async ({ effects }, question) => {
       const disturbing = effects.filter(isGuarded);
-      const strange = disturbing.filter(isStrange);
+      const unapproved = disturbing.filter(isUnapproved);
       const isLater = hasBegun;
       hasBegun = true;
       if (policy.isAgreed) {
-        if (strange.length === 0) return true;
-        if (!canAsk(run)) throw notAllowed(strange, policy, isLater);
-        return askPerson(run, `${sentenceOf(strange)}\nAllow that?`);
+        if (unapproved.length === 0) return true;
+        if (!canAsk(run)) throw notAllowed(unapproved, policy, isLater);
+        return askPerson(run, `${sentenceOf(unapproved)}\nAllow that?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
-      throw strange.length > 0 ? notAllowed(strange, policy, isLater) : needsYes(run, question);
+      throw unapproved.length > 0 ? notAllowed(unapproved, policy, isLater) : needsYes(run, question);
     },
   };
 }

@@ -38,8 +38,8 @@ function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): 
       groups.flatMap(({ nodes }) => nodes),
       { ...wanted, version },
     );
-  const isPast = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
-  if (isPast) {
+  const isNewer = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
+  if (isNewer) {
     const names = newest.nodes.map(({ name }) => name).join(', ');
     return prose`Write ${newest.version} as macos.version into the file (and into macos.accept), then bring all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, ${noWayBack}.${offersOf(newest.version)}`;
   }
