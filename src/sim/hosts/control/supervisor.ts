@@ -302,7 +302,7 @@ async function answerTo(
 ): Promise<ControlAnswer> {
   const changed = (answer: FaultAnswer | ActsAnswer): ControlAnswer => {
     const { kind: _, ...what } = answer;
-    return answer.kind === 'refused' ? refused(...answer.diagnostics) : done({ ...what, faults: model.faults() });
+    return answer.kind === 'refused' ? refused(...answer.diagnostics) : done({ faults: model.faults(), ...what });
   };
   switch (ask) {
     case 'status':
