@@ -5,7 +5,6 @@ import { textOf } from './sources.ts';
 export interface FunctionShape {
   readonly place: string;
   readonly name: string;
-  /** Without those of the functions in it, which have a size of their own. */
   readonly lines: number;
   /** Deepest nesting of loops, conditions and try blocks; an `else if` is not deeper than its `if`. */
   readonly depth: number;
@@ -24,15 +23,13 @@ export function* nodesOf(node: ts.Node): Generator<ts.Node> {
 
 /** Every function, method, accessor and arrow function of a file. */
 export function functionsOf(file: ts.SourceFile): readonly FunctionShape[] {
-  const lineAt = (position: number): number => file.getLineAndCharacterOfPosition(position).line;
-  /** From its first line to its last one, the first not counted: a function on one line has none. */
-  const linesOf = (node: ts.Node): number => lineAt(node.end) - lineAt(node.getStart(file));
   return [...nodesOf(file)].filter(isFunction).map((node) => {
-    const inner = innerFunctions(node).reduce((sum, one) => sum + linesOf(one), 0);
+    const start = file.getLineAndCharacterOfPosition(node.getStart(file)).line;
+    const end = file.getLineAndCharacterOfPosition(node.end).line;
     return {
-      place: `${file.fileName}:${lineAt(node.getStart(file)) + 1}`,
+      place: `${file.fileName}:${start + 1}`,
       name: nameOf(node, file),
-      lines: linesOf(node) + 1 - inner,
+      lines: end - start + 1,
       depth: node.body === undefined ? 0 : depthOf(node.body),
     };
   });
@@ -40,16 +37,6 @@ export function functionsOf(file: ts.SourceFile): readonly FunctionShape[] {
 
 const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration =>
   ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
-
-/** The functions directly in a function, and none that are in those. */
-function innerFunctions(node: ts.Node): readonly ts.Node[] {
-  const inner: ts.Node[] = [];
-  ts.forEachChild(node, (child) => {
-    if (isFunction(child)) inner.push(child);
-    else inner.push(...innerFunctions(child));
-  });
-  return inner;
-}
 
 function nameOf(node: ts.FunctionLikeDeclaration, file: ts.SourceFile): string {
   const own = node.name?.getText(file);

@@ -93,34 +93,45 @@ interface NodeServer {
   readonly setInside?: (isOpen: boolean) => void;
 }
 
+/** What all parts of a node know and change: what the model says of it, and its boot session. */
+function createNodeState({ name, look }: HostedNode, { disk, runId, files, filesOf }: NodePlace) {
+  const unknownFile = join(disk, '.sim/unknown');
+  const view = look();
+  const now = { view, boot: view.bootCount, isAsleep: true };
+  const mark = (): string => `${runId}.${name}.${now.boot}`;
+  return {
+    now,
+    known: {
+      /** What the model says of it, as of the last rendering. */
+      view: (): NodeView => now.view,
+      /** Number of the present boot session, from 0. */
+      boot: (): number => now.boot,
+      /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
+      mark,
+      /** Writes one line down that a Mac would not have understood. */
+      objectTo: (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`),
+    },
+    unknown: async (): Promise<readonly string[]> =>
+      (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
+    renderFiles: async (): Promise<void> => {
+      now.view = look();
+      const { account, mac } = now.view;
+      await files.update(await filesOf(now.view, mark()), account.hasKey, mac);
+    },
+  };
+}
+
 /** Writes the files of a node, starts it and opens its door. Its services start with the first {@link SimulatedNode.wake}. */
 export async function createNode(options: HostedNode, place: NodePlace) {
   const { name, scaledMs, intervalMs, look } = options;
   const { disk, root, files, keys } = place;
-  const unknownFile = join(disk, '.sim/unknown');
-  const now = { view: look(), boot: 0, isAsleep: true };
-  now.boot = now.view.bootCount;
-  const known = {
-    /** What the model says of it, as of the last rendering. */
-    view: (): NodeView => now.view,
-    /** Number of the present boot session, from 0. */
-    boot: (): number => now.boot,
-    /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
-    mark: (): string => `${place.runId}.${name}.${now.boot}`,
-    /** Writes one line down that a Mac would not have understood. */
-    objectTo: (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`),
-  };
+  const { now, known, unknown, renderFiles } = createNodeState(options, place);
   const { mark, objectTo } = known;
   const records = createRecords();
   const launchd = createLaunchd({
     ...{ root: disk, startJob: place.startJob(mark), beforeLoad: place.beforeLoad, scaledMs, intervalMs },
     objectTo: (line) => void objectTo(line).catch(() => undefined),
   });
-  const renderFiles = async (): Promise<void> => {
-    now.view = look();
-    const { account, mac } = now.view;
-    await files.update(await place.filesOf(now.view, mark()), account.hasKey, mac);
-  };
   await renderFiles();
   await writeBootFile(disk, mark());
   await place.startProcesses?.(mark());
@@ -128,21 +139,15 @@ export async function createNode(options: HostedNode, place: NodePlace) {
   const door = await openSshDoor(server, () => now.view.connection, records, options.preferredPort);
   const life = createNodeLife(options, place, { ...known, door, launchd });
   const execs = place.execs ?? records.execs;
-  const run: RunNode = {
-    port: door.port,
-    hostKey: keys.own.publicText,
-    prebootKey: keys.preboot.publicText,
-    root,
-    user: options.user,
-  };
+  const [hostKey, prebootKey] = [keys.own.publicText, keys.preboot.publicText];
+  const run: RunNode = { port: door.port, hostKey, prebootKey, root, user: options.user };
   return {
     name,
     /** Where this process finds its `/`. */
     disk,
     ...known,
-    unknown: async (): Promise<readonly string[]> =>
-      (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
-    /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
+    unknown,
+    /** The text of a rendered file when a process or a person on the node changed it since; empty when it is gone. */
     edited: files.edited,
     /** Whether the model has another Mac here than the one whose disk is in. */
     isExchanged: (): boolean => files.isOfAnother(now.view.mac),
@@ -201,7 +206,7 @@ export interface FleetHost<Open extends OpenHost> {
   readonly open: (run: HostRun) => Promise<Open>;
 }
 
-/** Whether a node can be reached: `down` until somebody presses its button. */
+/** Whether a node can be reached: `down` until its button is pressed. */
 type Power = 'up' | 'going-down' | 'down' | 'starting';
 
 /** How long an idle Mac takes to stop its services and to answer on its network again: 17 s, as SQCU measured it. */
@@ -210,7 +215,7 @@ const bootMs = 12_000;
 /** What something that does not stop adds, until the watchdog resets the Mac: 253 s in all, measured there as well. */
 const slowMs = 236_000;
 
-/** The file by which whoever stands outside sees whether a node is up, and which mark its processes carry. */
+/** The file that shows from outside whether a node is up, and which mark its processes carry. */
 export const bootFilePath = '/.sim/boot';
 
 /** Writes down that the node is up, with the mark of this boot session. */
@@ -222,17 +227,20 @@ interface LivingNode extends Pick<ServedNode, 'mark' | 'view' | 'objectTo'> {
   readonly launchd: ReturnType<typeof createLaunchd>;
 }
 
-/** Starts the life of a node that is up: its boot sessions. */
-function createNodeLife(
+/** Whether a node can be reached, and whether macOS runs there. */
+interface PowerState {
+  power: Power;
+  isRunning: boolean;
+}
+
+/** The ways in which the power of a node changes. `signal` ends every wait: the fleet ends. */
+function createPowerChanges(
   { scaledMs, startModel, unlockModel, note }: HostedNode,
   { disk, files, startProcesses, endProcesses, fallSilent }: NodePlace,
-  { door, launchd, mark, view, objectTo }: LivingNode,
+  { door, launchd, mark, view }: LivingNode,
+  now: PowerState,
+  signal: AbortSignal,
 ) {
-  const now: { power: Power; isRunning: boolean } = { power: 'up', isRunning: true };
-  const ending = new AbortController();
-  const { signal } = ending;
-  let under: Promise<void> = Promise.resolve();
-
   const wait = (macMs: number): Promise<void> => pause(scaledMs(macMs), undefined, { signal }).catch(() => undefined);
   const removeBootFile = (): Promise<void> => rm(join(disk, bootFilePath), { force: true });
   const end = async (): Promise<void> => {
@@ -285,6 +293,18 @@ function createNodeLife(
     await door.listen();
     now.power = 'up';
   };
+  return { goDown, loseCurrent, startMacos, comeUp };
+}
+
+/** Starts the life of a node that is up: its boot sessions. */
+function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode) {
+  const { note } = options;
+  const { view, objectTo } = node;
+  const now: PowerState = { power: 'up', isRunning: true };
+  const ending = new AbortController();
+  const { signal } = ending;
+  const { goDown, loseCurrent, startMacos, comeUp } = createPowerChanges(options, place, node, now, signal);
+  let under: Promise<void> = Promise.resolve();
   const begin = (act: () => Promise<void>): Promise<void> => {
     under = act().catch((error: unknown) => objectTo(`the simulator: ${String(error)}`));
     return under;
@@ -320,7 +340,7 @@ function createNodeLife(
       await under;
       if (now.power === 'down' && !signal.aborted) await begin(comeUp);
     },
-    /** Somebody gave FileVault its password: goes silent, starts macOS, and listens again. */
+    /** FileVault got its password: the node goes silent, starts macOS, and listens again. */
     unlock: async (): Promise<void> => {
       await under;
       if (now.power === 'up' && !signal.aborted) await begin(startMacos);
@@ -434,7 +454,7 @@ function listenOn(server: Server, port: number): Promise<boolean> {
   });
 }
 
-/** Somebody may have been given the port for a connection of their own in the meantime: it is waited for. */
+/** The port may be in use by a connection of a different program in the meantime: it is waited for. */
 async function listenAgain(server: Server, port: number): Promise<void> {
   for (let attempt = 0; attempt < portAttempts && !server.listening; attempt += 1) {
     if (await listenOn(server, port)) return;

@@ -325,7 +325,7 @@ async function load(core: LaunchdCore, path: string, objection: (key: string) =>
   return succeeded();
 }
 
-/** Waits until the service is gone; another bootout meanwhile is told that this one is under way. */
+/** Waits until the service is gone; another bootout meanwhile reports that this one is under way. */
 async function bootout({ state, tell, until }: LaunchdCore, label: string): Promise<ToolAnswer> {
   const phase = state().services.get(label)?.phase;
   if (phase === undefined) return refusals.notLoaded;

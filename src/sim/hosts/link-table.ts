@@ -96,7 +96,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Starts to hold loopback ports, which nobody else then gets; none yet. */
+/** Starts to hold loopback ports, which no other program then gets; none yet. */
 export function createPortClaims() {
   const held = new Set<Socket>();
   return {

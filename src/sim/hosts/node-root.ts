@@ -257,7 +257,7 @@ async function tellKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
   await writeFile(join(root, toldPath), now);
 }
 
-/** How a process of a node is refused or left alone when nobody can answer it. */
+/** How a process of a node is refused or left alone when no simulator answers it. */
 const nobodyCode = 70;
 
 /** A text of perl that means exactly this path. */
@@ -278,7 +278,7 @@ const byEnvironment: Caller = { mark: "$ENV{MW_SIM} // ''", isRoot: "$ENV{MW_SIM
  * The program by which the tools of a node reach the simulator, for the perl that macOS ships. It sends the length of
  * its words and the words, separated by NUL: the mark of the process and that of the simulated sudo, then its
  * arguments (folder, tool, words). The answer is one line `EXIT OUTPUT-BYTES ERROR-BYTES`, then both texts. Sockets
- * that nobody serves refuse at once, so a tool never waits for a simulator that is gone.
+ * without a server refuse at once, so a tool never waits for a simulator that is gone.
  */
 export const askClientText = (socketPath: string, caller: Caller = byEnvironment): string => `use strict;
 use Socket;

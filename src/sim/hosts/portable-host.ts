@@ -9,7 +9,8 @@ import { createProcessGroups, type ProcessGroups, startLifeline, sweepMarked } f
 import type { NodeRecords } from './records.ts';
 import { loadNodeKeys } from './ssh/host-keys.ts';
 import { createPipeSupply, type PipeSupply } from './ssh/pipes.ts';
-import { createExecWatch, serveSsh } from './ssh/ssh-server.ts';
+import { createExecWatch } from './ssh/sessions.ts';
+import { serveSsh } from './ssh/ssh-server.ts';
 import type { Objection } from './strict-shell.ts';
 
 /** Runs anywhere: a folder is the root of a Mac, its ssh server and its cables lie on the loopback interface. */

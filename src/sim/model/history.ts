@@ -19,13 +19,13 @@ export type SimEvent =
   /** A fault was set; the target in its canonical form. */
   | { readonly kind: 'fault'; readonly fault: FaultName; readonly target: string }
   | ({ readonly kind: 'write' } & Write)
-  /** The network preferences of a Mac as somebody left the file. */
+  /** The network preferences of a Mac, changed in the file. */
   | { readonly kind: 'preferences'; readonly mac: string; readonly preferences: PlistDict }
   /** The Mac itself started, wherever the address of its node leads. */
   | { readonly kind: 'boot'; readonly mac: string; readonly atEpochSeconds: number }
-  /** Somebody plugged the cables in so, and nothing else. */
+  /** A person plugged the cables in so, and nothing else. */
   | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
-  /** Somebody moved one or two plugs. */
+  /** A person moved one or two plugs. */
   | { readonly kind: 'hands'; readonly act: HandsAct }
   /** A person enabled RDMA in Recovery, or from macOS 27 on in System Settings. */
   | { readonly kind: 'enable-rdma'; readonly mac: string }
@@ -37,11 +37,11 @@ export type SimEvent =
   | { readonly kind: 'processes-ended'; readonly mac: string; readonly pids: readonly number[] }
   /** exo's daemon has run once. */
   | { readonly kind: 'daemon-run'; readonly mac: string }
-  /** Somebody has disabled exo's daemon, or enabled it again. */
+  /** A person disabled exo's daemon, or enabled it again. */
   | { readonly kind: 'daemon'; readonly mac: string; readonly isStopped: boolean }
-  /** Somebody chose in System Settings whom the Mac logs in by itself; nobody when absent. */
+  /** A person chose in System Settings which user the Mac logs in by itself; none when absent. */
   | { readonly kind: 'automatic-login'; readonly mac: string; readonly user?: string }
-  /** Somebody typed the FileVault password. */
+  /** A person typed the FileVault password. */
   | { readonly kind: 'unlock'; readonly mac: string };
 
 /** The rack after one more event, and what came of the event itself. */
@@ -180,7 +180,7 @@ function afterKill(mac: MacState): MacState {
     : { ...mac, ailments: { ...mac.ailments, leakedWiredBytes } };
 }
 
-/** The Mac that logs this user in by itself, or nobody. macOS does not offer it while FileVault is on. */
+/** The Mac that logs this user in by itself, or no user. macOS does not offer it while FileVault is on. */
 function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
   const wanted = mac.isFileVaultOn ? undefined : user;
   if (automaticLoginOf(mac) === wanted) return mac;

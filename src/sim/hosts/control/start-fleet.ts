@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
@@ -12,9 +11,10 @@ import type { ActsAnswer, FaultAnswer, FleetModel, ToolAnswer } from '../fleet-m
 import { portableHost } from '../portable-host.ts';
 import type { Effect, EffectAct } from '../records.ts';
 import { loadOrCreateKey } from '../ssh/host-keys.ts';
-import type { ReceivedExec } from '../ssh/ssh-server.ts';
+import type { ReceivedExec } from '../ssh/sessions.ts';
 import { createTurns } from '../turns.ts';
-import { chooseSocketPath, openSocket } from './control.ts';
+import { type AskRequest, serveAsks } from './asks.ts';
+import { chooseSocketPath } from './control.ts';
 import { saveState } from './run-folder.ts';
 
 /** A running simulated fleet of the portable host, which sees every command as it arrives. */
@@ -394,13 +394,13 @@ async function happen(
     fleet.model.happen(node, event);
     await fleet.settle();
   });
-  // A fleet that ends in between has nobody to tell.
+  // A fleet that ends in between has no reader.
   return { followed: fleet.follow().catch(() => undefined) };
 }
 
 /**
- * Takes down what processes of a node say by `note`: `tcp-load` of ranks, `daemon-run` of the network daemon of somebody
- * else, `unlock` of the sshd before FileVault, and `delete PATH...` and `kill SIGNAL PID...` of tools that do their work
+ * Takes down what processes of a node say by `note`: `tcp-load` of ranks, `daemon-run` of the foreign network
+ * daemon, `unlock` of the sshd before FileVault, and `delete PATH...` and `kill SIGNAL PID...` of tools that do their work
  * themselves.
  */
 async function heard(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
@@ -467,70 +467,6 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
     return answer;
   });
 }
-
-/** What a tool of a node hands over. */
-export interface AskRequest {
-  /** `<run id>.<node>.<boot>` of the process, empty when it has lost its environment. */
-  readonly mark: string;
-  readonly isRoot: boolean;
-  /** The folder that the process is in. */
-  readonly folder: string;
-  /** `/usr/bin/pmset`, or `note` for something that is only to be written down. */
-  readonly tool: string;
-  readonly args: readonly string[];
-}
-
-const maxRequestBytes = 1_048_576;
-
-/** The request when it is whole; undefined while more must come; an error for what is none. */
-function parseRequest(received: Buffer): AskRequest | undefined | Error {
-  const head = received.subarray(0, 12).indexOf('\n');
-  if (head < 0) return received.length >= 12 ? new Error('no length') : undefined;
-  const digits = received.subarray(0, head).toString('latin1');
-  const length = Number(digits);
-  if (!/^\d+$/.test(digits) || length > maxRequestBytes) return new Error('no length, or too long');
-  if (received.length < head + 1 + length) return undefined;
-  const words = received
-    .subarray(head + 1, head + 1 + length)
-    .toString('utf8')
-    .split('\0');
-  const [mark = '', sudo = '', folder = '', tool = '', ...args] = words;
-  return { mark, isRoot: sudo !== '', folder, tool, args };
-}
-
-function reply(client: Socket, { stdout, stderr, exitCode }: ToolAnswer): void {
-  const [out, err] = [Buffer.from(stdout), Buffer.from(stderr)];
-  client.end(Buffer.concat([Buffer.from(`${exitCode} ${out.length} ${err.length}\n`), out, err]));
-}
-
-function listenTo(client: Socket, answer: (request: AskRequest) => Promise<ToolAnswer>): void {
-  let received = Buffer.alloc(0);
-  let isAsked = false;
-  client.on('data', (chunk: Buffer) => {
-    if (isAsked) return;
-    received = Buffer.concat([received, chunk]);
-    const request = parseRequest(received);
-    if (request === undefined) return;
-    isAsked = true;
-    if (request instanceof Error) {
-      client.destroy();
-      return;
-    }
-    answer(request).then(
-      (given) => reply(client, given),
-      (error: unknown) => reply(client, { stdout: '', stderr: `simulated: ${String(error)}\n`, exitCode: 70 }),
-    );
-  });
-}
-
-/**
- * Listens for the tools of all nodes. A request is answered after everything that follows from it has been written,
- * so that the next command of the same script sees it.
- *
- * @throws the system's error when the socket cannot be made
- */
-export const serveAsks = (path: string, answer: (request: AskRequest) => Promise<ToolAnswer>) =>
-  openSocket(path, { allowHalfOpen: true }, (client) => listenTo(client, answer));
 
 /** What a simulated fleet is started with. */
 export interface StartFleetOptions {

@@ -117,7 +117,7 @@ export async function startForwarder(ground: Ground, path: string, mark: string)
   };
 }
 
-/** What every program of the host gets: nothing of the environment of whoever started the simulator. */
+/** What every program of the host gets: nothing of the environment in which the simulator was started. */
 const plainEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } as const;
 
 const limits = { timeout: 60_000, maxBuffer: 1_048_576 } as const;
@@ -332,7 +332,7 @@ exec /usr/bin/perl /.sim/agent
  * The first process of every boot of a node, for the perl of its own root. It listens on port 22 and starts an sshd for
  * each connection, as the launchd of macOS does; it starts, signals and reaps the jobs of the simulated launchd. The
  * simulator writes requests to its standard input, one line each with its words in hexadecimal, and reads one line of
- * answer per start from descriptor 3. How jobs end is told on standard output. When its input ends, so does the node.
+ * answer per start from descriptor 3. How jobs end is printed on standard output. When its input ends, so does the node.
  *
  * @see ssh.plist of macOS: launchd itself listens for ssh (`inetdCompatibility`) and starts `sshd -i`
  */

@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { appendFile, chmod, mkdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { accountsPath } from '../../model/directory.ts';
 import type { ConnectionState } from '../../model/fleet.ts';
-import { dataFile, type NodeFile, nodeProgramPath, programsPath, toolFile } from '../../model/node-files.ts';
+import { dataFile, type NodeFile, programsPath, toolFile } from '../../model/node-files.ts';
 import type { Wiring } from '../../model/wiring.ts';
-import { baseTools, hostTool } from '../base-tools/all-base-tools.ts';
-import { wrapperText } from '../base-tools/wrapper.ts';
+import { hostTool } from '../base-tools/all-base-tools.ts';
 import { chooseSocketPath, removeSocket } from '../control/control.ts';
 import { type RunningFleet, type StartFleetOptions, startFleetOn } from '../control/start-fleet.ts';
 import {
@@ -28,6 +26,7 @@ import type { ExecRecord } from '../records.ts';
 import { loadNodeKeys, type NodeKeys, shownKey } from '../ssh/host-keys.ts';
 import { prebootBanner, unlockedText } from '../ssh/ssh-server.ts';
 import { agentFile, type Ground, openGround, runProgram, startBoot, startForwarder } from './ground.ts';
+import { buildLowerRoot, nodeTools } from './lower-root.ts';
 import { openNetwork } from './network.ts';
 
 /**
@@ -365,7 +364,7 @@ function readExecs(disk: string, node: string): readonly ExecRecord[] {
     .sort((one, other) => one.atEpochMs - other.atEpochMs);
 }
 
-/** Where the host keys of a node lie, which nobody but root may read. */
+/** Where the host keys of a node lie, which only root may read. */
 const hostKeyPath = (key: keyof NodeKeys): string => `/.sim/sshd/${key}`;
 
 /** Every command of a client, one file each. */
@@ -390,7 +389,7 @@ const always = (key: keyof NodeKeys): readonly string[] => [
 /** @see apple_ssh_and_filevault(7): password only, no keys */
 const locked = ['PubkeyAuthentication no', `Banner ${banner}`, 'ForceCommand exec /.sim/preboot'];
 
-/** Whoever comes in has given the right password: it is told, and the simulator starts macOS. */
+/** A login here has given the right password: the simulator hears of it and starts macOS. */
 const prebootText = `#!/bin/sh
 printf '%s' '${unlockedText}'
 /usr/bin/perl /.sim/ask / note unlock >/dev/null 2>&1
@@ -421,143 +420,4 @@ function sshdFiles(state: ConnectionState, mark: string): readonly NodeFile[] {
     toolFile('/.sim/exec', execText),
     toolFile('/.sim/preboot', prebootText),
   ];
-}
-
-/** Real here, so not wrapped. */
-const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];
-
-const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
-
-/** Programs of this machine that the tools of a node call. */
-const programNames: readonly string[] = [...new Set(wrapped.map(({ host }) => host).filter((name) => name !== 'none'))];
-
-/**
- * The tools of a node below those that are rendered. They are those of the portable host; what only a place without
- * namespaces has to be told (users, processes, addresses) is true here.
- */
-function nodeTools(user: string): readonly NodeFile[] {
-  return wrapped.flatMap((tool) => {
-    const isAlone = tool.host === 'none';
-    if (!isAlone && hostTool(tool.host) === undefined) return [];
-    const host = isAlone ? '' : `${programsPath}/${tool.host}`;
-    const text = wrapperText(tool, { host, isBsd: false, user, programs: programsPath });
-    // The folders of PATH hold wrappers alone.
-    return [toolFile(tool.path, text.replaceAll('command -p ', `${programsPath}/`))];
-  });
-}
-
-/** The password of the account, judged by its hash; a wrong one is refused without the pause of PAM. */
-const pamSudo = 'auth required pam_unix.so nodelay\naccount required pam_permit.so\nsession required pam_permit.so\n';
-const pamOther = 'auth required pam_deny.so\naccount required pam_permit.so\nsession required pam_permit.so\n';
-
-/** Files that are the same on every node. */
-const systemFiles: readonly NodeFile[] = [
-  dataFile('/private/etc/shells', '/bin/sh\n'),
-  dataFile('/private/etc/nsswitch.conf', 'passwd: files\ngroup: files\nshadow: files\nsudoers: files\nhosts: files\n'),
-  dataFile('/private/etc/pam.d/sudo', pamSudo),
-  dataFile('/private/etc/pam.d/other', pamOther),
-];
-
-/** Programs that stand at the place where a Mac has them too, with the names by which this machine may know them. */
-const placed = [
-  { path: '/bin/sh', names: ['dash', 'sh'] },
-  { path: '/usr/bin/perl', names: ['perl'] },
-  { path: '/usr/bin/sudo', names: ['sudo'] },
-  { path: '/usr/sbin/visudo', names: ['visudo'] },
-  { path: '/usr/sbin/sshd', names: ['sshd'] },
-] as const;
-
-/** What sshd and sudo load or start by a path that is built into them; newer sshds have parts of their own. */
-const companions = [
-  '/usr/lib/openssh/sshd-session',
-  '/usr/lib/openssh/sshd-auth',
-  '/usr/libexec/sudo',
-  '/usr/lib/sudo',
-] as const;
-
-/** Of PAM: sudo alone asks it, for the password of the account. */
-const pamModules = ['pam_permit.so', 'pam_deny.so', 'pam_unix.so'] as const;
-
-/** Called by other programs: GNU tar starts gzip, the wrapper of `ps` looks for its own kind. */
-const helpers = ['gzip', 'bzip2', 'xz', 'id', 'grep', 'sed', 'head', 'sleep', 'chown', 'umount'] as const;
-
-/** Folders that something is mounted on, or that sshd wants to be empty. */
-const folders = ['/proc', '/dev', '/.sim/outside', '/run/sshd', '/private/var/empty'] as const;
-
-/** What of perl's core no tool of a Mac calls: half of its bytes. */
-const perlLeftOut = [
-  ...'CORE CPAN Devel ExtUtils Locale Module Net Pod TAP Test Test2 Unicode'.split(' '),
-  ...'auto/Encode/CN auto/Encode/JP auto/Encode/KR auto/Encode/TW auto/Unicode pod unicore/lib'.split(' '),
-];
-
-/**
- * Copies programs with every library that the dynamic linker says they need, and perl with its core modules: nothing
- * else of this machine is in the root of a node, so a tool that a Mac lacks is absent there as well.
- */
-const buildText = `set -eu
-cd -- "$1"; shift
-put() { mkdir -p ".\${2%/*}"; cp -L -p -- "$1" ".$2"; }
-while [ "$1" != -- ]; do put "$1" "$2"; shift 2; done
-shift
-for one do [ ! -e "$one" ] || { mkdir -p ".\${one%/*}"; cp -R -L -p -- "$one" ".$one"; }; done
-for one in ${pamModules.join(' ')}; do
-  for folder in /lib/*/security /usr/lib/*/security /lib64/security /usr/lib64/security; do
-    [ ! -e "$folder/$one" ] || { mkdir -p ".$folder"; cp -L "$folder/$one" ".$folder/$one"; }
-  done
-done
-for folder in $(perl -MConfig -e 'print "$Config{privlibexp} $Config{archlibexp} ", grep m{/perl-base$}, @INC'); do
-  mkdir -p ".$folder"
-  (cd "$folder" && tar -h ${perlLeftOut.map((one) => `--exclude ./${one}`).join(' ')} -cf - .) | tar -C ".$folder" -xf -
-done
-find . -type f \\( -name '*.so' -o -perm -100 \\) | xargs ldd 2>/dev/null |
-  sed -n 's/.*=> \\(\\/[^ ]*\\) .*/\\1/p; s/^[[:space:]]*\\(\\/[^ ]*ld-[^ ]*\\) .*/\\1/p' | sort -u |
-  while read -r one; do [ -e ".$one" ] || { mkdir -p ".\${one%/*}"; cp -L "$one" ".$one"; }; done
-chmod 755 .
-`;
-
-async function write(root: string, file: NodeFile): Promise<void> {
-  const path = join(root, file.path);
-  await mkdir(join(path, '..'), { recursive: true });
-  await writeFile(path, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
-}
-
-/** Programs of this machine, each behind the path that it gets on a node. */
-function wantedPrograms(): readonly string[] {
-  const names = new Set([...programNames, ...helpers]);
-  const wanted = [
-    ...placed.map(({ path, names: known }) => ({ from: known.map(hostTool).find((one) => one !== undefined), path })),
-    ...[...names].map((name) => ({ from: hostTool(name), path: `${programsPath}/${name}` })),
-  ];
-  const node = { from: process.execPath, path: nodeProgramPath };
-  return [...wanted, node].flatMap(({ from, path }) => (from === undefined ? [] : [from, path]));
-}
-
-/** The table of the dynamic linker is written anew whenever a library comes, goes or is replaced. */
-const linkerTable = '/etc/ld.so.cache';
-
-async function versionOf(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined ? '' : [await realpath(path), found.size, found.mtimeMs].join(' ');
-}
-
-/**
- * Names what {@link buildLowerRoot} would build: the same as long as neither its words nor the programs and libraries of
- * this machine change.
- */
-export async function lowerRootDigest(): Promise<string> {
-  const known = wantedPrograms();
-  const versions = await Promise.all([linkerTable, ...companions, ...known].map(versionOf));
-  const words = [buildText, folders, companions, systemFiles, known, versions];
-  return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
-}
-
-/**
- * Builds what all nodes of a fleet have in common and none can change: the programs below their tools, the shell,
- * perl, Node, sshd, sudo, and the accounts.
- */
-export async function buildLowerRoot(root: string): Promise<void> {
-  await mkdir(root, { recursive: true });
-  await runProgram('/bin/sh', ['-c', buildText, 'sh', root, ...wantedPrograms(), '--', ...companions]);
-  for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
-  for (const file of systemFiles) await write(root, file);
 }

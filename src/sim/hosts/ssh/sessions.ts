@@ -1,0 +1,401 @@
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import type { Connection, ServerChannel, Session } from 'ssh2';
+import type { Exit } from '../../../model/probe.ts';
+import type { ConnectionState } from '../../model/fleet.ts';
+import type { ProcessStarter, StartedProgram } from '../process-starter.ts';
+import type { ProcessGroups } from '../processes.ts';
+import type { NodeRecords } from '../records.ts';
+import { createInputWatch, type Objection, objectionsTo } from '../strict-shell.ts';
+import type { NodeKeys } from './host-keys.ts';
+import type { PipeSupply } from './pipes.ts';
+import { execEnvironment, homeOf } from './ssh-user.ts';
+
+/** The node behind its ssh server. */
+export interface ServedNode {
+  readonly name: string;
+  readonly user: string;
+  /** Absolute folder that stands for `/`. */
+  readonly root: string;
+  readonly keys: NodeKeys;
+  /** `<run id>.<node>.<boot>` of the present boot session. */
+  readonly mark: () => string;
+  /** Number of the present boot session. */
+  readonly boot: () => number;
+  readonly pipes: PipeSupply;
+  readonly groups: ProcessGroups;
+  readonly starter: ProcessStarter;
+  readonly records: NodeRecords;
+  readonly watch: ExecWatch;
+  /** Writes down what a Mac would not have understood, in the node's own `/.sim/unknown`. */
+  readonly objectTo: (objections: readonly Objection[]) => void;
+  /** Somebody gave the sshd before FileVault a password. */
+  readonly onPrebootPassword: () => void;
+  /** It was the right one. */
+  readonly unlock: () => void;
+  /** Asked at each attempt: the password of the account. */
+  readonly password: () => string;
+  /** Asked at each new connection: what the node's ssh server does at that moment. */
+  readonly connectionState: () => ConnectionState;
+}
+
+/** What is known of the client on the other side. */
+interface SessionClient {
+  /** What it calls itself, such as `OpenSSH_9.2p1`. */
+  readonly software: string;
+  /** Number of the connection on this node, from 1. */
+  readonly connection: number;
+  /** `address port` */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** sshd's MaxSessions; a session counts until its command has ended, also when its channel is long closed. */
+const maxSessions = 10;
+/** The stock sshd_config of macOS has `AcceptEnv LANG LC_*`. */
+const acceptedVariable = /^(LANG|LC_[A-Z0-9_]*)$/;
+
+interface OneSession {
+  readonly node: ServedNode;
+  readonly client: SessionClient;
+  readonly variables: Record<string, string>;
+  running: ReturnType<typeof runExec> | undefined;
+  isClosed: boolean;
+  readonly settle: () => void;
+}
+
+/** Answers the session channels of an authenticated client as sshd does: exec only, no terminal, no forwarding. */
+export function serveSessions(connection: Connection, node: ServedNode, client: SessionClient): void {
+  const open = new Set<OneSession>();
+  connection.on('session', (accept, reject) => {
+    if (open.size >= maxSessions) {
+      reject();
+      return;
+    }
+    node.records.count('channels');
+    const session = accept();
+    const one: OneSession = {
+      node,
+      client,
+      variables: {},
+      running: undefined,
+      isClosed: false,
+      settle: () => {
+        if (one.isClosed && one.running === undefined) open.delete(one);
+      },
+    };
+    open.add(one);
+    answer(session, one);
+  });
+  // Without a listener ssh2 refuses no-more-sessions@openssh.com, which every OpenSSH client sends.
+  connection.on('request', (_accept: unknown, reject: (() => void) | undefined) => reject?.());
+  connection.once('close', () => {
+    for (const one of open) close(one);
+  });
+}
+
+function close(one: OneSession): void {
+  one.isClosed = true;
+  one.running?.abandon();
+  one.settle();
+}
+
+function answer(session: Session, one: OneSession): void {
+  session.on('error', () => undefined);
+  session.on('env', (accept, reject, { key, val }) => {
+    if (!acceptedVariable.test(key)) {
+      refuse(reject);
+      return;
+    }
+    one.variables[key] = val;
+    // Both are missing when the client wants no reply.
+    if (typeof accept === 'function') accept();
+  });
+  for (const unsupported of ['pty', 'x11', 'auth-agent', 'shell', 'subsystem', 'sftp', 'window-change']) {
+    session.on(unsupported, (_accept: unknown, reject: unknown) => refuse(reject));
+  }
+  session.on('signal', (_accept, reject, { name }) => {
+    one.running?.signal(name.replace(/^SIG/, ''));
+    refuse(reject);
+  });
+  session.once('close', () => close(one));
+  session.once('exec', (accept, _reject, { command }) => {
+    const channel = accept();
+    startExec(channel, command, one).catch((error: unknown) => {
+      channel.stderr.write(`simulated node: ${error instanceof Error ? error.message : String(error)}\n`);
+      channel.exit(255);
+      channel.end();
+    });
+  });
+}
+
+function refuse(reject: unknown): void {
+  if (typeof reject === 'function') reject();
+}
+
+async function startExec(channel: ServerChannel, command: string, one: OneSession): Promise<void> {
+  const { node, client } = one;
+  node.records.count('execs');
+  const objections = objectionsTo(command, node.root);
+  const change = node.records.open({
+    node: node.name,
+    command,
+    atEpochMs: Date.now(),
+    client: client.software,
+    connection: client.connection,
+    outputBytes: 0,
+    objections: objections.map((objection) => objection.text),
+  });
+  const [first] = objections;
+  if (first !== undefined) {
+    node.objectTo(objections);
+    channel.stderr.write(`${first.text}\n`);
+    channel.exit(first.code);
+    channel.end();
+    change({ exit: { kind: 'exited', code: first.code } });
+    return;
+  }
+  const script = createInputWatch(command, node.root);
+  const hold = createExecHold(node.watch, { node: node.name, command, boot: node.boot() });
+  const running = runExec({
+    node,
+    command,
+    channel,
+    pipes: await node.pipes.take(),
+    environment: execEnvironment({
+      root: node.root,
+      user: node.user,
+      mark: node.mark(),
+      accepted: one.variables,
+      connection: { client: client.from, server: client.to },
+    }),
+    onInput: (chunk) => {
+      script?.add(chunk);
+      hold.add(chunk);
+    },
+    hold,
+  });
+  one.running = running;
+  if (one.isClosed) running.abandon();
+  const { exit, outputBytes } = await running.ended;
+  const late = script?.objections() ?? [];
+  node.objectTo(late);
+  change({ exit, outputBytes, objections: late.map((objection) => objection.text) });
+  one.running = undefined;
+  one.settle();
+}
+
+/** What it takes to run one command of a client. */
+interface ExecOptions {
+  readonly node: ServedNode;
+  readonly command: string;
+  readonly channel: ServerChannel;
+  readonly pipes: Awaited<ReturnType<PipeSupply['take']>>;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Sees the bytes that the client sends to the command. */
+  readonly onInput: (chunk: Buffer) => void;
+  /** Holds back what the client hears. */
+  readonly hold: ReturnType<typeof createExecHold>;
+}
+
+/** The signals that sshd passes on, and those that it names in an exit-signal (OpenSSH session.c). */
+const signalNames = 'ABRT ALRM FPE HUP ILL INT KILL PIPE QUIT SEGV TERM USR1 USR2'.split(' ');
+
+/** A shell in a group of its own. @throws Error when it cannot be started, as for a command line that is too long */
+async function startShell({ node, command, pipes, environment }: ExecOptions): Promise<StartedProgram> {
+  const group = node.groups.expect(node.name);
+  try {
+    const shell = await node.starter.start({
+      program: '/bin/sh',
+      words: ['sh', '-c', command],
+      environment,
+      folder: homeOf(node.root, node.user),
+      stdio: pipes.paths,
+    });
+    group.started(shell.pid);
+    return shell;
+  } catch (error) {
+    group.failed();
+    throw error;
+  } finally {
+    pipes.handedOver();
+  }
+}
+
+/** Tells the client how it ended, in the words of sshd: a signal that the RFC does not know gets a suffix. */
+function tellExit(channel: ServerChannel, exit: Exit): void {
+  if (exit.kind === 'exited') channel.exit(exit.code);
+  if (exit.kind !== 'signalled') return;
+  const isNamed = signalNames.includes(exit.signal);
+  channel.exit(isNamed ? exit.signal : `${exit.signal}@openssh.com`, false, '');
+}
+
+/** Passes the client's bytes on to the command, and its end of file as well. */
+function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
+  channel.on('data', (chunk: Buffer) => {
+    onInput(chunk);
+    if (!stdin.writable || stdin.write(chunk)) return;
+    channel.pause();
+    stdin.once('drain', () => channel.resume());
+  });
+  stdin.once('close', () => channel.resume());
+  channel.once('end', () => {
+    stdin.end();
+    hold.received();
+  });
+}
+
+/**
+ * Runs a command as sshd does for a session without a terminal: the login shell with `-c`, a process group of its
+ * own, three pipes. The exit goes to the client as soon as the shell has ended; the channel is closed only when
+ * no process holds its output any more, so a background job that keeps it open keeps the client waiting, as on a Mac.
+ */
+function runExec(options: ExecOptions) {
+  const { channel, pipes, hold } = options;
+  const { groups } = options.node;
+  const { stdin, stdout, stderr } = pipes;
+  const ours = [stdin, stdout, stderr];
+  for (const socket of ours) socket.on('error', () => undefined);
+  let group: number | undefined;
+  // What keeps a shell from starting is said as sshd's child says it, with exit 1.
+  const run = async (): Promise<Exit> => {
+    try {
+      const shell = await startShell(options);
+      group = shell.pid;
+      return await shell.ended;
+    } catch (error) {
+      channel.stderr.write(`/bin/sh: ${error instanceof Error ? error.message : String(error)}\n`);
+      return { kind: 'exited', code: 1 };
+    }
+  };
+  const shellExit = run();
+
+  let leave = (): void => undefined;
+  const gone = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const output = createChannelOutput(channel, hold.released);
+  const drained = Promise.all([output.send(stdout, channel), output.send(stderr, channel.stderr)]).catch(
+    () => undefined,
+  );
+  feed(options, stdin);
+
+  const ended = shellExit.then(async (exit) => {
+    if (group !== undefined) groups.leaderEnded(group);
+    hold.received();
+    await hold.released;
+    tellExit(channel, exit);
+    stdin.destroy();
+    await Promise.race([drained, gone]);
+    channel.end();
+    return { exit, outputBytes: output.bytes() };
+  });
+  return {
+    /** Resolves when the process has ended; background jobs of it may go on. */
+    ended,
+    /** The client is gone: its ends of the pipes close, and the command lives on until it writes. */
+    abandon: (): void => {
+      leave();
+      for (const socket of ours) socket.destroy();
+    },
+    /** As the `signal` request of RFC 4254 6.9: to the whole group, `name` without SIG. */
+    signal: (name: string): void => {
+      if (group !== undefined && signalNames.includes(name)) groups.signal(group, `SIG${name}`);
+    },
+  };
+}
+
+/**
+ * ssh2 keeps a chunk that waited for window space after it was sent, and sends it again when the other stream of the
+ * channel has to wait next. Forgetting all four before each write makes that impossible, since only one write is
+ * ever under way.
+ */
+const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
+
+/**
+ * Takes over the writing side of a channel: sends stdout and stderr of one command, one chunk at a time, with the
+ * client's back-pressure. Nothing is sent before `released`.
+ */
+function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
+  let turn = released;
+  let sent = 0;
+  const write = (chunk: Buffer, to: Writable): Promise<void> => {
+    turn = turn.then(
+      () =>
+        new Promise((resolve) => {
+          for (const field of waiting) Reflect.set(channel, field, undefined);
+          sent += chunk.length;
+          to.write(chunk, () => resolve());
+        }),
+    );
+    return turn;
+  };
+  return {
+    /** Sends a whole stream; resolves at its end. Never settles when the channel is closed meanwhile. */
+    send: async (stream: Readable, to: Writable): Promise<void> => {
+      for await (const chunk of stream) await write(chunk, to);
+    },
+    bytes: () => sent,
+  };
+}
+
+const inputLimit = 1_048_576;
+
+/**
+ * Holds the answers of one command back until it has been received whole, or has ended, and everybody was told; lets
+ * everything through at once when nothing watches. Answers may go out when `released` resolves.
+ */
+function createExecHold(watch: ExecWatch, exec: Omit<ReceivedExec, 'input'>) {
+  if (!watch.isWatched()) return { add: () => undefined, received: () => undefined, released: Promise.resolve() };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let received = (): void => undefined;
+  const whole = new Promise<void>((resolve) => {
+    received = resolve;
+  });
+  const released = whole.then(() => {
+    const input = Buffer.concat(chunks).subarray(0, inputLimit).toString('utf8');
+    return watch.tell({ ...exec, input }).catch(() => undefined);
+  });
+  return {
+    released,
+    received,
+    add: (chunk: Buffer): void => {
+      if (size < inputLimit) chunks.push(chunk);
+      size += chunk.length;
+    },
+  };
+}
+
+/** One command as it arrived, with everything that was sent to its standard input. */
+export interface ReceivedExec {
+  readonly node: string;
+  readonly command: string;
+  /** At most the first mebibyte. */
+  readonly input: string;
+  /** Number of the boot session in which it runs. */
+  readonly boot: number;
+}
+
+/** Told of every command when it was received to the end and before the client can hear anything of it. */
+type ExecListener = (exec: ReceivedExec) => void | Promise<void>;
+
+/** A watch that is not used yet. */
+export function createExecWatch() {
+  const listeners = new Set<ExecListener>();
+  return {
+    /** The returned function ends it. */
+    add: (listener: ExecListener): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    isWatched: () => listeners.size > 0,
+    /** Resolves when every listener is content; one that fails is none. */
+    tell: async (exec: ReceivedExec): Promise<void> => {
+      for (const listener of [...listeners]) await Promise.resolve(listener(exec)).catch(() => undefined);
+    },
+  };
+}
+
+/** The listeners of a fleet. */
+type ExecWatch = ReturnType<typeof createExecWatch>;
