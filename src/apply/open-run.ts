@@ -10,7 +10,7 @@ import { digestOf, shortDigest } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import { exitText, isSuccess } from '../model/probe.ts';
-import type { Step, StepId, StepOutcome } from '../model/step.ts';
+import type { Step } from '../model/step.ts';
 import { isSameSubject, nodeSubject } from '../model/subject.ts';
 import { labelled, named, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
@@ -24,13 +24,13 @@ import { type Controller, claimOf } from './lease/controller.ts';
 import {
   createLeaseKeeper,
   type LeaseChange,
-  type LeaseHolder,
   type LeaseKeeper,
   type LeaseRefusal,
   leaseHeld,
 } from './lease/lease-keeper.ts';
 import { observeSessions } from './reach/observe.ts';
 import { type NodeWay, openSession, type Session, type UseLimits, type Way } from './reach/session.ts';
+import type { RunListener } from './run-events.ts';
 import type { RunTiming } from './run-timing.ts';
 import type { StepContext, StepProgress } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
@@ -320,7 +320,7 @@ async function send(
   return { isUnknown: exit.kind === 'unknown', problem };
 }
 
-/** After an interrupt a command has a moment to end; nobody waits for its whole deadline. */
+/** After an interrupt a command has a moment to end; the run does not wait for its whole deadline. */
 async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts['options']): Promise<T | 'given-up'> {
   let forget = (): void => undefined;
   const givenUp = new Promise<'given-up'>((resolve) => {
@@ -437,11 +437,11 @@ export interface RunReport {
   readonly steps: readonly StepReport[];
   /** Set when nothing was begun because others hold these nodes (exit 75). */
   readonly refusals: readonly LeaseRefusal[];
-  /** Somebody else held a lease before, and the nodes are not as the plan has seen them: nothing of it was begun. */
+  /** A different run had a lease before, and the nodes changed since they were planned for: nothing was begun. */
   readonly isStale?: boolean;
   /** A signal ended it. */
   readonly isInterrupted: boolean;
-  /** Somebody took the lease of a node away while it ran; nothing was begun any more after that. */
+  /** A different run took the lease of a node while this one ran; nothing was begun after that. */
   readonly isLeaseLost: boolean;
   /** Problems of the run itself, and those of all steps, in the order in which they came up. */
   readonly diagnostics: readonly Diagnostic[];
@@ -453,7 +453,7 @@ export interface RunOptions extends UseLimits {
   readonly ways: readonly NodeWay[];
   /** The settled file that the plan was made from: gates read the same properties. */
   readonly desired: DesiredFleet;
-  /** As it was typed: `apply`; shown to whoever meets the lease. */
+  /** As it was typed: `apply`; shown to a run that finds the lease. */
   readonly verb: string;
   readonly controller: Controller;
   /** Opened for this run; the caller closes it. Its run id names the run. */
@@ -463,7 +463,7 @@ export interface RunOptions extends UseLimits {
   /** 32 hexadecimal digits, new for every observation. */
   readonly newToken: () => string;
   readonly timing: RunTiming;
-  /** How long somebody else's living lease is waited for, after which the run is refused; 0 unless `--lease-wait`. */
+  /** How long to wait for the lease of a different run that is alive, after which this one is refused; 0 unless `--lease-wait`. */
   readonly leaseWaitMs: number;
   readonly onEvent: RunListener;
   /**
@@ -475,45 +475,3 @@ export interface RunOptions extends UseLimits {
   /** Unlocks a Mac that came back locked at FileVault, where that needs no person; absent when none can be. */
   readonly unlock?: NodeUnlock;
 }
-
-/** Told while a plan runs, in the order in which things happen. Times are the listener's: events carry durations only. */
-export type RunEvent =
-  /** The run has its journal; `nodes` get a lease before the first step. */
-  | { readonly kind: 'run-started'; readonly runId: string; readonly nodes: readonly NodeName[] }
-  /** `waiting`: somebody holds it and it is watched whether they still live; `expired`: they do not, it is taken over. */
-  | {
-      readonly kind: 'lease';
-      readonly node: NodeName;
-      readonly phase: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
-      readonly holder?: LeaseHolder;
-    }
-  /** A connection to a node broke off and is being made again. */
-  | { readonly kind: 'reconnecting'; readonly node: NodeName; readonly attempt: number }
-  | { readonly kind: 'step-started'; readonly step: Step; readonly rescues?: string }
-  /** Bytes for steps that move some; `text` says what is waited for (`rank 2 is not listening`, `boot session is the old one`). */
-  | {
-      readonly kind: 'step-progress';
-      readonly step: StepId;
-      readonly node: NodeName;
-      readonly doneBytes?: number;
-      readonly totalBytes?: number;
-      readonly text?: string;
-    }
-  | {
-      readonly kind: 'step-ended';
-      readonly step: Step;
-      readonly outcome: StepOutcome;
-      readonly ms: number;
-      readonly diagnostics: readonly Diagnostic[];
-      readonly rescues?: string;
-    }
-  /** A member of a group failed, or the run was interrupted inside it: its rescue begins. */
-  | { readonly kind: 'rescue-started'; readonly group: string }
-  /** The plan has ended, in whatever way; the run may go on with another one. */
-  | { readonly kind: 'plan-ended' }
-  /** A signal came: nothing new is begun, what runs is awaited for a moment. */
-  | { readonly kind: 'interrupted' }
-  | { readonly kind: 'run-ended' };
-
-/** Listens to a run; it must not throw. */
-export type RunListener = (event: RunEvent) => void;

@@ -11,11 +11,10 @@ import {
   inFleetOrder,
   type LaterTask,
   nodesOfPlays,
-  type PlayScope,
   playNodes,
   type Work,
 } from '../engine/playbooks/expand.ts';
-import type { Play, Playbook, Task } from '../engine/playbooks/playbook.ts';
+import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { canonicalJson, type Json } from '../model/digest.ts';
 import { given } from '../model/given.ts';
@@ -25,10 +24,11 @@ import { named, prose } from '../model/text/prose.ts';
 import type { FleetObservation } from '../rack/examination.ts';
 import { whereTheyRanLast } from '../rack/placement/state/layouts.ts';
 import { propertyKey } from '../rack/resource.ts';
-import { isDone, type StepReport } from './execute.ts';
+import { isDone } from './execute.ts';
 import type { LeaseRefusal } from './lease/lease-keeper.ts';
-import { type OpenRun, openRun, type RunOptions, type RunReport } from './open-run.ts';
-import { pause, type RunTiming, timeFor } from './run-timing.ts';
+import { type OpenRun, openRun, type RunReport } from './open-run.ts';
+import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork, ShownPlan } from './playbook-report.ts';
+import { pause, timeFor } from './run-timing.ts';
 
 /** What a playbook run remembers from one task to the next. */
 interface PlaybookState {
@@ -275,7 +275,7 @@ function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): Do
   };
 }
 
-/** Of a plan that was saved nobody knows any more what was seen. */
+/** A saved plan does not have the observation that it was made from. */
 const unseen: FleetObservation = { nodes: {}, failures: {} };
 
 async function planAndRunOnce(
@@ -332,7 +332,7 @@ function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
   return [...new Set(bad.flatMap(({ step }) => [step.node, ...step.peers]))];
 }
 
-/** A second plan must be empty. What only hands can do, or what nobody could see, is no contradiction. */
+/** A second plan must be empty. Manual steps and unobserved facts are no contradiction. */
 async function verify(targets: readonly NodeName[], tools: WorkTools): Promise<DoneWork> {
   const shown = await planFor({ kind: 'converge' }, targets, tools);
   const diagnostics = shown.plan.changes.map(({ resource, node, from, to }) =>
@@ -370,7 +370,7 @@ async function assertProperty(work: Extract<Work, { kind: 'assert' }>, tools: Wo
 }
 
 async function confirm(text: string, { options, place, forget }: WorkTools): Promise<DoneWork> {
-  // Whoever is asked may take an hour.
+  // The person who is asked may take an hour.
   forget();
   return { isDeclined: !(await options.confirm(text, place)) };
 }
@@ -432,7 +432,7 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
     .map(({ name, ...placement }) => {
       const goal = { kind: 'start', placements: [name] } as const;
       const { changes, waiting } = makePlan({ goal, desired, observation, targets: work.nodes });
-      // It serves nobody of those that may carry it: a batch may have any of them alone.
+      // Its leader may be any of these nodes: a batch may have each of them alone.
       const fails = everyNode(placement);
       const missing = [
         ...changes.map(({ node, resource, from }): Missing => ({ node, why: `${resource}: ${from}`, fails })),
@@ -457,72 +457,3 @@ const waitOver = ({ node, why }: Missing, deadlineMs: number): Diagnostic =>
     subject: nodeSubject(node),
     detail: prose`${named(node)}, after ${Math.round(deadlineMs / 1_000)} s: ${why}`,
   });
-
-/** Where in a playbook something happens. Play and batch count from 0. */
-interface PlaybookPlace {
-  readonly play: number;
-  readonly batch: number;
-  readonly task: Task;
-  readonly nodes: readonly NodeName[];
-}
-
-/** What one task came to for one batch. */
-export interface PlaybookWork extends PlaybookPlace {
-  /** What was, or would have been, run; made from {@link observation}. */
-  readonly plan?: Plan;
-  readonly observation?: FleetObservation;
-  /** Absent when there was nothing to run, or nobody said yes to it. */
-  readonly run?: RunReport;
-  /** Nodes for which the task did not do its work. */
-  readonly failed: readonly NodeName[];
-  readonly refusals: readonly LeaseRefusal[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** What came of running a playbook. */
-export interface PlaybookReport {
-  readonly works: readonly PlaybookWork[];
-  /** Every node that a play was about, in the order of the fleet. */
-  readonly nodes: readonly NodeName[];
-  /** After the last write; absent when the run was interrupted. */
-  readonly observation?: FleetObservation;
-  /** More nodes failed than the play allows, a lease was refused or lost, or nothing could be written down. */
-  readonly isStopped: boolean;
-  /** Somebody, or the rule of consent, said no. */
-  readonly isDeclined: boolean;
-  readonly isInterrupted: boolean;
-}
-
-/** A plan that was shown already, with the look that it was made from; a plan that was saved has none. */
-export interface ShownPlan {
-  readonly plan: Plan;
-  readonly observation?: FleetObservation;
-}
-
-/** Every step that was run, with those of rescues, in the order in which they were run. */
-export const stepsOf = ({ works }: Pick<PlaybookReport, 'works'>): readonly StepReport[] =>
-  works.flatMap(({ run }) => run?.steps ?? []);
-
-/** What a playbook is run with. */
-export interface PlaybookOptions {
-  readonly scope: PlayScope;
-  /** Observes these nodes, and those that must be seen to judge them. */
-  readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
-  /** Shows a plan that has steps, and asks whether it may be run. */
-  readonly approve: (plan: Plan, place: PlaybookPlace) => Promise<boolean>;
-  /** Given what every plan of the playbook would do as the nodes are now, before anything is changed; may throw. */
-  readonly foresee?: (effects: readonly EffectTotal[]) => void;
-  /** Asks a question of the playbook. */
-  readonly confirm: (text: string, place: PlaybookPlace) => Promise<boolean>;
-  /** What the first task with a plan runs, exactly, instead of observing again. It was approved already. */
-  readonly first?: ShownPlan;
-  /** Asked once, just before something is sent for the first time; not at all when there is nothing to do. */
-  readonly run: () => RunOptions;
-  /** For what a playbook waits for, before and between its runs. */
-  readonly timing: RunTiming;
-  readonly signal?: AbortSignal;
-  /** Told at each look of a wait what is missing, and how much of its deadline is left. */
-  readonly onWait?: (missing: readonly string[], leftMs: number) => void;
-  /** Told of each task when it has ended, before the next one begins; `lost` is aborted when a lease of the run is lost. */
-  readonly onWork?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
-}

@@ -5,7 +5,7 @@ import { given } from '../model/given.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import { diskText, durationText } from '../model/text/units.ts';
 import { isDone } from './execute.ts';
-import type { RunEvent, RunListener } from './open-run.ts';
+import type { RunEvent, RunListener } from './run-events.ts';
 
 /** The terminal that a run is shown on. */
 interface RunScreen {

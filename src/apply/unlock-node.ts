@@ -13,10 +13,8 @@ import { type HostKeyTrust, type HostKeyVerdict, trustFor } from '../remote/keys
 import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-login.ts';
 import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
 import { observeFleet } from './reach/observe.ts';
-import { interruption, type UseLimits, type Way } from './reach/session.ts';
+import { interruption, type OpenWay, type UseLimits, type Way } from './reach/session.ts';
 import { pause, type RunTiming } from './run-timing.ts';
-
-type OpenWay = Extract<Way, { kind: 'way' }>;
 
 /** The key that a node shows now, and what is to be thought of it. */
 export interface ShownKey {
@@ -112,7 +110,7 @@ type AttemptEnd = 'unlocked' | 'refused' | 'unknown';
 /** One Mac that waits at FileVault, and what it is to be given. */
 interface UnlockOne {
   readonly node: NodeName;
-  readonly way: Extract<Way, { kind: 'way' }>;
+  readonly way: OpenWay;
   /** In the key that it shows while it is locked. */
   readonly trust: HostKeyTrust;
   readonly password: Secret;

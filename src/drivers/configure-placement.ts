@@ -9,6 +9,7 @@ import { type Link, linkEndText, type NodeName } from '../model/node.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import type { NodePath } from '../model/probe.ts';
 import { joinText, type Text } from '../model/step.ts';
+import { plistHead } from '../node/launchd-service.ts';
 import { accountEnvironment, rankFilesFolder, rankLog, rankServiceLabel, treeFolder } from '../node/paths/own-paths.ts';
 import { addressTowards, endTowards, linksBetween, rankAddresses } from './contract/addresses.ts';
 import { goldenBody } from './contract/chat-request.ts';
@@ -286,14 +287,8 @@ export function serviceFileText({ placement, argv, env, user, ending }: RankServ
     ['UserName', wordElement([user ?? { kind: 'login-user' }])],
   ];
   const body = entries.flatMap(([key, value]) => [`\t<key>${key}</key>\n\t`, ...value, '\n']);
-  return joinText([head, ...body, '</dict>\n</plist>\n']);
+  return joinText([plistHead, ...body, '</dict>\n</plist>\n']);
 }
-
-const head = `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-`;
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const escapeXml = (text: string): string => text.replaceAll(/[&<>]/g, (one) => escapes[one] ?? one);

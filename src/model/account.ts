@@ -30,14 +30,14 @@ export interface MacAccount {
 }
 
 /** What was written when an account of ours was made. */
-export interface MadeAccount {
+interface MadeAccount {
   readonly name: string;
   readonly uid: number;
   readonly generatedUid: string;
 }
 
 /** The results of the tests that an account of ranks ran on one build of macOS. */
-export interface CheckedAccount {
+interface CheckedAccount {
   readonly name: string;
   readonly build: string;
   readonly uid: number;

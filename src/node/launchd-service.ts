@@ -19,3 +19,10 @@ export const doormanEndSeconds = 35;
 
 /** What `service.sh` needs. @param seconds how long `bootout` waits for the end of the service */
 export const serviceValues = (label: string, seconds = usualSeconds) => ({ label, end_seconds: seconds });
+
+/** How the property list of each of our services begins. */
+export const plistHead = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+`;

@@ -35,6 +35,12 @@ function listenToPlaintext(socket: Socket): () => Buffer {
 /** Notes what happens during one connection attempt, so that its failure can be judged afterwards. */
 export type AttemptRecord = ReturnType<typeof recordAttempt>;
 
+/** An error of ssh2, which may name the level at which it came up. */
+function connectErrorOf(error: Error & { readonly level?: unknown }): ConnectError {
+  const level = typeof error.level === 'string' ? error.level : undefined;
+  return { ...given({ level }), codes: errorCodes(error), message: error.message };
+}
+
 /** Starts to take notes on an attempt; fatal errors also end its socket, so that no node can drag the end out. */
 export function recordAttempt(
   client: Client,
@@ -44,35 +50,31 @@ export function recordAttempt(
   const plaintext = listenToPlaintext(socket);
   const errors: ConnectError[] = [];
   const unsigned = new Set<string>();
-  let { isNamed } = context;
-  let isConnected = false;
-  let isEncrypted = false;
+  let reached: 'name' | 'tcp' | 'connected' | 'authentication' = context.isNamed ? 'tcp' : 'name';
   let lateAfterMs: number | undefined;
   let banner = '';
   let keyVerdict: HostKeyVerdict | undefined;
   let login: { readonly methodsLeft?: readonly string[]; readonly isPartial: boolean } = { isPartial: false };
   socket.once('lookup', (error: Error | null) => {
-    isNamed = !error;
+    reached = error ? 'name' : 'tcp';
   });
   socket.once('connect', () => {
-    isConnected = true;
+    reached = 'connected';
   });
   client.once('handshake', () => {
-    isEncrypted = true;
+    reached = 'authentication';
   });
   client.on('banner', (text) => {
     banner = `${banner}${text}`.slice(0, maxBannerChars);
   });
-  client.on('error', (error: Error & { readonly level?: unknown }) => {
-    const level = typeof error.level === 'string' ? error.level : undefined;
-    if (errors.length < maxErrors)
-      errors.push({ ...given({ level }), codes: errorCodes(error), message: error.message });
+  client.on('error', (error: Error) => {
+    const noted = connectErrorOf(error);
+    if (errors.length < maxErrors) errors.push(noted);
     // An agent that cannot sign with one key may be able to with the next; every other error is final.
-    if (level !== 'agent') socket.destroy();
+    if (noted.level !== 'agent') socket.destroy();
   });
   const phase = (): ConnectFailure['phase'] => {
-    if (!isConnected) return isNamed ? 'tcp' : 'name';
-    if (isEncrypted) return 'authentication';
+    if (reached !== 'connected') return reached;
     return parsePlaintext(plaintext()).identification === undefined ? 'identification' : 'key-exchange';
   };
   return {

@@ -437,7 +437,7 @@ type ConfigLine =
 
 /**
  * Judges the lines of an ssh_config. Only blank lines, comments, `Host *`, `Include` and keywords that are known to
- * change nothing are let through; everything else, also what nobody knows, is relevant.
+ * change nothing are let through; everything else, also what is unknown, is relevant.
  */
 export function judgeConfigLine(line: string): ConfigLine {
   const text = line.trim();

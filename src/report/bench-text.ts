@@ -3,7 +3,7 @@ import type { BenchLevel, BenchPublished } from '../model/documents.generated.ts
 import { nodeSpan } from './nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, type PageInput, pageOf, pageText } from './page.ts';
 
-/** A speed that somebody published, for so many Macs with such a model. */
+/** A published speed, for so many Macs with such a model. */
 interface PublishedSpeed extends BenchPublished {
   /** Words that the name of a model must have, all of them, to be this one. */
   readonly words: readonly string[];

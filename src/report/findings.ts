@@ -13,7 +13,7 @@ import {
   subjectText,
 } from '../model/subject.ts';
 import { isLabelled, joinProse, mapNames, mentionsAny, type Prose, prose } from '../model/text/prose.ts';
-import { arrow, hang, isNarrow, type Page, type Tone } from './page.ts';
+import { hang, isNarrow, type Page, type Tone } from './page.ts';
 
 /** Several problems of one node are about one node; what says itself what it is, such as `placement chat`, stays as it is. */
 function subjectOf({ subjects, of }: MergedFinding): Subject {
@@ -142,3 +142,6 @@ export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedF
   const merged = [...groups.values()].flatMap((same) => (same[0] === undefined ? [] : [mergeOne(same, same[0])]));
   return merged.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
 }
+
+/** `-> `, or an arrow where the terminal has one. */
+const arrow = ({ unicode }: Page): string => (unicode ? '→ ' : '-> ');

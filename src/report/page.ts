@@ -146,9 +146,6 @@ export const pageOf = ({ columns, unicode, paint = plainPaint, isSimulated }: Pa
   isSimulated,
 });
 
-/** `-> `, or an arrow where the terminal has one. */
-export const arrow = ({ unicode }: Page): string => (unicode ? '→ ' : '-> ');
-
 /** Blocks of lines as one text, a blank line between them; an empty block leaves nothing. */
 export const pageText = (blocks: readonly (readonly string[])[]): string =>
   `${blocks

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/apply/journal/journal.ts';
 import { openRun, type RunOptions } from '../../src/apply/open-run.ts';
+import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import { type PlaybookOptions, type PlaybookReport, runPlaybook } from '../../src/apply/run-playbook.ts';
+import { runPlaybook } from '../../src/apply/run-playbook.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Play, Task } from '../../src/engine/playbooks/playbook.ts';

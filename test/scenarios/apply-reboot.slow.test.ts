@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent, RunOptions, RunReport } from '../../src/apply/open-run.ts';
+import type { RunOptions, RunReport } from '../../src/apply/open-run.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
+import type { RunEvent } from '../../src/apply/run-events.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent, RunReport } from '../../src/apply/open-run.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
+import type { RunEvent } from '../../src/apply/run-events.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../src/diagnostics/diagnostic.ts';
 import type { Step } from '../../src/model/step.ts';

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent, RunReport } from '../../src/apply/open-run.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
+import type { RunEvent } from '../../src/apply/run-events.ts';
 import type { Patch } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { aStep } from '../rack/plans.ts';

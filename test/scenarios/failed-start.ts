@@ -1,4 +1,5 @@
-import type { RunEvent, RunListener, RunReport } from '../../src/apply/open-run.ts';
+import type { RunReport } from '../../src/apply/open-run.ts';
+import type { RunEvent, RunListener } from '../../src/apply/run-events.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { quickTiming } from './apply-rack.ts';

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { RunListener } from '../../src/apply/open-run.ts';
+import type { RunListener } from '../../src/apply/run-events.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { accountChecked } from '../../src/node/paths/own-paths.ts';
 import { textOf } from '../architecture/sources.ts';

@@ -34,7 +34,7 @@ interface LeaseWish {
   readonly signal?: AbortSignal;
   /** The boot session in which the node was observed; absent where it is unknown. */
   readonly bootSession?: string;
-  /** Told as soon as somebody else is seen to hold it, and when they turn out to be gone. */
+  /** Called as soon as a different run is seen to have the lease, and when that run turns out to be gone. */
   readonly onHolder: (holder: LeaseHolder, isExpired: boolean) => void;
 }
 
@@ -47,7 +47,7 @@ type Taken =
   | { readonly kind: 'interrupted' };
 
 /**
- * Takes the lease of a node. Somebody else's is watched: when its beat moves, its owner lives and the lease is refused
+ * Takes the lease of a node. The lease of a different run is watched: when its beat moves, its owner lives and the lease is refused
  * once the time to wait is over; when it stands still for so long by our own clock, or when its owner was a process of
  * this very computer that has ended, exactly that lease is taken over, as soon as no script runs under it any more.
  */
@@ -77,7 +77,7 @@ async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
   return { kind: 'taken', token: answer.token, isInDoubt: watched !== undefined || hasRestarted };
 }
 
-/** A lease that is nobody's is stolen; a script that hangs under it is not waited for without end. */
+/** A lease without an owner is stolen; a script that hangs under it is not waited for without end. */
 function askAgain(session: Session, { claim, timing, askMs }: LeaseWish, watched: Watched): Promise<TakeAnswer> {
   const { lease, isNobodys, sinceMs } = watched;
   const isPatient = performance.now() - sinceMs < timing.leaseExpiryMs + timing.busyMs;
@@ -98,7 +98,7 @@ async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<
 type TakeAnswer =
   | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
   | { readonly kind: 'held'; readonly lease: SeenLease }
-  /** Nobody can hold it for us: the node is not reached, or root is refused. */
+  /** The lease cannot be taken: the node is not reached, or root is refused. */
   | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 const maxBytes = 65_536;
@@ -122,14 +122,14 @@ function notTaken({ node, user }: Session, { exit, stderr }: ScriptEnd, text: st
   return known ?? diagnose('lease/not-taken', { subject: nodeSubject(node), detail });
 }
 
-/** What has been seen of somebody else's lease. */
+/** What was seen of the lease of a different run. */
 interface Watched {
   readonly lease: SeenLease;
   /** Since when it looks like this, by our own clock that only goes forward. */
   readonly sinceMs: number;
-  /** Whether it was seen to move: then somebody renews it. */
+  /** Whether its beat moved: then its run renews it. */
   readonly isAlive: boolean;
-  /** Nobody renews it any more. */
+  /** Its run renews it no more. */
   readonly isNobodys: boolean;
   /** That was told. */
   readonly isTold: boolean;
@@ -180,11 +180,11 @@ export async function keepLease(
 /** How releasing the lease of a node came out. */
 export type Released =
   | { readonly kind: 'released' }
-  /** Nobody held it when it was looked at, or its own run has given it back meanwhile. */
+  /** It was free when it was checked, or its own run has given it back since. */
   | { readonly kind: 'free' }
   /** Its holder renewed it while it was watched. */
   | { readonly kind: 'alive'; readonly holder: LeaseHolder }
-  /** Somebody else's, or an answer that nobody heard. */
+  /** That of a different run, or an answer that did not arrive. */
   | { readonly kind: 'not-this-run' }
   | { readonly kind: 'unheard' }
   | { readonly kind: 'interrupted' }
@@ -222,7 +222,7 @@ export async function releaseLeaseOf(
   return { kind: kept === 'lost' ? 'not-this-run' : 'unheard' };
 }
 
-/** The lease of a node that somebody else holds, as a problem. */
+/** The lease of a node that a different run has, as a problem. */
 export const leaseHeld = (node: NodeName, { owner, verb, phase, since, run }: LeaseHolder): Diagnostic =>
   diagnose('lease/held', {
     subject: nodeSubject(node),
@@ -410,7 +410,7 @@ export interface LeaseHolder {
   readonly since: string;
 }
 
-/** A node whose lease somebody else holds and keeps renewing. */
+/** A node whose lease a different run has and keeps renewing. */
 export interface LeaseRefusal {
   readonly node: NodeName;
   readonly holder: LeaseHolder;

@@ -15,7 +15,7 @@ import { pause } from '../run-timing.ts';
 /** One login that several uses share. */
 interface SharedLogin {
   readonly logIn: LogIn;
-  /** Ends the connection, if there is one; whoever made this calls it. */
+  /** Ends the connection, if there is one; the maker of the session calls it. */
   readonly end: () => void;
 }
 
@@ -53,9 +53,14 @@ export function sharedLogin(make: LogIn): SharedLogin {
 }
 
 /** A way to a node and what makes its host key trustworthy, or the reasons why there is none. */
-export type Way =
-  | { readonly kind: 'way'; readonly target: Target; readonly trust: HostKeyTrust }
-  | { readonly kind: 'no-way'; readonly diagnostics: NonEmpty<Diagnostic> };
+export type Way = OpenWay | { readonly kind: 'no-way'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** A way that can be connected over. */
+export interface OpenWay {
+  readonly kind: 'way';
+  readonly target: Target;
+  readonly trust: HostKeyTrust;
+}
 
 /** One node with the way to it. */
 export interface NodeWay {
@@ -81,7 +86,7 @@ export type Reached<T> =
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** A login at the end of a way; by key unless given. */
-export type LogIn = (way: Extract<Way, { kind: 'way' }>, limits: ConnectLimits) => Promise<Remote>;
+export type LogIn = (way: OpenWay, limits: ConnectLimits) => Promise<Remote>;
 
 const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limits);
 
@@ -124,7 +129,7 @@ function recorded(remote: Remote, node: NodeName, onRemote: UseLimits['onRemote'
   };
 }
 
-/** One command, and who is told of it. */
+/** One command, and what it reports to. */
 interface RecordedCommand {
   readonly node: NodeName;
   readonly onRemote: RemoteListener | undefined;

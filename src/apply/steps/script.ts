@@ -363,7 +363,7 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
   return interrupted;
 }
 
-/** One look, as the ssh user; a problem when nobody could see the job this time. */
+/** One look, as the ssh user; a problem when the job could not be observed this time. */
 async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
   const answer = await context.session(step.node).ask((rootPrefix) => ({
     name: 'poll-job',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isDone, type StepReport } from '../../apply/execute.ts';
-import { type PlaybookReport, stepsOf } from '../../apply/run-playbook.ts';
+import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';

@@ -1,5 +1,5 @@
 import { thisController } from '../../apply/lease/controller.ts';
-import { type PlaybookReport, stepsOf } from '../../apply/run-playbook.ts';
+import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';

@@ -1,4 +1,4 @@
-import type { PlaybookReport } from '../../apply/run-playbook.ts';
+import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { isInside, parseIpv4Network } from '../../desired/addresses.ts';
 import { withIdentities, withNodes, withoutFormerNetworks } from '../../desired/settle/settle.ts';

@@ -1,8 +1,10 @@
 import { isDone } from '../../apply/execute.ts';
 import { type Journal, journalFolder, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
-import type { RunEvent, RunListener, RunOptions } from '../../apply/open-run.ts';
-import { type PlaybookReport, type PlaybookWork, runPlaybook, type ShownPlan } from '../../apply/run-playbook.ts';
+import type { RunOptions } from '../../apply/open-run.ts';
+import type { PlaybookReport, PlaybookWork, ShownPlan } from '../../apply/playbook-report.ts';
+import type { RunEvent, RunListener } from '../../apply/run-events.ts';
+import { runPlaybook } from '../../apply/run-playbook.ts';
 import { type RunView as Drawing, showRun } from '../../apply/show-run.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';

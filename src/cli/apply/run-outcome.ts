@@ -1,6 +1,6 @@
 import { isDone, type StepReport } from '../../apply/execute.ts';
 import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts';
-import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/run-playbook.ts';
+import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';

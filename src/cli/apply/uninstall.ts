@@ -1,4 +1,4 @@
-import { type PlaybookReport, stepsOf } from '../../apply/run-playbook.ts';
+import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';

@@ -345,7 +345,7 @@ function diagnosticsOf({ target }: BenchRun, { failures, unpowered, asked }: Not
 const words = ['cable', 'receptacle', 'rack', 'token', 'bridge', 'keeper', 'shelf', 'fan', 'window', 'river', 'lamp'];
 
 /**
- * A question of about so many words whose beginning nobody has asked before: runtimes keep what they have read of a
+ * A question of about so many words whose beginning was not asked before: runtimes keep what they have read of a
  * question, and would answer the second one of a kind faster than any client ever sees.
  */
 function questionText(count: number, nonce: string): string {

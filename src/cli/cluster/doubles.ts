@@ -129,7 +129,7 @@ const versionIn = (text: string, pattern: RegExp): string => {
 
 /**
  * What a double is called on screens, after the version that the file names: `double of exo 1.0.71`. Undefined for a
- * runtime of the driver `command`: nobody but its owner knows what it does.
+ * runtime of the driver `command`: only its owner knows what it does.
  */
 function doubleName(program: DoubledProgram): string | undefined {
   if (!('driver' in program)) return `double of Node${versionIn(program.archive, /v(\d+\.\d+\.\d+)/)}`;

@@ -276,7 +276,7 @@ const pinsChanged = (name: string, shown: string): FleetError =>
 /**
  * Writes what was resolved into a lock file, when that changes its text. Pins are those that the file has at that
  * moment; nodes that others have added meanwhile stay, and so does which Mac each of them is.
- * @param reached nodes that somebody got into: none of them is being withdrawn
+ * @param reached nodes that were logged in to: none of them is being withdrawn
  * @returns whether it was written
  * @throws FleetError `cli/cannot-write`, or when the file has become unreadable
  */
@@ -296,7 +296,7 @@ export function keepLock(
   }));
 }
 
-/** Changes a lock file while nobody else does; a change without effect writes nothing. */
+/** Changes a lock file while no other process does; a change without effect writes nothing. */
 export const changeLock = (place: LockPlace, change: (now: ClusterLock) => ClusterLock): Promise<boolean> =>
   holdFile(place.path, () => {
     const now = readLock(place);

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type LogIn, sharedLogin, type UseLimits, type Way, withRemote } from '../../apply/reach/session.ts';
+import { type LogIn, type OpenWay, sharedLogin, type UseLimits, withRemote } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
@@ -25,11 +25,8 @@ import { askIfPossible } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** A way on which exactly one host key is trusted. */
-export type TrustedWay = Extract<Way, { kind: 'way' }>;
-
 /** Trusts the key that somebody has agreed to, and no other; `file` is what the lock is called. */
-export function trustedWay(target: Target, key: HostKey, file: string): TrustedWay {
+export function trustedWay(target: Target, key: HostKey, file: string): OpenWay {
   const hostKeys = { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] };
   return { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock: { file, hostKeys } }) };
 }
@@ -45,7 +42,7 @@ export interface Access extends AccessCheck {
 /** Where it is looked. */
 interface AccessWanted {
   readonly node: DesiredNode;
-  readonly way: TrustedWay;
+  readonly way: OpenWay;
   /** Whether somebody has said yes to what is written below already. */
   readonly isAgreed?: boolean;
   /** What speaks against putting anything on this Mac, asked with the login that installs it: nothing, or the reasons. */
@@ -181,7 +178,7 @@ const withOptions = (problem: Diagnostic): Diagnostic => ({
 /** How a node is entered to install key and rule, and what is missing there. */
 interface InstallAccess {
   readonly node: NodeName;
-  readonly way: Extract<Way, { kind: 'way' }>;
+  readonly way: OpenWay;
   /** Of the account, for sudo. */
   readonly password: Secret;
   /** Type and base64 of the key to install; absent when the node accepts one. */
@@ -241,19 +238,15 @@ function judge({ way }: InstallAccess, result: ExecResult): InstallResult {
 
 /** Whether the controller may log in and become root; what is missing, with the line to add, when it may not. */
 interface AccessCheck {
-  /** `unknown` when nobody could ask: the node was not reached, is locked, or no key could be offered. */
+  /** `unknown` when the node could not be asked: it was not reached, is locked, or no key could be offered. */
   readonly login: 'accepted' | 'refused' | 'unknown';
-  /** Absent when nobody could ask. */
+  /** Absent when the node could not be asked. */
   readonly sudo?: 'allowed' | 'refused' | 'unknown';
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Logs in once and asks sudo in the one form in which meshwright will use it: `sudo -n /bin/sh -s`, with no script. */
-async function checkAccess(
-  node: NodeName,
-  way: Extract<Way, { kind: 'way' }>,
-  limits: UseLimits,
-): Promise<AccessCheck> {
+async function checkAccess(node: NodeName, way: OpenWay, limits: UseLimits): Promise<AccessCheck> {
   const { target } = way;
   const ask = `${scriptCommand([tool.sudo, '-n', tool.sh, '-s'])} </dev/null`;
   const reached = await withRemote({ node, way }, limits, (remote, leftMs) =>

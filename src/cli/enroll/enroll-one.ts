@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { observeFleet } from '../../apply/reach/observe.ts';
-import { interruption, type LogIn, type Way } from '../../apply/reach/session.ts';
+import { interruption, type LogIn, type OpenWay } from '../../apply/reach/session.ts';
 import { lookAtHostKey, type ShownKey } from '../../apply/unlock-node.ts';
 import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -27,7 +27,7 @@ import type { Ways } from '../cluster/ways.ts';
 import { askIfPossible } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, textOption } from '../verb.ts';
-import { type Access, settleAccess, type TrustedWay, trustedWay } from './enroll-access.ts';
+import { type Access, settleAccess, trustedWay } from './enroll-access.ts';
 
 /** How enrolling one node ended. */
 export interface Enrolled {
@@ -149,7 +149,7 @@ const stillUnseen = ({ subject }: EnrollOne, { login }: Access, mac: JudgedMac):
 async function settleMac(
   run: Run,
   { subject: node, keeper, nodes }: EnrollOne,
-  way: TrustedWay,
+  way: OpenWay,
 ): Promise<{ readonly access: Access; readonly mac?: JudgedMac }> {
   if (!nodes.includes(node)) return { access: await settleAccess(run, { node, way }) };
   const identities = keeper.identities();
@@ -237,7 +237,7 @@ async function decide(run: Run, one: EnrollOne, answering: Answering): Promise<P
   return isReplacing ? 'replaced' : 'added';
 }
 
-/** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
+/** A yes that was not typed at a terminal has to name the key: the password goes to the Mac that shows it. */
 const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagnostic =>
   diagnose('cli/needs-yes', {
     subject: nodeSubject(label),
@@ -278,7 +278,7 @@ function pinQuestion({ key, fingerprint: seen, verdict }: ShownKey, target: Targ
 /** A node that may be logged in to, the others of its file, and which Macs the lock knows. */
 interface AskedMac {
   readonly node: DesiredNode;
-  readonly way: Extract<Way, { kind: 'way' }>;
+  readonly way: OpenWay;
   readonly nodes: readonly DesiredNode[];
   readonly identities: Readonly<Record<string, Digest>>;
   /** How to log in; by key unless given. */
@@ -370,7 +370,7 @@ async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promi
   return isSure ? undefined : { pin: 'declined', diagnostics: [] };
 }
 
-/** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
+/** A yes that was not typed at a terminal has to name the key: the password goes to the Mac that shows it. */
 function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
   const detail = prose`Taking the Mac that answers for ${named(label)} in place of the one that was it needs a yes, and its fingerprint.`;
   const hint = prose`Compare the fingerprint on the new Mac itself, then say which one is right:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
@@ -446,7 +446,7 @@ function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'ke
 function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
   if (mac.kind === 'impossible') return [mac.diagnostic];
   if (mac.kind !== 'unseen') return [];
-  // Who was not let in has said why; whoever answered all the same has not said which Mac it is.
+  // A refused login has its reason already; a Mac that answered all the same did not say which one it is.
   const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
   return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
 }

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../apply/open-run.ts';
+import type { RunEvent } from '../../apply/run-events.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';

@@ -245,7 +245,7 @@ function withEntry(known: HistoryRun | undefined, node: string, entry: HistoryEn
   };
 }
 
-/** One thing that a run did to a node, as somebody has kept it. */
+/** One thing that a run did to a node, as a journal or a node has it. */
 interface HistoryStep {
   readonly node: string;
   readonly step: string;
@@ -320,7 +320,7 @@ export function historyText(input: HistoryTextInput): string {
   return pageText(blocks);
 }
 
-/** Of nodes that were not reached nobody can say that nothing was done to them. */
+/** What was done to nodes that were not reached is unknown. */
 function noneText({ seen, unreached }: Pick<HistoryTextInput, 'seen' | 'unreached'>): string {
   const lost = Object.keys(unreached);
   if (lost.length === 0) return 'No run is recorded, here or on the nodes.';

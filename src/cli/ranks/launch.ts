@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { PlaybookWork } from '../../apply/playbook-report.ts';
 import { openSession, type Session } from '../../apply/reach/session.ts';
-import type { PlaybookWork } from '../../apply/run-playbook.ts';
 import { freeRankPort } from '../../desired/endpoints.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
@@ -318,7 +318,7 @@ function budgetReasons(facts: Facts): readonly Reason[] {
 /** How the ranks of one's own program came out; a bug is kept until what was stopped for them runs again. */
 type RanksEnd = { readonly kind: 'ended'; readonly status: number } | { readonly kind: 'bug'; readonly error: unknown };
 
-/** The status where nobody knows, as ssh has it. */
+/** The status where it is unknown, as ssh has it. */
 const unknownStatus = 255;
 
 /** Runs ranks and never rejects: a problem is shown, and its status, as that of ranks whose lease was lost, is 255. */
@@ -363,7 +363,7 @@ const longestLine = 16_384;
  * Runs all ranks at once, shows what they print behind their numbers, and ends all others when one ends badly or its
  * connection breaks.
  * @returns the worst exit status: of the ranks that ended by themselves, 128 and more for a signal, 255 for one of which
- * nobody knows; 0 when all ended well
+ * it is unknown; 0 when all ended well
  */
 async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<number> {
   const { sessions } = ranks;

@@ -99,7 +99,7 @@ interface Following {
 }
 
 /**
- * Prints the end of the logs, then what comes to them, until the run is interrupted or nobody reads the answer any
+ * Prints the end of the logs, then what comes to them, until the run is interrupted or the reader of the answer has gone
  * more. Every node has one connection, and is asked for all its logs at once, once in a second.
  */
 async function follow(

@@ -258,7 +258,7 @@ const simJson = (state: SimFleet['state'], runFile: RunFile, power?: NodePower) 
 });
 
 const controlDeadlineMs = 10_000;
-/** Whoever presses a button waits until the Mac has started. */
+/** The press of a button is awaited until the Mac has started. */
 const buttonDeadlineMs = 300_000;
 
 /** The simulated fleet of the cluster file, which answers. @throws FleetError `sim/not-running`, `sim/run-folder` */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { observeFleet } from '../../apply/reach/observe.ts';
-import { interruption, type Way } from '../../apply/reach/session.ts';
+import { interruption, type OpenWay, type Way } from '../../apply/reach/session.ts';
 import { keyIfLocked, type ShownKey, trustIn, unlockNode } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -41,11 +41,7 @@ const refused = (problem: Diagnostic): PrebootPin => ({ kind: 'no', pin: 'refuse
  */
 export async function settlePrebootKey(
   run: Run,
-  {
-    way,
-    shown,
-    keeper,
-  }: { readonly way: Extract<Way, { kind: 'way' }>; readonly shown: ShownKey; readonly keeper: LockKeeper },
+  { way, shown, keeper }: { readonly way: OpenWay; readonly shown: ShownKey; readonly keeper: LockKeeper },
 ): Promise<PrebootPin> {
   const { target } = way;
   const { verdict } = shown;
@@ -137,8 +133,6 @@ const noSource = (name: string): Diagnostic =>
     subject: nodeSubject(name),
     detail: prose`${named(name)} waits for the password of its account, and nobody can be asked for it here.`,
   });
-
-type OpenWay = Extract<Way, { kind: 'way' }>;
 
 /** How one node came out. */
 interface Result {

@@ -15,7 +15,7 @@ export interface RankSplit {
 export interface SplitJudgement {
   /** It cannot be started so. */
   readonly problems: readonly string[];
-  /** Nobody knows whether it can. */
+  /** It is unknown whether it can. */
   readonly doubts: readonly string[];
 }
 

@@ -65,7 +65,7 @@ function split({ placement, runtime, model: { repository, shape } }: Check): rea
   return detail === undefined ? [] : [refused('exo/cannot-split', detail)];
 }
 
-/** What exo divides by besides what no runtime can split, which is told already. */
+/** What exo divides by besides what no runtime can split, which is reported already. */
 function divided({ placement, runtime, model }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   const shape = exoShape(runtime, model);
@@ -171,7 +171,7 @@ function exoShape({ dialect }: ExoRuntime, { repository = '', shape }: DesiredMo
 
 /**
  * What exo divides by besides: the width, and the heads of keys and values even where attention is latent. Each as the
- * end of "exo does not split it: "; empty where no runtime can split the model, which is told already.
+ * end of "exo does not split it: "; empty where no runtime can split the model, which is reported already.
  *
  * @see exo: placement_utils.py
  */

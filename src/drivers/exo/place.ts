@@ -1,4 +1,3 @@
-import { ipv4Number } from '../../desired/addresses.ts';
 import type { ExoPlacement } from '../../model/endpoint-calls.ts';
 import type { Asking, Heard, Talk, TalkRequest } from '../contract/driver.ts';
 import {
@@ -13,6 +12,7 @@ import {
   refusalText,
 } from './answers.ts';
 import { signatureIn } from './classify.ts';
+import { ringOffCables, unknownWays } from './ring-ways.ts';
 
 /** From the start of the last rank until all of them have said who they are. */
 const identifyMs = 60_000;
@@ -426,7 +426,7 @@ function takeAway(placing: Placing, { id }: ExoInstance, about: string, next: (a
   };
 }
 
-/** A node as the file calls it. */
+/** A node by its name in the file. */
 const nodeOf = ({ wish, ids }: Placing, id: string): string => wish.nodes[ids.indexOf(id)] ?? id;
 
 function readyNote({ wish, ids }: Placing, { identities }: ExoState): string {
@@ -461,49 +461,4 @@ function progressOf(instance: ExoInstance, runners: Readonly<Record<string, Runn
   const warming = states.filter(({ kind }) => kind === 'warming');
   if (warming.length > 0) return { kind: 'warming', text: text(states.length - warming.length, 'are warm') };
   return { kind: 'ready' };
-}
-
-/** A connection of a ring beside the cables: `off` is at no address of the declared ones, though there is one. */
-interface RingWay {
-  readonly verdict: 'on' | 'off' | 'unknown';
-  /** `studio-1 to studio-2 at 192.0.2.12`. */
-  readonly text: string;
-  /** Of the other node, on every declared cable between the two. */
-  readonly cabled: readonly string[];
-}
-
-/** Where macOS itself gives an interface an address, nothing says which interface has it. */
-const isJudged = (ip: string): boolean => ipv4Number(ip) !== undefined && !ip.startsWith('169.254.');
-
-function waysOf(
-  { ring }: ExoInstance,
-  { nodes, cables = [] }: ExoPlacement,
-  ids: readonly string[],
-): readonly RingWay[] {
-  return ring.map(({ from, to, ip }) => {
-    const [source = from, sink = to] = [from, to].map((id) => nodes[ids.indexOf(id)]);
-    const cabled = cables.find((cable) => cable.from === source && cable.to === sink)?.addresses ?? [];
-    const elsewhere = cabled.length > 0 && isJudged(ip) ? 'off' : 'unknown';
-    return { verdict: cabled.includes(ip) ? 'on' : elsewhere, text: `${source} to ${sink} at ${ip}`, cabled };
-  });
-}
-
-/**
- * Why a ring over TCP is not on the declared cables: exo takes the best way that it has found itself, which can be Wi-Fi or
- * the office network. `undefined` where nothing is known to be wrong.
- *
- * @see exo: find_ip_prioritised and get_mlx_ring_hosts_by_node in master/placement_utils.py
- */
-function ringOffCables(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string | undefined {
-  const off = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'off');
-  if (off.length === 0) return undefined;
-  const ways = off.map(({ text, cabled }) => `${text} (the cable: ${cabled.join(', ')})`);
-  return `its ring connects ${ways.join(', ')}`;
-}
-
-/** The connections of a ring over TCP that nothing known here tells apart. */
-function unknownWays(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string {
-  if (wish.cables === undefined) return '';
-  const found = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'unknown');
-  return found.length === 0 ? '' : `; unknown whether over a cable: ${found.map(({ text }) => text).join(', ')}`;
 }

@@ -123,7 +123,7 @@ function variableFindings({ placement: { env } }: Check): readonly PlacementFind
   return [{ code: 'mlx/fast-synch', severity: 'warning', detail: 'MLX_METAL_FAST_SYNCH stands in its `env`.' }];
 }
 
-/** Python files of the model against those that somebody has agreed to. */
+/** Python files of the model against the approved ones. */
 function codeFindings({ model: { files, trustedCode, shape } }: Check): readonly PlacementFinding[] {
   const code = files.filter(({ path }) => path.endsWith('.py'));
   const shown = code.map(({ path, sha256 }) => `${path}: ${sha256}`).join(', ');
@@ -134,7 +134,7 @@ function codeFindings({ model: { files, trustedCode, shape } }: Check): readonly
   const trusted = new Map(Object.entries(trustedCode));
   const isSame = code.length === trusted.size && code.every(({ path, sha256 }) => trusted.get(path) === sha256);
   const detail = code.length === 0 ? 'It has no code of its own.' : `Its code is ${shown}.`;
-  // A list of files that nobody has read yet says nothing.
+  // A list of files that was not read yet says nothing.
   return isSame || files.length === 0 ? [] : [refused('mlx/other-code', detail)];
 }
 
@@ -155,7 +155,7 @@ function libraryFindings({ placement, runtime, nodes }: Check): readonly Placeme
 
 /**
  * Ranks reach others by TCP before anything else: over JACCL all of them the leader, over sockets each its neighbour. A
- * firewall that is only on may let them in, and is told of by the doctor. One that the file wants off is switched off
+ * firewall that is only on may let them in, and the doctor reports it. One that the file wants off is switched off
  * before any start.
  */
 function firewallFindings({ placement, nodes, fleet: { system } }: Check): readonly PlacementFinding[] {
@@ -214,8 +214,8 @@ const hopsOf = ({ placement: { nodes }, fleet: { thunderbolt } }: Check): readon
   });
 
 /**
- * Further cables that a start of a ring of JACCL leaves out because nobody saw the device of an end. Without the first
- * cable of a hop nothing is started, and a node without facts is waited for: both are told elsewhere.
+ * Further cables that a start of a ring of JACCL leaves out because the device of an end was not observed. Without the first
+ * cable of a hop nothing is started, and a node without facts is waited for: both are reported elsewhere.
  */
 function leftOut(check: Check): readonly PlacementFinding[] {
   const { nodes, names } = check;

@@ -175,7 +175,7 @@ export interface Plug {
   readonly bitsPerSecond?: number;
 }
 
-/** What changed at the receptacles between two looks; a cable that both its ends see is told once. */
+/** What changed at the receptacles between two looks; a cable that both its ends see is reported once. */
 interface PlugChanges {
   readonly plugged: readonly Plug[];
   readonly unplugged: readonly Plug[];
@@ -212,7 +212,7 @@ export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
     const earlier = viewAt(before, view.at);
     return earlier.kind !== 'unknown' && isTaken(view) && sightOf(view) !== sightOf(earlier);
   });
-  // The end that somebody has just plugged in, not the one at which the cable ended all the time.
+  // The end that was just plugged in, not the one at which the cable ended all the time.
   const plugged = [...changed.filter(isFresh), ...changed.filter((view) => !isFresh(view))];
   const unplugged = before.views.filter((view) => isTaken(view) && viewAt(after, view.at).kind === 'empty');
   const wasTaken = (far: LinkEnd): boolean => isTaken(viewAt(before, far));
@@ -223,7 +223,7 @@ export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
   };
 }
 
-/** Whether one end sees a node that does not see it: a moment ago somebody plugged, and one of both was asked before. */
+/** Whether one end sees a node that does not see it: the cable was just plugged in, and one of both was asked before. */
 export const isHalfSeen = ({ views }: SeenRack): boolean =>
   views.some(({ peers }) => peers.some((peer) => peer.kind === 'node' && !peer.isMutual));
 
@@ -233,7 +233,7 @@ export type CableEvent =
   | { readonly kind: 'met'; readonly ends: Link['ends']; readonly bitsPerSecond?: number }
   /**
    * Something was plugged in that meets no link; `advice` says what to do with the plug at this place, or with the cable
-   * to `far` where nobody can say which of its ends was plugged in.
+   * to `far` where it is unknown which of its ends was plugged in.
    */
   | { readonly kind: 'plugged'; readonly at: LinkEnd; readonly far?: LinkEnd; readonly advice: string }
   | { readonly kind: 'unplugged'; readonly plug: Plug };
@@ -252,7 +252,7 @@ export function cableEvents(before: CableWork, after: CableWork): readonly Cable
   ];
 }
 
-/** The declared links that are as the file wants them, in its order. */
+/** The declared links that match the file, in its order. */
 export function metLinks({
   examination,
 }: CableWork): readonly { readonly ends: Link['ends']; readonly bitsPerSecond?: number }[] {
@@ -297,10 +297,10 @@ function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   return count === undefined || steps === 0 ? plain : { at: from, advice: `${count} to the ${side}, please` };
 }
 
-/** How one declared link counts: `wrong` is what no hands at the cables can mend, `unjudged` what nobody knows. */
+/** How one declared link counts: `wrong` is what no hands at the cables can mend, `unjudged` what is unknown. */
 type LinkVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
 
-/** Where nothing needs RDMA a slow cable is as the file wants it, and so is one of which nobody knows the speed. */
+/** Where nothing needs RDMA a slow cable matches the file, and so does one of unknown speed. */
 export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLink): LinkVerdict {
   const isFast = needsFastLink(desired, link.ends);
   switch (judgement.kind) {

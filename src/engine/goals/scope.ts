@@ -277,7 +277,7 @@ export type Goal =
       readonly layout?: 'fallback' | 'own';
       readonly near?: readonly NodeName[];
     }
-  /** Nobody let in to these placements any more, and nobody inside; what runs goes on. */
+  /** These placements accept no requests, and none is in flight; what runs goes on. */
   | ({ readonly kind: 'drain' } & DrainWish)
   /** These Macs restarted, or switched off; `back` as for a stop. */
   | { readonly kind: 'reboot' | 'shutdown'; readonly nodes: readonly NodeName[]; readonly back?: readonly string[] }

@@ -157,7 +157,7 @@ export const tokenProbes = (): readonly Probe[] => placementsFact.from;
 
 /**
  * Only what these facts read, and no endpoint is asked for a token. Every other fact of such a look is unknown, since
- * nobody asked.
+ * it was not asked for.
  */
 export function probesOf(names: readonly FactName[]): readonly Probe[] {
   const wanted = new Set(names.flatMap((name) => registry[name].from.map((probe) => probe.name)));

@@ -1,5 +1,6 @@
 import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
+import { plistHead } from '../launchd-service.ts';
 import { below, place, tool } from './node-paths.ts';
 
 /** The launchd label of the keeper. */
@@ -41,11 +42,7 @@ const intervalSeconds = 60;
  * @see launchd.plist(5): RunAtLoad, StartInterval
  */
 export const keeperPlistText: Text = [
-  `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-	<key>Label</key>
+  `${plistHead}	<key>Label</key>
 	<string>${keeperLabel}</string>
 	<key>ProgramArguments</key>
 	<array>

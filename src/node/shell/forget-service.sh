@@ -2,6 +2,7 @@
 # whether there was anything.
 #
 # Uses service.sh
+# Uses remove-files.sh
 # Prints: nothing
 forget_service() {
   y=''
@@ -9,9 +10,5 @@ forget_service() {
     bootout
     y=1
   fi
-  for f in "$@"; do
-    [ -e "$f" ] || continue
-    must rm "$R/bin/rm" -rf "$f"
-    y=1
-  done
+  remove_files "$@"
 }

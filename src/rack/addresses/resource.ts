@@ -110,7 +110,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
     ];
   }
   const device = devices.value.get(receptacle);
-  // A Mac without this receptacle is told with the cables; one in a bridge that stays, with the bridge.
+  // A Mac without this receptacle is reported with the cables; one in a bridge that stays, with the bridge.
   if (device === undefined || isInStayingBridge(fleet, facts, device)) return [];
   const live = mapKnown(liveAddresses(facts, receptacle), (held) => {
     const texts = held.map(addressText);
@@ -120,7 +120,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   const isIdle = interfaceAt(facts, receptacle)?.status === 'inactive';
   return [
     ...(isIdle ? [] : [property({ ...about, ...at(receptacle, 'live') }, text, live)]),
-    // Where nobody may set the service, the keeper is what keeps the address.
+    // Where the service may not be set, the keeper is what keeps the address.
     property(
       { ...about, ...at(receptacle, 'kept') },
       text,
@@ -129,7 +129,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   ];
 }
 
-/** Links that have no network yet, since nobody could see what is in use at an end of theirs. */
+/** Links that have no network yet, since what is in use at one of their ends is unknown. */
 function waitingProperties({ thunderbolt }: DesiredFleet, node: NodeName): readonly Property[] {
   return thunderbolt.links.flatMap(({ index, ends }) => {
     const unseen = thunderbolt.waiting?.[index];
@@ -163,7 +163,7 @@ function freedProperties(
     null,
     mapKnown(liveAddresses(facts, receptacle), ours),
   );
-  // A Mac that let nobody make a service may hold an address of ours on the interface alone.
+  // A Mac that refused a new service may hold an address of ours on the interface alone.
   return isWithoutService ? [live] : [live, property({ ...about, ...at(receptacle, 'kept') }, null, kept)];
 }
 
@@ -180,7 +180,7 @@ function freeReceptacles(
 
 /**
  * `link-address/2/live` and `link-address/2/kept` of one node: what the interface holds, and what it gets at every boot.
- * What is unknown of a node is told once, at its links, and not again at receptacles without a link.
+ * What is unknown of a node is reported once, at its links, and not again at receptacles without a link.
  */
 function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
   if (adoptedDaemon(fleet, target.facts) !== undefined) return [];
@@ -359,7 +359,7 @@ const addressText = ({ address, prefixLength }: Ipv4Address): string => `${addre
 
 /** Every address that the interface of a receptacle holds now; none while it is down. */
 function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {
-  // What nobody can see of the services cannot be set either: the address that is there says nothing alone.
+  // Unobserved services cannot be set either: the address alone says nothing.
   const unseen = [read(facts, interfacesFact), read(facts, networkServicesFact)].find(
     (fact) => fact.kind === 'unknown',
   );

@@ -311,7 +311,7 @@ const ofAddresses = (facts: Facts): readonly OfficeNetwork[] =>
     .filter((one) => interfaceKind(facts, one.name) === 'other')
     .flatMap((one) => one.ipv4.map((network) => ({ network, where: `${networkText(network)} of ${one.name}` })));
 
-/** The networks that the node has a route to; those that an address brings with it are told with the address. */
+/** The networks that the node has a route to; those that an address brings with it are reported with the address. */
 function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
   const held = readValue(facts, interfacesFact) ?? [];
   const isOwn = (network: Ipv4Network, device: string): boolean =>
@@ -328,7 +328,7 @@ function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
 
 /**
  * Every network that addresses of links would get into the way of, as this node sees it. Empty while the hardware ports
- * are unknown: nobody could tell a Thunderbolt receptacle from the office network.
+ * are unknown: a Thunderbolt receptacle could not be told from the office network.
  */
 export const officeNetworks = (facts: Facts): readonly OfficeNetwork[] =>
   thunderboltInterfaces(facts) === undefined ? [] : [...ofAddresses(facts), ...ofRoutes(facts)];

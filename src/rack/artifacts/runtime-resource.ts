@@ -236,7 +236,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   });
 }
 
-/** Nodes without the older version of a runtime: nobody has its archive any more, so that apply cannot bring it. */
+/** Nodes without the older version of a runtime: its archive is gone, so that apply cannot bring it. */
 const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
   targets.flatMap((target) =>
     runtimesOn(desired, target).flatMap(({ name, digest, takenBackFrom }) => {
@@ -254,7 +254,7 @@ const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
 const unknownKeys =
   ' The lock does not have the keys that this version was started with (`program`, `version`, `command` and others): those of the file are used.';
 
-/** Runtimes that are not what their archive says, since somebody has taken them back. */
+/** Runtimes that are not what their archive says, since `rollback` took them back. */
 const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
   desired.runtimes.flatMap(({ name, digest, takenBackFrom, hasFileKeys }) =>
     digest === undefined || takenBackFrom === undefined

@@ -1,6 +1,6 @@
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
-import { type RegistryNode, type RegistryPath, readRegistryPaths } from '../../node/answers/printed-values.ts';
-import { garbled } from '../../node/answers/read-answer.ts';
+import type { Answer } from '../../model/probe.ts';
+import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
@@ -109,4 +109,51 @@ function numberOf(value = ''): number | undefined {
   const [, text, digits] = /^(?:"([1-9]\d?)"|0x([1-9a-f][0-9a-f]?))$/.exec(value) ?? [];
   const number = text === undefined ? Number.parseInt(digits ?? '', 16) : Number(text);
   return number >= 1 && number <= 99 ? number : undefined;
+}
+
+/** One node of the I/O registry, with the properties that were asked for as `ioreg -x` prints them. */
+interface RegistryNode {
+  readonly name: string;
+  readonly properties: ReadonlyMap<string, string>;
+}
+
+/** Nodes that hang one below the other: from where `ioreg -r` begins down to the last one that it prints. */
+type RegistryPath = readonly [RegistryNode, ...RegistryNode[]];
+
+// `  +-o acio0@1F00000  <class AppleARMIODevice, id 0x10000021c, registered, matched, active, busy 0, retain 9>`
+const nodeForm = /^((?:[ |] )*)\+-o (\S(?:.*\S)?) {2}<class [\w.]+(?:, [\w!() ]+)*>$/;
+// `  |   "AAPL,phandle" = <93000000>`
+const propertyForm = /^((?:[ |] )+)"(port-location|acio-parent|AAPL,phandle|IOLocation)" = (\S.*)$/;
+
+/** The paths in the text form of ioreg, each below its first node without branches; every other text is garbled. */
+function readRegistryPaths(answer: Answer | undefined): Known<readonly RegistryPath[]> {
+  const lines = readLines(answer);
+  if (lines.kind === 'unknown') return lines;
+  if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of registry nodes does not end.');
+  const paths: RegistryNode[][] = [];
+  for (const line of lines.value.slice(0, -1)) {
+    const path = paths.at(-1) ?? [];
+    const isRead = addNode(paths, path, line) || addProperty(path, line);
+    if (!isRead) return garbled(answer, 'printed a line that is no node of one path and none of its properties');
+  }
+  return known(paths as unknown as readonly RegistryPath[]);
+}
+
+function addNode(paths: RegistryNode[][], path: RegistryNode[], line: string): boolean {
+  const [, indent, place = ''] = nodeForm.exec(line) ?? [];
+  if (indent === undefined) return false;
+  const node = { name: place.replace(/@[0-9A-Fa-f,]+$/, ''), properties: new Map<string, string>() };
+  if (indent === '') paths.push([node]);
+  else if (indent.length === 2 * path.length) path.push(node);
+  else return false;
+  return true;
+}
+
+/** Properties are indented by three steps more than their node; none may be there twice. */
+function addProperty(path: readonly RegistryNode[], line: string): boolean {
+  const [, indent = '', key = '', value = ''] = propertyForm.exec(line) ?? [];
+  const properties = path.at(-1)?.properties as Map<string, string> | undefined;
+  if (properties === undefined || indent.length !== 2 * (path.length + 2) || properties.has(key)) return false;
+  properties.set(key, value);
+  return true;
 }

@@ -33,7 +33,7 @@ export type SeenPeer =
       /**
        * `foreign` a Mac that is not in the file: every node of the fleet was looked at and none owns the domain UUID ·
        * `unidentified` a Mac that may or may not be in the file: no node owns it, and some could not be looked at ·
-       * `ambiguous` two nodes answer as the same Mac, so that nobody can say whose bus this is.
+       * `ambiguous` two nodes answer as the same Mac, so that it is unknown whose bus this is.
        */
       readonly kind: 'foreign' | 'unidentified' | 'ambiguous';
       readonly model: string;

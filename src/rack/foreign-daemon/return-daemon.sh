@@ -1,4 +1,4 @@
-# Gives a network daemon of somebody else back: its plist to where it lay, unless there is one by now. It stays disabled,
+# Gives a foreign network daemon back: its plist to where it lay, unless there is one by now. It stays disabled,
 # unless it is to be loaded as it was before. launchctl(1): enable, bootstrap.
 #
 # Uses ../../node/shell/load-service.sh

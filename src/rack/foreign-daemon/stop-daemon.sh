@@ -1,4 +1,4 @@
-# Unloads a network daemon of somebody else and disables it, so that no start brings it back. What was done is written
+# Unloads a foreign network daemon and disables it, so that no start brings it back. What was done is written
 # down: `was=loaded`, or nothing where it was disabled already. launchctl(1): bootout, disable, print-disabled.
 #
 # Uses ../../node/shell/service.sh

@@ -187,7 +187,7 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
   });
 }
 
-/** The budget of launches of one node; unknown where nobody could see its count or its limits. */
+/** The budget of launches of one node; unknown where its count or its limits were not observed. */
 export interface NodeBudget {
   readonly node: NodeName;
   readonly budget: Known<LaunchBudget>;

@@ -321,7 +321,7 @@ function stopSurvivors(one: PlacementCase, members: readonly SeenOnNode[], view:
   // A peer that cannot be stopped is no reason to leave the others running.
   const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
   const isAsked = ({ leader }: Door): boolean => view.targets.some(({ desired }) => desired.name === leader);
-  // Who nobody saw may answer as well, and who gave no token may only be busy.
+  // An unobserved mesh may answer as well, and one that gave no token may only be busy.
   const mayAnswer =
     voiceOf(one) === 'unseen' || isAnswering(one, view) || members.some(({ seen }) => isLate(seen.record?.token));
   const closing = doorsToClose(one, view)
@@ -373,7 +373,7 @@ function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[]
 }
 
 /**
- * Whether stopping a placement may take something away from somebody, in the layout that runs: a start elsewhere, on
+ * Whether stopping a placement may take something away from clients, in the layout that runs: a start elsewhere, on
  * its fallback or back, cuts off those who are served where it is.
  */
 function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mesh'>, view: View): boolean {
@@ -388,7 +388,7 @@ function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mes
  * the same builds of macOS, which brings the kernels that compute. Where a build was not seen there is no key: what was
  * kept of the same file is compared all the same, and stays.
  *
- * @param digest of the placement as the file has it
+ * @param digest of the placement in the file
  */
 export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
   const builds = placement.nodes.flatMap((node) => {

@@ -89,7 +89,7 @@ export const budgetWords = ({ taken, limit, isCounted }: LaunchBudget): string =
 
 /**
  * What the devices of a node say that one boot session has room for: the scarcest one decides. Undefined where they say no
- * limits, or nobody could see.
+ * limits, or it is unobserved.
  */
 export function readLimit(facts: Facts): number | undefined {
   const ports = readValue(facts, rdmaPortsFact) ?? [];

@@ -169,7 +169,7 @@ function places(troubles: readonly Trouble[]): string {
 const restart = (sentence: Prose, nodes: readonly string[]): Prose =>
   withCommands(sentence, [meshwright('reboot', ...nodes)]);
 
-function portDown(node: string, troubles: readonly Trouble[], place: string): Said {
+function portDown(node: string, troubles: readonly Trouble[], place: string): Omit<Said, 'code'> {
   const far = troubles.flatMap(({ rdma }) => (rdma.kind === 'port-down' ? [rdma] : []));
   const told = far.map((one) => linkEndText(one.far)).join(', ');
   const farNodes = [...new Set(far.map((one) => one.far.node))];
@@ -185,7 +185,7 @@ function portDown(node: string, troubles: readonly Trouble[], place: string): Sa
       };
 }
 
-type Said = Pick<Found, 'detail' | 'hint'>;
+type Said = Pick<Found, 'code' | 'detail' | 'hint'>;
 
 /** What is said of receptacles of a node that have the same trouble. */
 function saidOf(
@@ -199,27 +199,34 @@ function saidOf(
   switch (kind) {
     case 'no-device':
       return {
+        code: 'rdma/no-device',
         detail: `${place}: no RDMA device, although RDMA is enabled.`,
         hint: restart(prose`Restart ${named(name)}`, [name]),
       };
     case 'port-down':
-      return portDown(name, troubles, place);
+      return { code: 'rdma/port-down', ...portDown(name, troubles, place) };
     case 'bridged':
-      return { detail: `${place}: a member of a bridge, so RDMA cannot start.` };
+      return { code: 'rdma/bridged', detail: `${place}: a member of a bridge, so RDMA cannot start.` };
     case 'port-not-active':
-      return { detail: `${place}: the RDMA port is neither active nor down, so nothing can use it yet.` };
+      return {
+        code: 'rdma/port-not-active',
+        detail: `${place}: the RDMA port is neither active nor down, so nothing can use it yet.`,
+      };
     case 'interface-down':
       return {
+        code: 'rdma/interface-down',
         detail: `${place}: the interface is down, although the cable is there.`,
         hint: interfaceHint(node, troubles),
       };
     case 'no-address':
       return {
+        code: 'rdma/no-address',
         detail: `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`,
         hint: addressHint(desired, node, troubles),
       };
     case 'no-gid':
       return {
+        code: 'rdma/no-gid',
         detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
         hint: restart(prose`Look again in a minute; if it stays so, restart ${named(name)}`, [name]),
       };
@@ -232,9 +239,8 @@ const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly F
     ? [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) => {
         const [first] = same;
         if (first === undefined) return [];
-        const { kind } = first.rdma;
         const severity = rdmaSeverity(examination, [node.name]);
-        return [{ code: `rdma/${kind}` as const, severity, ...saidOf(examination, node, same, kind) }];
+        return [{ severity, ...saidOf(examination, node, same, first.rdma.kind) }];
       })
     : [];
 

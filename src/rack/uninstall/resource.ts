@@ -178,7 +178,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
   notices: (view) => uninstallNotices(view, targetsOf(view, wish), wish),
 });
 
-/** Bytes of the models that a node keeps, as far as the file says how large they are; undefined where it keeps none. */
+/** Bytes of the models that a node keeps, as far as the file gives their size; undefined where it keeps none. */
 function modelBytes({ desired }: View, { facts }: ObservedTarget): number | undefined {
   const trees = read(facts, treesFact);
   const kept = trees.kind === 'known' ? modelTrees(trees.value) : [];
@@ -206,7 +206,7 @@ function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWi
   return differing.length === 0 ? [] : [`values: ${differing.join('; ')}; --restore puts them back`];
 }
 
-/** What nobody wrote down, so that nothing can put it back. */
+/** What was not recorded, so that nothing can restore it. */
 function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
   const baseline = read(facts, baselineFact);
   if (!restore || baseline.kind === 'unknown') return [];

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PlaybookReport } from '../../../src/apply/run-playbook.ts';
+import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { seenProperties } from '../../../src/engine/plan/view.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { JournalRecord } from '../../../src/apply/journal/journal.ts';
-import type { ReceivedExec } from '../../../src/sim/hosts/ssh/ssh-server.ts';
+import type { ReceivedExec } from '../../../src/sim/hosts/ssh/sessions.ts';
 
 /** One thing that a run sends to a node, named the same in every run of the same playbook. */
 export interface ExecKey {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
-import type { ReceivedExec } from '../../../src/sim/hosts/ssh/ssh-server.ts';
+import type { ReceivedExec } from '../../../src/sim/hosts/ssh/sessions.ts';
 import { beatOn, type ExecKey, execKeys, isBeat, readJournal } from './exec-keys.ts';
 import { canWatchJobs } from './job-watch.ts';
 import type { KillRack, KillRun } from './kill-rack.ts';

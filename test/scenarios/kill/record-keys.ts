@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../../src/apply/journal/journal.ts';
-import type { RunEvent } from '../../../src/apply/open-run.ts';
+import type { RunEvent } from '../../../src/apply/run-events.ts';
 
 /** Names the records and events of a run, the same in every run of the same playbook. */
 export interface RunKeys {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/apply/open-run.ts';
+import type { RunEvent } from '../../../src/apply/run-events.ts';
 import { lineAfter, linesOf, lineText, type RunLine, showRun, stateOf } from '../../../src/apply/show-run.ts';
 import { columnsOf } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';

@@ -331,7 +331,7 @@ export function bridgedLinks(
 
 /**
  * Whether a placement fits into the memory of its nodes beside all others that are to serve there, and in which form it
- * would; that nobody knows it, where that is so.
+ * would; that it is unknown, where that is so.
  */
 function memoryFindings(
   placement: DesiredPlacement,
@@ -359,17 +359,25 @@ const unknownMemory = (why: string): PlacementFinding => ({
   detail: `Its memory cannot be judged: ${why}.`,
 });
 
-const severityOfFit = { 'does-not-fit': 'error', degraded: 'warning', 'near-degraded': 'notice' } as const;
-
 function findingOf(
   { allow = [] }: DesiredPlacement,
   verdict: Exclude<FitVerdict, 'fits'>,
   detail: string,
   hint: Prose | undefined,
 ): PlacementFinding {
-  const code = `placement/${verdict}` as const;
-  if (verdict !== 'tight') return { code, severity: severityOfFit[verdict], detail, ...given({ hint }) };
-  return allow.includes('tight')
-    ? { code, severity: 'warning', detail, hint: hint ?? 'It was agreed to: allow: [tight].' }
-    : { code, severity: 'error', detail, hint: prose`${hint ?? ''} Or agree to it: allow: [tight].` };
+  const words = { detail, ...given({ hint }) };
+  switch (verdict) {
+    case 'does-not-fit':
+      return { code: 'placement/does-not-fit', severity: 'error', ...words };
+    case 'degraded':
+      return { code: 'placement/degraded', severity: 'warning', ...words };
+    case 'near-degraded':
+      return { code: 'placement/near-degraded', severity: 'notice', ...words };
+    case 'tight': {
+      const code = 'placement/tight';
+      return allow.includes('tight')
+        ? { code, severity: 'warning', detail, hint: hint ?? 'It was agreed to: allow: [tight].' }
+        : { code, severity: 'error', detail, hint: prose`${hint ?? ''} Or agree to it: allow: [tight].` };
+    }
+  }
 }

@@ -17,6 +17,7 @@ import { groupBy, oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import type { Text } from '../../../model/step.ts';
+import { plistHead } from '../../../node/launchd-service.ts';
 import { below } from '../../../node/paths/node-paths.ts';
 import {
   closedFolder,
@@ -136,7 +137,7 @@ const everywhere = '0.0.0.0';
 /** Behind a SIGTERM the doorman lets requests finish for 25 seconds. */
 const exitTimeOutSeconds = 30;
 
-/** What the doorman is told, as JSON in which the paths of the node still lack their root. */
+/** The gateway's settings, as JSON in which the paths of the node still lack their root. */
 function doormanConfigText(port: number, upstreams: readonly DoormanUpstream[], proxies: readonly string[]): Text {
   const shown = upstreams.map((one) => JSON.stringify(one)).join(',\n    ');
   const listed = proxies.length === 0 ? '' : `\n  "proxies": ${JSON.stringify(proxies)},`;
@@ -177,11 +178,7 @@ function doormanPlistText({ port, node, program, user }: DoormanWork, version?: 
   const log = doormanLog(port);
   const last = version === undefined ? '' : `\n\t\t<string>${version}</string>`;
   return [
-    `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-	<key>ExitTimeOut</key>
+    `${plistHead}	<key>ExitTimeOut</key>
 	<integer>${exitTimeOutSeconds}</integer>
 	<key>KeepAlive</key>
 	<true/>

@@ -37,7 +37,7 @@ import { doormanSights, isClosed, leavingAt } from './seen-doors.ts';
 
 /**
  * What keeps the doors of a placement from being opened apart from its mesh: its start, which opens these behind its token,
- * or that nobody knows whether anything serves behind them; undefined where nothing does. One that goes on on its fallback
+ * or that it is unknown whether anything serves behind them; undefined where nothing does. One that goes on on its fallback
  * is judged there; one that is moved back has its doors opened by that move.
  */
 function awaitedOf({ elsewhere, ...own }: PlacementCase, { staying }: View): readonly Door[] | 'unknown' | undefined {
@@ -114,7 +114,7 @@ const keysWords: Readonly<Record<string, string>> = { absent: 'not there', chang
 
 /**
  * The key file of a placement. A key that cannot be read leaves that one file as it is, since its hash
- * may be among those there, and no other. Nothing where nobody has tried to read the keys: a verb that only stops or
+ * may be among those there, and no other. Nothing where the keys were not read: a verb that only stops or
  * starts what was applied needs none.
  */
 function keysProperty(target: ObservedTarget, port: number, placement: PublishedPlacement): readonly Property[] {

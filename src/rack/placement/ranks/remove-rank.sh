@@ -1,6 +1,7 @@
 # Takes away everything of a rank: service, service file with its seal, record, logs. It must not be running.
 #
 # Uses ../../../node/shell/service.sh
+# Uses ../../../node/shell/remove-files.sh
 # Words: files and folders of the rank
 # Prints: @changed or @unchanged; fails with still-running
 y=
@@ -9,10 +10,6 @@ if look; then
   bootout
   y=1
 fi
-for f in "$@"; do
-  [ -e "$f" ] || continue
-  must rm "$R/bin/rm" -rf "$f"
-  y=1
-done
+remove_files "$@"
 [ -n "$y" ] || unchanged
 changed

@@ -408,7 +408,7 @@ interface Traffic {
 const longestQuietMs = 600_000;
 
 /**
- * What the doormen before a mesh say; undefined where there is none, or where nobody heard one: then nothing is known of
+ * What the doormen before a mesh say; undefined where there is none, or where none answered: then nothing is known of
  * clients. While an endpoint moves it has two doors: what flows through one shows that the other does not hang.
  */
 function trafficAt(

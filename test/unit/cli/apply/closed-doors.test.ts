@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StepReport } from '../../../../src/apply/execute.ts';
-import type { PlaybookReport } from '../../../../src/apply/run-playbook.ts';
+import type { PlaybookReport } from '../../../../src/apply/playbook-report.ts';
 import { closedDoorLines } from '../../../../src/cli/apply/act-on.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { nodeName } from '../../../../src/model/node.ts';

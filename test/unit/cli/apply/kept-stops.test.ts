@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlaybookWork } from '../../../../src/apply/run-playbook.ts';
+import type { PlaybookWork } from '../../../../src/apply/playbook-report.ts';
 import { codeForPlan, keptWork, toldToGoOff, withKeptStops } from '../../../../src/cli/apply/run-outcome.ts';
 import type { Plan, Waiting } from '../../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../../src/model/node.ts';

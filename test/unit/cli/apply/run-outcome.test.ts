@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StepReport } from '../../../../src/apply/execute.ts';
 import type { RunReport } from '../../../../src/apply/open-run.ts';
-import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/run-playbook.ts';
+import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/playbook-report.ts';
 import {
   codeForLook,
   codeForPending,

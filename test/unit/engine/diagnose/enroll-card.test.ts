@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { enrollCard, enrollCardText } from '../../../../src/cli/enroll/enroll-card.ts';
+import { enrollCard, enrollCardText } from '../../../../src/cli/enroll/enroll.ts';
 import { loadCluster } from '../../../../src/engine/load-cluster.ts';
 import { onOnePage, say } from '../../one-page.ts';
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AskRequest, serveAsks } from '../../../../src/sim/hosts/control/start-fleet.ts';
+import { type AskRequest, serveAsks } from '../../../../src/sim/hosts/control/asks.ts';
 import type { ToolAnswer } from '../../../../src/sim/hosts/fleet-model.ts';
 import { askClientText } from '../../../../src/sim/hosts/node-root.ts';
 

@@ -1,0 +1,88 @@
+import { lastKey } from './source-map.ts';
+
+/** A JSON Schema as plain data. */
+type SchemaNode = Readonly<Record<string, unknown>>;
+
+/** The part of a schema that judges one value. */
+export interface SchemaPart {
+  readonly node: SchemaNode;
+  /** Name of the definition it comes from (`host` for `#/$defs/host`), where there is one. */
+  readonly definition?: string;
+}
+
+const isNode = (value: unknown): value is SchemaNode => typeof value === 'object' && value !== null;
+const definitionPath = '#/$defs/';
+
+/** A schema with its reference followed; our schemas refer to `$defs` only, and never twice in a row. */
+export function resolved(schema: unknown, node: unknown): SchemaPart {
+  if (!isNode(node)) return { node: {} };
+  const reference = node['$ref'];
+  if (typeof reference !== 'string' || !reference.startsWith(definitionPath)) return { node };
+  const definition = reference.slice(definitionPath.length);
+  const definitions = isNode(schema) ? schema['$defs'] : undefined;
+  const target = isNode(definitions) ? definitions[definition] : undefined;
+  return { node: isNode(target) ? target : {}, definition };
+}
+
+/** The part of a schema that judges the value at a JSON pointer of a document. */
+export function schemaFor(schema: unknown, pointer: string): SchemaPart {
+  let part = resolved(schema, schema);
+  for (const step of pointer.split('/').slice(1)) part = partBelow(schema, part, lastKey(`/${step}`));
+  return part;
+}
+
+/** The part of a schema that judges one entry of a map or a list. */
+export function partBelow(schema: unknown, { node }: SchemaPart, key: string): SchemaPart {
+  const branches = Array.isArray(node['oneOf']) ? node['oneOf'].filter(isNode) : [];
+  const below = [node, ...branches].map((one) => entryOf(one, key));
+  return resolved(
+    schema,
+    below.find((one) => one !== undefined),
+  );
+}
+
+function entryOf(node: SchemaNode, key: string): unknown {
+  const properties = node['properties'];
+  const own = isNode(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  return own ?? node['items'] ?? node['additionalProperties'];
+}
+
+/** What the schema says about this part, or an empty text. */
+export function descriptionOf(node: SchemaNode): string {
+  const text = node['description'];
+  return typeof text === 'string' ? text : '';
+}
+
+/** The keys that a map of this schema may have. */
+export function keysOf(node: SchemaNode): readonly string[] {
+  const properties = node['properties'];
+  return isNode(properties) ? Object.keys(properties) : [];
+}
+
+/** An example value of one key of a map; undefined when the schema has none. */
+export function exampleOf(schema: unknown, node: SchemaNode, key: string): string | undefined {
+  const properties = node['properties'];
+  const property = isNode(properties) ? properties[key] : undefined;
+  if (!isNode(property)) return undefined;
+  const target = resolved(schema, property).node;
+  const example = property['const'] ?? firstOf(property['examples']) ?? firstOf(target['examples']);
+  return typeof example === 'string' || typeof example === 'number' ? String(example) : undefined;
+}
+
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined);
+
+/** The sections in which a key is known, as people write them: `nodes.<name>.hardware` for `memory`. */
+export function sectionsWithKey(schema: unknown, key: string): readonly string[] {
+  const found: string[] = [];
+  const visit = (unresolved: unknown, path: string): void => {
+    const { node } = resolved(schema, unresolved);
+    if (path !== '' && keysOf(node).includes(key)) found.push(path);
+    const properties = node['properties'];
+    for (const [name, child] of Object.entries(isNode(properties) ? properties : {})) {
+      visit(child, path === '' ? name : `${path}.${name}`);
+    }
+    if (isNode(node['additionalProperties'])) visit(node['additionalProperties'], `${path}.<name>`);
+  };
+  visit(schema, '');
+  return found;
+}

@@ -1,0 +1,48 @@
+import { ipv4Number } from '../../desired/addresses.ts';
+import type { ExoPlacement } from '../../model/endpoint-calls.ts';
+import type { ExoInstance } from './answers.ts';
+
+/** A connection of a ring beside the cables: `off` is at no address of the declared ones, though there is one. */
+interface RingWay {
+  readonly verdict: 'on' | 'off' | 'unknown';
+  /** `studio-1 to studio-2 at 192.0.2.12`. */
+  readonly text: string;
+  /** Of the other node, on every declared cable between the two. */
+  readonly cabled: readonly string[];
+}
+
+/** Where macOS itself gives an interface an address, nothing says which interface has it. */
+const isJudged = (ip: string): boolean => ipv4Number(ip) !== undefined && !ip.startsWith('169.254.');
+
+function waysOf(
+  { ring }: ExoInstance,
+  { nodes, cables = [] }: ExoPlacement,
+  ids: readonly string[],
+): readonly RingWay[] {
+  return ring.map(({ from, to, ip }) => {
+    const [source = from, sink = to] = [from, to].map((id) => nodes[ids.indexOf(id)]);
+    const cabled = cables.find((cable) => cable.from === source && cable.to === sink)?.addresses ?? [];
+    const elsewhere = cabled.length > 0 && isJudged(ip) ? 'off' : 'unknown';
+    return { verdict: cabled.includes(ip) ? 'on' : elsewhere, text: `${source} to ${sink} at ${ip}`, cabled };
+  });
+}
+
+/**
+ * Why a ring over TCP is not on the declared cables: exo takes the best way that it has found itself, which can be Wi-Fi or
+ * the office network. `undefined` where nothing is known to be wrong.
+ *
+ * @see exo: find_ip_prioritised and get_mlx_ring_hosts_by_node in master/placement_utils.py
+ */
+export function ringOffCables(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string | undefined {
+  const off = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'off');
+  if (off.length === 0) return undefined;
+  const ways = off.map(({ text, cabled }) => `${text} (the cable: ${cabled.join(', ')})`);
+  return `its ring connects ${ways.join(', ')}`;
+}
+
+/** The connections of a ring over TCP that nothing known here tells apart. */
+export function unknownWays(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string {
+  if (wish.cables === undefined) return '';
+  const found = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'unknown');
+  return found.length === 0 ? '' : `; unknown whether over a cable: ${found.map(({ text }) => text).join(', ')}`;
+}
