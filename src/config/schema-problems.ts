@@ -406,7 +406,7 @@ function outOfRange({ error, pointer, span, description, value }: Context): Prob
   const shown = typeof value === 'number' ? `, and this is ${value}` : '';
   const { i, j } = error.params;
   const twice =
-    error.keyword === 'uniqueItems' ? `Entries ${Number(j) + 1} and ${Number(i) + 1} are the same.` : undefined;
+    error.keyword === 'uniqueItems' ? `Entries ${Number(i) + 1} and ${Number(j) + 1} are the same.` : undefined;
   return {
     code: 'schema/out-of-range',
     span,
