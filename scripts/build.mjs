@@ -80,6 +80,15 @@ if (!stamps.includes(stamp)) {
     throw error;
   }
   chmodSync(join(made, 'cli', 'main.js'), 0o755);
+  // The first run shows that the bundle starts, and keeps the compiled code of what most verbs load.
+  const first = spawnSync(process.execPath, [join(made, 'cli', 'main.js'), 'validate', 'cluster.example.yaml'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (first.status !== 0) {
+    rmSync(made, { recursive: true, force: true });
+    throw new Error(`the bundle does not start: ${first.stdout}${first.stderr}`);
+  }
   writeFileSync(join(made, stampName), `${isQuick ? 'quick' : 'checked'} ${digest}\n`);
   swapIn();
 }

@@ -9,13 +9,13 @@ import { rolldown } from 'rolldown';
 /** Stays a package of its own: it loads native parts by their place, and only when a node is reached. */
 const external = [/^node:/, 'ssh2'];
 
-/** Files that a module finds from its own place are found from there still, wherever its text ends up. */
+/** What a file finds from its own place it still finds from the bundle. */
 const keepPlaces = (compiled, folder) => ({
   name: 'keep-places',
   transform(code, id) {
     if (!id.startsWith(compiled) || !code.includes('import.meta.url')) return null;
-    const place = `new URL(${JSON.stringify(`./${relative(folder, id)}`)}, import.meta.url).href`;
-    return code.replaceAll('import.meta.url', place);
+    const place = `require('node:path').join(__dirname, ${JSON.stringify(relative(folder, id))})`;
+    return code.replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place}).href`);
   },
 });
 
@@ -42,7 +42,10 @@ function licences(ids) {
     .join(`\n${'-'.repeat(72)}\n\n`);
 }
 
-/** Replaces `cli` in a compiled tree by the same commands in few files. */
+/**
+ * Replaces `cli` in a compiled tree by the same command in few files. They are CommonJS: only for that can Node 20 keep
+ * compiled code (src/cli/compiled-code.ts).
+ */
 export async function bundleCommandLine(compiled) {
   const cli = join(compiled, 'cli');
   const bundled = join(compiled, 'cli-bundled');
@@ -55,8 +58,14 @@ export async function bundleCommandLine(compiled) {
       throw new Error(log.message);
     },
   });
-  const { output } = await bundle.write({ dir: bundled, format: 'esm', chunkFileNames: '[name]-[hash].js' });
+  const { output } = await bundle.write({
+    dir: bundled,
+    format: 'cjs',
+    chunkFileNames: '[name]-[hash].js',
+    comments: false,
+  });
   await bundle.close();
+  writeFileSync(join(bundled, 'package.json'), '{ "type": "commonjs" }\n');
   const ids = output.flatMap((chunk) => chunk.moduleIds ?? []);
   writeFileSync(join(bundled, 'third-party-licences.txt'), licences(ids));
   rmSync(cli, { recursive: true });

@@ -1,13 +1,18 @@
 #!/usr/bin/env node
+import { dirname } from 'node:path';
 import { argv, env, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { keepCompiledCode } from './compiled-code.ts';
 import { readVersion } from './version.ts';
 
-// Asked for by scripts in loops: answered before anything else is loaded.
-if (argv.length === 3 && argv[2] === '--version') {
-  process.stdout.write(`meshwright ${readVersion()}\n`);
-} else {
+// Scripts ask for it in loops, so it is answered before anything else is loaded.
+if (argv.length === 3 && argv[2] === '--version') process.stdout.write(`meshwright ${readVersion()}\n`);
+else void run();
+
+async function run(): Promise<void> {
   // By itself Node would open its debugger, to every account of this computer.
   process.on('SIGUSR1', () => undefined);
+  keepCompiledCode(dirname(fileURLToPath(import.meta.url)));
   const { runCommandLine } = await import('./run.ts');
   const { outputWritten } = await import('./terminal/console.ts');
   const code = await runCommandLine(argv.slice(2), env, workingFolder());

@@ -117,7 +117,7 @@ export function barsOf({ observation, apply, memory, startUp, lost, gateway }: M
     ...gatewayBars(gateway),
     ...peak.map((value) => bar(`memory at ${memory?.nodes} nodes`, value, memoryLimitMegabytes, 'MB')),
     bar('--version, by node -e 0', medianOf(startUp, (round) => round.versionMs) / bare, 3, 'x'),
-    bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 6, 'x'),
+    bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 4, 'x'),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCluster } from '../../config/load-cluster-with.ts';
@@ -40,14 +40,14 @@ const longestList = 8_388_608;
  * @see tar(1): with a slash before it a colon in `-f` names no other computer
  */
 async function listArchive(path: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
-  if (path.endsWith('.dmg')) return undefined;
+  if (path.endsWith('.dmg') || !existsSync(path)) return undefined;
   const text = await new Promise<string | undefined>((resolve) => {
     const child = spawn('tar', ['-tf', `./${basename(path)}`], {
       cwd: dirname(path),
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
       stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: listMs,
-      signal,
+      // A limit of the child's own would go on, and hold the process, where tar could not be started.
+      signal: AbortSignal.any([signal, AbortSignal.timeout(listMs)]),
     });
     const parts: Buffer[] = [];
     let size = 0;

@@ -3,11 +3,12 @@
  * `{ code, stdout }`. It loads what `dist/cli/main.js` loads, in the environment that it was started in.
  */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 const [, , main] = process.argv;
-const chunk = /import\("(\.\/run-[^"]+)"\)/.exec(readFileSync(main, 'utf8'))?.[1];
+const chunk = /require\("(\.\/run-[^"]+)"\)/.exec(readFileSync(main, 'utf8'))?.[1];
 if (chunk === undefined) throw new Error(`${main} no longer loads its runner: say here what it loads`);
-const { runCommandLine } = await import(new URL(chunk, `file://${main}`));
+const { runCommandLine } = createRequire(main)(chunk);
 
 // Every run listens to them.
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
