@@ -62,6 +62,8 @@ export async function bundleCommandLine(compiled) {
     dir: bundled,
     format: 'cjs',
     chunkFileNames: '[name]-[hash].js',
+    // Code that is kept has no way to import.
+    dynamicImportInCjs: false,
     comments: false,
   });
   await bundle.close();

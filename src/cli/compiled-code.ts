@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
+import { given } from '../model/given.ts';
 
 /** How Node compiles the text of a CommonJS file. */
 interface Compiles {
@@ -23,11 +24,7 @@ export function keepCompiledCode(bundle: string): void {
     if (dirname(file) !== bundle) return compile.call(this, text, file, ...rest);
     const place = join(kept, basename(file));
     const cachedData = readKept(place);
-    const script = new Script(Module.wrap(text), {
-      filename: file,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-      ...(cachedData === undefined ? {} : { cachedData }),
-    });
+    const script = new Script(Module.wrap(text), { filename: file, ...given({ cachedData }) });
     if (script.cachedDataRejected !== false) unkept.set(place, script);
     return script.runInThisContext().call(this.exports, this.exports, createRequire(file), this, file, bundle);
   };
