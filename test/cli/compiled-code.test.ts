@@ -65,3 +65,10 @@ it.runIf(process.getuid?.() === 0)("leaves nothing of root in another account's 
   expect(run().status).toBe(0);
   expect(readdirSync(cli)).not.toContain('compiled');
 });
+
+it('finds no import() in the bundle, which Node refuses in kept code', () => {
+  const { cli } = installed();
+  const texts = readdirSync(cli).map((name) => (name.endsWith('.js') ? readFileSync(join(cli, name), 'utf8') : ''));
+  expect(texts.some((text) => text.includes('require("ssh2")'))).toBe(true);
+  expect(texts.flatMap((text) => text.match(/(?<![\w.$])import\(/g) ?? [])).toEqual([]);
+});
