@@ -1,7 +1,7 @@
 import { fileCodes } from '../diagnostics/codes/codes-file.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 
-/** Every exit code there is, by what it means (docs: the table in README). When several hold, {@link firstOf} decides. */
+/** All exit codes; README has a table of them. If several apply, {@link firstOf} decides. */
 export const exitCode = {
   done: 0,
   failed: 1,
@@ -22,21 +22,21 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
 const precedence: readonly ExitCode[] = [130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0];
 
-/** The code that wins when several hold; 0 for none. */
+/** The exit code with the highest precedence; 0 for none. */
 export function firstOf(codes: readonly ExitCode[]): ExitCode {
   return precedence.find((code) => codes.includes(code)) ?? exitCode.done;
 }
 
-/** How one targeted node came out of a run that only looks or acts once. */
+/** The result of one target node. */
 export type NodeVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
 
-/** A node that was not observed is unjudged; one that only waits for its FileVault password needs hands. */
+/** An unobserved node is `unjudged`; a node that only waits for its FileVault password needs a manual step (`hands`). */
 export function verdictOf(failures: readonly Diagnostic[]): NodeVerdict {
   if (failures.length === 0) return 'fine';
   return failures.every((one) => one.code === 'ssh/locked-at-filevault') ? 'hands' : 'unjudged';
 }
 
-/** The code for a run over nodes: 0 when all are fine, 3 when only hands are missing, 1 when none is fine, else 4. */
+/** The exit code for several nodes: 0 if all are fine, 3 if only manual steps are missing, 1 if none is fine, else 4. */
 export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
   const bad = verdicts.filter((verdict) => verdict !== 'fine');
   if (bad.length === 0) return exitCode.done;
@@ -52,7 +52,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'sim/unknown-fault',
   'sim/bad-fault-target',
 ]);
-/** A file that cannot be read, judged or agreed to; those of `codes-file.ts` are about what stands in one. */
+/** Problems of a file itself; those of `codes-file.ts` are about its contents. */
 const unusableFiles: ReadonlySet<string> = new Set([
   'cli/cannot-read',
   'cli/file-open-to-others',
@@ -64,7 +64,7 @@ const unusableFiles: ReadonlySet<string> = new Set([
   'playbook/unknown-field',
   'playbook/not-published',
 ]);
-/** What ends a run before anything was changed, because somebody has to agree first. */
+/** Problems that end a run before it changed anything, because a person has to decide first. */
 const unagreed: ReadonlySet<string> = new Set([
   'cli/needs-yes',
   'launch/held',
@@ -76,7 +76,7 @@ const unagreed: ReadonlySet<string> = new Set([
   'plan/not-allowed',
 ]);
 
-/** The exit code that a diagnostic stands for when it ends the run. */
+/** The exit code of a run that ends with this diagnostic. */
 export function codeFor({ code }: Pick<Diagnostic, 'code'>): ExitCode {
   const [area = ''] = code.split('/');
   if (usageCodes.has(code) || area === 'select') return exitCode.usage;

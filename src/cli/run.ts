@@ -25,8 +25,8 @@ import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
 /**
- * Runs one command line to its end and returns its exit code; writes to this process's streams.
- * @param folder where it was typed; undefined when that is gone, which leaves help and version
+ * Runs one command line and resolves to its exit code; writes to this process's streams.
+ * @param folder the current folder; undefined when it no longer exists: then only help and version work
  */
 export async function runCommandLine(
   argv: readonly string[],
@@ -49,10 +49,13 @@ export async function runCommandLine(
     const line = parseCommandLine(verbs, console, head);
     if (line.kind !== 'verb') return withoutVerb(console, line, wantsJson);
     if (folder === undefined)
-      throw usageError('The folder in which this was typed is gone.', 'Type it in another one: cd');
-    // Pages would speak of a rehearsal while the verb reaches real Macs.
+      throw usageError('The current folder no longer exists.', 'Change to another folder with cd.');
+    // Otherwise the output would say "simulated" while the command contacts real Macs.
     if (console.isSimulated && line.invocation.global.sim !== true)
-      throw usageError('--sim stands where the value of another option belongs.', 'Give that option its value first.');
+      throw usageError(
+        '--sim was read as the value of another option.',
+        'Enter the value of that option before --sim.',
+      );
     log = await openLog(line.invocation, console, folder);
     const surroundings = { console, env, folder, tail, signal: signals.signal, ...(log && { log }) };
     const code = await runVerb(line.invocation, surroundings);
@@ -70,20 +73,20 @@ function showVersion(console: Console, wantsJson: boolean): ExitCode {
   return exitCode.done;
 }
 
-/** Help that was asked for is an answer; a missing verb is an error, and the help stands where errors stand. */
+/** Requested help is a result; without a command the help is an error message and goes to stderr. */
 function withoutVerb(console: Console, line: Exclude<CommandLine, { kind: 'verb' }>, wantsJson: boolean): ExitCode {
   if (line.kind === 'helped') return exitCode.done;
-  if (wantsJson) throw usageError('A verb is missing.', 'See: meshwright --help');
+  if (wantsJson) throw usageError('No command was entered.', 'See: meshwright --help');
   console.err(line.help);
   return exitCode.usage;
 }
 
-/** The log that the command line asks for. @throws FleetError `cli/usage`, `cli/cannot-write` */
+/** Opens the log of `--log`. @throws FleetError `cli/usage`, `cli/cannot-write` */
 async function openLog({ verb, global }: Invocation, console: Console, folder: string): Promise<RunLog | undefined> {
   const { log, logLevel } = global;
   if (log === undefined) {
     if (logLevel === undefined) return undefined;
-    throw usageError('--log-level means nothing without --log.', 'Name the file as well: --log FILE');
+    throw usageError('--log-level needs --log.', 'Name the log file as well: --log FILE');
   }
   const { openRunLog } = await import('./files/run-log.ts');
   return openRunLog({
@@ -92,7 +95,7 @@ async function openLog({ verb, global }: Invocation, console: Console, folder: s
     verb: verb.name,
     version: readVersion(),
     onLost: ({ message }) => {
-      const detail = `A line could not be written to ${log}: ${message}.`;
+      const detail = `Could not write a line to ${log}: ${message}.`;
       showDiagnostics(console, [diagnose('cli/log-incomplete', { detail, subject: namedSubject(log) })]);
     },
   });
@@ -103,7 +106,7 @@ async function runVerb(
   surroundings: Omit<Run, 'options' | 'own' | 'words'>,
 ): Promise<number> {
   if (surroundings.tail !== undefined && verb.tail === undefined) {
-    throw usageError(`Nothing stands behind -- at ${verb.name}.`, `See: meshwright ${verb.name} --help`);
+    throw usageError(`${verb.name} takes no arguments after --.`, `See: meshwright ${verb.name} --help`);
   }
   const body = await verb.load();
   return body({ ...surroundings, options: global, own, words });
@@ -123,17 +126,17 @@ function bug(error: unknown): Diagnostic {
   return diagnose('internal/bug', { detail });
 }
 
-/** What the words of a command line come to. */
+/** The result of parsing a command line. */
 type CommandLine =
   | { readonly kind: 'verb'; readonly invocation: Invocation }
-  /** Help was asked for and has been printed. */
+  /** Help was requested and printed. */
   | { readonly kind: 'helped' }
-  /** No verb was named; `help` is what could have been meant. */
+  /** No command was entered; `help` lists the possible ones. */
   | { readonly kind: 'no-verb'; readonly help: string };
 
 /**
- * Parses the words of the command line up to `--`.
- * @throws FleetError `cli/usage` with the reason, and what could be meant.
+ * Parses the command line up to `--`.
+ * @throws FleetError `cli/usage` with the reason and a suggestion
  */
 export function parseCommandLine(
   verbs: readonly Verb[],
@@ -147,7 +150,7 @@ export function parseCommandLine(
     { ...output, err: (text) => void help.push(text) },
     (one) => void found.push(one),
   );
-  // `help facts` is what a newcomer types; nothing else is called help.
+  // Newcomers type `help facts`.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
   try {
     program.parse([...words], { from: 'user' });
@@ -162,12 +165,12 @@ export function parseCommandLine(
   const typed = Object.keys(invocation.global).filter((name) => program.getOptionValueSource(name) === 'cli');
   const [unusable] = unusableOptions(invocation.verb, typed);
   if (unusable !== undefined) {
-    throw usageError(`${unusable} means nothing to ${invocation.verb.name}.`, 'Leave it out.');
+    throw usageError(`${invocation.verb.name} has no option ${unusable}.`, `Leave out ${unusable}.`);
   }
   return { kind: 'verb', invocation };
 }
 
-/** Commander's reason in our words, and what to do. */
+/** Commander's error in our own words, and a hint. */
 function explained(error: CommanderError, verbs: readonly Verb[], target: string): readonly [string, Prose] {
   const see = `See: meshwright ${target}--help`;
   const text = error.message
@@ -185,12 +188,12 @@ function explained(error: CommanderError, verbs: readonly Verb[], target: string
     return [`Unknown command "${target}${quoted}".`, meaning(meantCommand(quoted, shown))];
   }
   if (error.code === 'commander.unknownOption') {
-    return [`There is no option ${quoted} here.`, meaning(meantOption(quoted, target.trimEnd()) ?? near)];
+    return [`Unknown option ${quoted}.`, meaning(meantOption(quoted, target.trimEnd()) ?? near)];
   }
   return [sentence(text.replaceAll("'", '"')), meaning(near)];
 }
 
-/** The verb, or the family of verbs, that the words name, with a blank behind it; empty for none. */
+/** The command, or the group of subcommands, that the arguments name, with a space after it; empty for none. */
 function helpTarget(verbs: readonly Verb[], argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith('-'));
   const two = words.slice(0, 2).join(' ');
@@ -201,7 +204,7 @@ function helpTarget(verbs: readonly Verb[], argv: readonly string[]): string {
   return isFamily ? `${words[0]} ` : '';
 }
 
-/** What other tools call it, by what it is called here: an edit distance would lead from `top` to `stop`. */
+/** Names in other tools, by our name for the command. By edit distance alone, `top` would become `stop`. */
 const foreignCommands: Readonly<Record<string, readonly string[]>> = {
   apply: ['up', 'deploy', 'install', 'converge', 'provision', 'sync'],
   stop: ['down', 'kill'],
@@ -223,7 +226,7 @@ const foreignCommands: Readonly<Record<string, readonly string[]>> = {
   '--help': ['man'],
 };
 
-/** The same of options; long ones with one typo are found by their letters. */
+/** Names of options in other tools. Long options with a typo are found by edit distance. */
 const foreignOptions: Readonly<Record<string, readonly string[]>> = {
   '--yes': ['-y', '--auto-approve', '-auto-approve', '--assume-yes'],
   '--json': ['-o', '-j', '--output', '--format'],
@@ -231,13 +234,13 @@ const foreignOptions: Readonly<Record<string, readonly string[]>> = {
   '--help': ['-?'],
 };
 
-/** Commands that end something: a slip of the finger must not lead there from a word that begins otherwise. */
+/** Destructive commands: they are not suggested for a typo with a different first letter. */
 const ending: readonly string[] = ['stop', 'restart', 'reboot', 'shutdown', 'drain', 'uninstall', 'forget', 'replace'];
 
 const ownWord = (words: Readonly<Record<string, readonly string[]>>, typed: string): string | undefined =>
   Object.entries(words).find(([, others]) => others.includes(typed))?.[0];
 
-/** The command that was most likely meant by a word that is none, among these names. */
+/** The command, among these names, that an unknown word most likely means. */
 export function meantCommand(typed: string, names: readonly string[]): string | undefined {
   const own = ownWord(foreignCommands, typed.toLowerCase());
   if (own !== undefined && (own.startsWith('--') || names.includes(own))) return own;
@@ -246,7 +249,7 @@ export function meantCommand(typed: string, names: readonly string[]): string | 
   return isRisky ? undefined : near;
 }
 
-/** What is typed here for an option of other tools; `--watch` has no counterpart but the shell's own. */
+/** Our counterpart of an option of other tools; for `--watch` this is the shell's `watch`. */
 function meantOption(typed: string, verb: string): Prose | undefined {
   if (typed === '-o' && verb === 'plan') return '--out';
   if (typed === '-n' && verb === 'logs') return '--lines';
@@ -258,7 +261,7 @@ function meantOption(typed: string, verb: string): Prose | undefined {
   return ownWord(foreignOptions, typed);
 }
 
-/** What the command line said: a verb with its words and options. */
+/** A parsed command with its arguments and options. */
 interface Invocation {
   readonly verb: Verb;
   readonly words: readonly string[];
@@ -273,61 +276,64 @@ interface ProgramOutput {
   readonly columns: number;
 }
 
-/** A global option, and what a verb must do for it to mean something; without `use` every verb heeds it. */
+/** A global option, and what a command must do to accept it; without `use`, every command accepts it. */
 type GlobalOption = readonly [use: GlobalUse | undefined, option: Option];
 
 function readDuration(text: string): number {
   const durationMs = parseDuration(text);
-  if (durationMs === undefined) throw new InvalidArgumentError('Say up to a day in ms, s, m or h, such as 30s.');
+  if (durationMs === undefined) throw new InvalidArgumentError('Enter up to a day in ms, s, m or h, such as 30s.');
   return durationMs;
 }
 
-/** As many nodes as a cluster file can have. */
+/** The maximum number of nodes in a cluster file. */
 const maxNodes = 256;
 
 function readCount(text: string): number {
-  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new InvalidArgumentError('Say a whole number from 1 to 9999.');
+  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new InvalidArgumentError('Enter a whole number from 1 to 9999.');
   return Number(text);
 }
 
 function readLevel(text: string): LogLevel {
   const level = logLevels.find((one) => one === text);
-  if (level === undefined) throw new InvalidArgumentError(`Say ${logLevels.join(', ')}.`);
+  if (level === undefined) throw new InvalidArgumentError(`Levels: ${logLevels.join(', ')}.`);
   return level;
 }
 
 function readList(text: string): readonly string[] {
   const words = text.split(',').map((word) => word.trim());
-  if (words.includes('')) throw new InvalidArgumentError('Say names with commas between them.');
+  if (words.includes('')) throw new InvalidArgumentError('Separate names by single commas.');
   return words;
 }
 
 const collect = (text: string, earlier: readonly string[] | undefined): readonly string[] => [...(earlier ?? []), text];
 
 const globalOptions = (): readonly GlobalOption[] => [
-  ['file', new Option('-f, --file <path>', 'the cluster file (else MESHWRIGHT_FILE, else cluster.yaml here or above)')],
-  ['nodes', new Option('--nodes <names>', 'only these nodes, with commas').argParser(readList)],
-  ['nodes', new Option('-l, --label <key=value>', 'only nodes with this label; repeat for more').argParser(collect)],
-  ['json', new Option('--json', 'one JSON document instead of text')],
-  ['reach', new Option('--sim', 'the simulated nodes instead of the real ones')],
-  ['consent', new Option('--yes', 'do not ask')],
-  // All of them: a node that hangs must not hold a place that a living one waits for.
-  ['parallel', new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(maxNodes, 'all')],
+  [
+    'file',
+    new Option('-f, --file <path>', 'cluster file (default: $MESHWRIGHT_FILE, else cluster.yaml here or above)'),
+  ],
+  ['nodes', new Option('--nodes <names>', 'only these nodes (comma-separated)').argParser(readList)],
+  ['nodes', new Option('-l, --label <key=value>', 'only nodes with this label; repeatable').argParser(collect)],
+  ['json', new Option('--json', 'print one JSON document instead of text')],
+  ['reach', new Option('--sim', 'use the simulated nodes instead of the real ones')],
+  ['consent', new Option('--yes', 'do not ask for confirmation')],
+  // All nodes by default, so that a node that hangs never delays another.
+  ['parallel', new Option('--parallel <count>', 'nodes in parallel').argParser(readCount).default(maxNodes, 'all')],
   [
     'reach',
-    new Option('--deadline <time>', 'how long one answer may take').argParser(readDuration).default(30_000, '30s'),
+    new Option('--deadline <time>', 'time limit for each answer').argParser(readDuration).default(30_000, '30s'),
   ],
-  [undefined, new Option('--no-color', 'no colour (also NO_COLOR)')],
-  ['reach', new Option('--record <file>', 'append every command that is sent to a node')],
-  ['reach', new Option('--log <file>', 'append what is done and seen, as lines of JSON')],
+  [undefined, new Option('--no-color', 'no color (also NO_COLOR)')],
+  ['reach', new Option('--record <file>', 'append every command sent to a node to this file')],
+  ['reach', new Option('--log <file>', 'append all actions and observations as JSON lines')],
   ['reach', new Option('--log-level <level>', 'debug, info, warn or error (default: info)').argParser(readLevel)],
-  ['reach', new Option('-v, --verbose', 'say what is sent to which node')],
+  ['reach', new Option('-v, --verbose', 'report each command sent to a node')],
 ];
 
-/** What scripts add to every line: true of a verb that reaches nothing, so never refused. */
+/** Options that scripts add to every command line. They never do harm, so no command refuses them. */
 const harmless: ReadonlySet<string> = new Set(['sim', 'yes', 'verbose']);
 
-/** The global options that were typed and mean nothing to the verb, as they are typed. */
+/** The entered global options that the command does not accept, as they are typed. */
 function unusableOptions(verb: Verb, typed: readonly string[]): readonly string[] {
   return globalOptions()
     .filter(([use]) => use !== undefined && !verb.uses.includes(use))
@@ -335,7 +341,7 @@ function unusableOptions(verb: Verb, typed: readonly string[]): readonly string[
     .map(([, option]) => option.long ?? option.flags);
 }
 
-/** The whole command line as commander knows it; `onVerb` receives what was typed. */
+/** Builds the commander program; `onVerb` receives the parsed command. */
 function buildProgram(
   verbs: readonly Verb[],
   output: ProgramOutput,
@@ -347,9 +353,9 @@ function buildProgram(
     .description(
       'Turns a handful of Mac Studios, Thunderbolt 5 cables and a text file into one machine for large models.',
     )
-    .usage('[options] VERB')
+    .usage('[options] COMMAND')
     .version('', '--version', 'print the version')
-    .helpOption('-h, --help', 'this text; VERB --help for one verb')
+    .helpOption('-h, --help', 'print this help; for one command: COMMAND --help')
     .helpCommand(false)
     .configureHelp(helpLook(output.columns, verbOf))
     .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
@@ -360,7 +366,7 @@ function buildProgram(
   return program;
 }
 
-/** Help that fits the page and names, at a verb, only the global options that the verb heeds. */
+/** Fits the help to the page; the help of a command lists only the global options that the command accepts. */
 function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
   const uses = new Map(globalOptions().map(([use, option]) => [option.attributeName(), use]));
   const plain = new Help();
@@ -393,7 +399,7 @@ function addVerb(
   verbOf.set(command, verb);
   command.summary(verb.summary).description(sentence(verb.summary));
   if (second === undefined) command.helpGroup(verb.group);
-  command.copyInheritedSettings(program).helpOption('-h, --help', 'this text');
+  command.copyInheritedSettings(program).helpOption('-h, --help', 'print this help');
   if (verb.words !== undefined) command.arguments(verb.words);
   command.usage(['[options]', verb.words, verb.tail].filter((part) => part !== undefined).join(' '));
   for (const option of verb.options) command.option(option.flags, option.text);
@@ -403,30 +409,30 @@ function addVerb(
   });
 }
 
-/** What the help says of a family of verbs. */
+/** The help texts of commands with subcommands. */
 const families: Readonly<Record<string, { readonly summary: string; readonly description: string }>> = {
   sim: {
-    summary: 'the simulated fleet: up, down, status, fault',
-    description: 'A simulated fleet made from the cluster file, with real SSH and no Mac.',
+    summary: 'run a simulated fleet: up, down, status, fault',
+    description: 'Controls a simulated fleet made from the cluster file, with real SSH and without Macs.',
   },
   lease: {
-    summary: 'who holds which node: status, release',
-    description: 'Every run holds a lease on each node that it changes, so that no two change it at once.',
+    summary: 'show and release leases: status, release',
+    description: 'Each run takes a lease on every node that it changes, so that no two runs change a node together.',
   },
 };
 
-/** The command that carries a family of verbs, such as `sim`; made at its first verb. */
+/** The parent of subcommands, such as `sim`; created with its first subcommand. */
 function familyOf(program: Command, name: string, group: string): Command {
   const known = program.commands.find((command) => command.name() === name);
   if (known) return known;
   const family = program.command(name).copyInheritedSettings(program).helpGroup(group);
   const { summary, description } = families[name] ?? { summary: '', description: '' };
-  family.summary(summary).usage('VERB').helpCommand(false);
-  family.helpOption('-h, --help', 'this text; VERB --help for one verb').commandsGroup('Verbs:');
+  family.summary(summary).usage('COMMAND').helpCommand(false);
+  family.helpOption('-h, --help', 'print this help; for one command: COMMAND --help').commandsGroup('Commands:');
   return family.description(description);
 }
 
-/** A text as a sentence: capital letter, full stop. */
+/** Makes a text a sentence: with a capital letter and a period. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`;
 }

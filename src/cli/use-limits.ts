@@ -5,21 +5,21 @@ import { type RunTiming, realTiming, scaledTiming } from '../apply/run-timing.ts
 import { cannotWrite } from './files/write-file.ts';
 import type { Run } from './verb.ts';
 
-/** How fast the clocks of simulated Macs run unless `MESHWRIGHT_SIM_SCALE` says otherwise: twenty times. */
+/** The default of `MESHWRIGHT_SIM_SCALE`: the clocks of simulated Macs run twenty times as fast. */
 const usualScale = 0.05;
 
-/** The times of a run: those for real Macs, or with `--sim` those for the clocks of the simulated ones. */
+/** The time limits of a run; with `--sim` they are scaled to the clocks of the simulated Macs. */
 export function timingFor({ options, env }: Pick<Run, 'options' | 'env'>): RunTiming {
   if (!options.sim) return realTiming;
   const scale = Number(env['MESHWRIGHT_SIM_SCALE']);
   return scaledTiming(scale > 0 && scale <= 1 ? scale : usualScale);
 }
 
-/** The bounds that the command line sets for every use of a connection, with the record of what is sent and the log. */
+/** The limits that the command line sets for every connection, and the hooks of `--record`, `--log` and `--verbose`. */
 export function useLimits(run: Run): UseLimits {
   const { record, verbose, deadline } = run.options;
   const path = record === undefined ? undefined : resolve(run.folder, record);
-  // A record that cannot be kept ends the run before anything is sent.
+  // Fails before anything is sent if the file cannot be written.
   if (path !== undefined) append(path, '');
   return {
     deadlineMs: deadline,
@@ -28,20 +28,20 @@ export function useLimits(run: Run): UseLimits {
       run.log?.write(event);
       if (event.kind !== 'sent') return;
       const { node, command, script } = event;
-      // Written before the command leaves: what is not in the record was not sent.
+      // Written before the command is sent, so that nothing is sent without a record.
       if (path !== undefined) append(path, `${JSON.stringify({ node, command, script })}\n`);
       const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');
-      if (verbose) run.console.err(`${node}: one command of ${bytes} bytes is sent\n`);
+      if (verbose) run.console.err(`${node}: sending a command of ${bytes} bytes\n`);
     },
   };
 }
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
-/** Links of the system to the streams of this process. In a folder of several users any other one may lead anywhere. */
+/** Links to the streams of this process. No other link is followed, because another user may have made it. */
 const streams = /^\/dev\/(?:stdout|stderr|fd\/\d+)$/;
 
-/** Appends to a file for its owner alone. */
+/** Appends to a file that only its owner may read. */
 function append(path: string, text: string): void {
   const follow = streams.test(path) ? 0 : O_NOFOLLOW;
   try {

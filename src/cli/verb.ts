@@ -7,42 +7,42 @@ import type { LogLevel } from './files/event-lines.ts';
 import type { RunLog } from './files/run-log.ts';
 import type { Console } from './terminal/console.ts';
 
-/** Options of verbs that need the password of an account: before what the file says. */
+/** Options of commands that need an account's password; they take precedence over the sources in the file. */
 export const passwordOptions: readonly VerbOption[] = [
-  { flags: '--password-env <name>', text: 'the environment variable that holds the password' },
-  { flags: '--password-file <path>', text: 'the file that holds it, which only you may read' },
+  { flags: '--password-env <name>', text: 'environment variable that holds the password' },
+  { flags: '--password-file <path>', text: 'file that holds the password, readable only by you' },
 ];
 
-/** What a verb uses that asks many nodes at once. */
+/** Global options of commands that query many nodes in parallel. */
 export const atOnce: readonly GlobalUse[] = ['file', 'nodes', 'reach', 'json', 'parallel'];
 
-/** What a verb uses that changes nodes. */
+/** Global options of commands that change nodes. */
 export const withConsent: readonly GlobalUse[] = [...atOnce, 'consent'];
 
-/** The same for a verb whose words are placements: nodes are not chosen. */
+/** Global options of commands whose arguments are placements, so that no nodes are chosen. */
 export const overPlacements: readonly GlobalUse[] = ['file', 'reach', 'json', 'parallel', 'consent'];
 
-/** Takes every node of the file where else words name them. */
+/** Selects every node of the file instead of naming them. */
 export const everyNode: VerbOption = { flags: '--all', text: 'every node of the file' };
 
-/** Lets a run wait for the leases of another. */
+/** Makes a run wait for nodes that are leased to another run. */
 export const leaseWait: VerbOption = {
   flags: '--lease-wait <time>',
-  text: 'how long to wait for another run that holds a node',
+  text: 'how long to wait for a node that is leased to another run',
 };
 
-/** The verb's own option with a text; undefined when it was not given. */
+/** The text of a command-specific option; undefined when it was not given. */
 export function textOption({ own }: Run, name: string): string | undefined {
   const value = own[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The verb's own option with a whole number from 1 to 9999. @throws FleetError `cli/usage` */
+/** The number of a command-specific option, from 1 to 9999. @throws FleetError `cli/usage` */
 export function readCountOption(run: Run, name: string): number | undefined {
   const text = textOption(run, name);
   if (text === undefined) return undefined;
   if (!/^[1-9][0-9]{0,3}$/.test(text)) {
-    throw usageError(`"${text}" is no count for --${name}.`, 'Say a whole number from 1 to 9999.');
+    throw usageError(`"${text}" is not a valid count for --${name}.`, 'Enter a whole number from 1 to 9999.');
   }
   return Number(text);
 }
@@ -50,7 +50,7 @@ export function readCountOption(run: Run, name: string): number | undefined {
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const longestMs = 24 * 3_600_000;
 
-/** `500ms`, `30s`, `2m`, `1h` as milliseconds; undefined for anything else, for nothing, and for more than a day. */
+/** `500ms`, `30s`, `2m`, `1h` in milliseconds; undefined for other texts, for zero and for more than a day. */
 export function parseDuration(text: string): number | undefined {
   const match = /^([1-9][0-9]{0,7})(ms|s|m|h)$/.exec(text);
   if (!match) return undefined;
@@ -58,17 +58,17 @@ export function parseDuration(text: string): number | undefined {
   return durationMs <= longestMs ? durationMs : undefined;
 }
 
-/** What a verb is given. */
+/** The input of a command. */
 export interface Run {
   readonly console: Console;
   readonly env: NodeJS.ProcessEnv;
   /** Current folder; relative paths start here. */
   readonly folder: string;
   readonly options: GlobalOptions;
-  /** The verb's own options, by the name that follows the two dashes. */
+  /** Command-specific options, by commander's camel-case names. */
   readonly own: Readonly<Record<string, unknown>>;
   readonly words: readonly string[];
-  /** What stood behind `--`; undefined when there was none. */
+  /** The arguments after `--`; undefined without `--`. */
   readonly tail: readonly string[] | undefined;
   /** Aborted by the first Ctrl-C, TERM or HUP. */
   readonly signal: AbortSignal;
@@ -77,50 +77,50 @@ export interface Run {
 }
 
 /**
- * Does the verb's work and says how it came out: as one of our exit codes, or as the program did that it ran. Rejects
- * with FleetError for an expected failure.
+ * Executes a command and resolves to its exit code: one of ours, or that of the program it ran. Rejects with FleetError
+ * for an expected failure.
  */
 export type VerbBody = (run: Run) => Promise<number>;
 
 /**
- * What a verb does that gives a global option its meaning: it reads the cluster `file`, it chooses `nodes` of it, it
- * reaches out to nodes (`reach`), to many of them at once (`parallel`), it asks for `consent`, it has a `json` form.
+ * Why a command accepts a global option: it reads the cluster `file`, lets users choose `nodes`, contacts nodes
+ * (`reach`), many of them in `parallel`, asks for `consent`, or can print `json`.
  */
 export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json' | 'parallel';
 
-/** One option of a verb, as it stands in the help. */
+/** One option of a command, as the help prints it. */
 interface VerbOption {
   readonly flags: string;
   readonly text: string;
 }
 
-/** One line of the registry: all that `--help` needs; the module itself is loaded only when the verb is used. */
+/** A command's entry in the registry: everything that `--help` needs. Its module is loaded only when the command runs. */
 export interface ListedVerb {
-  /** One word, or two for a verb of a family (`sim up`). */
+  /** One word, or two for a subcommand (`sim up`). */
   readonly name: string;
   /** A phrase without capital and full stop. */
   readonly summary: string;
-  /** Words that the verb takes, in the notation of the help: `[node...]`. */
+  /** The arguments in the notation of the help: `[node...]`. */
   readonly words?: string;
-  /** What stands behind `--`, for the one verb that takes it. */
+  /** What follows `--`, for commands that run a program. */
   readonly tail?: string;
   readonly uses?: readonly GlobalUse[];
   readonly options?: readonly VerbOption[];
-  /** Examples and rules, shown below the options of `VERB --help`. */
+  /** Description, exit codes and examples, shown below the options of `COMMAND --help`. */
   readonly more?: string;
-  /** Not shown in the help: for meshwright's own use. */
+  /** Omitted from the help: only meshwright itself runs it. */
   readonly isHidden?: boolean;
   readonly load: () => Promise<VerbBody>;
 }
 
-/** The same under the heading of the help where it stands, whole. */
+/** A listed command with its defaults and its heading in the help. */
 export interface Verb extends ListedVerb {
   readonly group: string;
   readonly uses: readonly GlobalUse[];
   readonly options: readonly VerbOption[];
 }
 
-/** What may stand on every command line. */
+/** The global options of every command line. */
 interface GlobalOptions {
   /** `-f`: the cluster file. */
   readonly file?: string;
@@ -131,29 +131,29 @@ interface GlobalOptions {
   readonly json?: boolean;
   readonly sim?: boolean;
   readonly yes?: boolean;
-  /** How many nodes at once. */
+  /** How many nodes are contacted in parallel. */
   readonly parallel: number;
-  /** `--deadline`, in milliseconds, for the whole run on one node. */
+  /** `--deadline` in milliseconds: how long one answer of a node may take. */
   readonly deadline: number;
   /** False with `--no-color`. */
   readonly color: boolean;
   readonly verbose?: boolean;
-  /** `--record`: file to which every command that is sent to a node is appended. */
+  /** `--record`: file to which every command sent to a node is appended. */
   readonly record?: string;
-  /** `--log`: file to which the log of this verb is appended, and `--log-level`, the least level that it has. */
+  /** `--log`: file to which the log of this command is appended; `--log-level`: its lowest level. */
   readonly log?: string;
   readonly logLevel?: LogLevel;
 }
 
-/** A problem with the command line itself: the run ends with 64 and nothing was done. */
+/** A problem with the command line itself: the command exits with 64 and did nothing. */
 export function usageError(detail: Prose, hint: Prose): FleetError {
   return new FleetError([diagnose('cli/usage', { detail, hint })]);
 }
 
-/** A word of a command as a person types it into a shell: quoted only where it must be. */
+/** An argument as a person types it into a shell: quoted only if necessary. */
 export const shownWord = (word: string): string => (/^[\w.,/=:@+-]+$/.test(word) ? word : quote(word));
 
-/** What chooses the file and nodes on this command line, to be typed again behind another verb. */
+/** The arguments and options that choose the file and nodes of this command line, to repeat them for another command. */
 export function sameWords(
   { options }: { readonly options: Partial<GlobalOptions> },
   words: readonly string[],
@@ -167,5 +167,5 @@ export function sameWords(
   ];
 }
 
-/** The cures of a work list are for real Macs; nobody needs a power button at simulated ones. */
-export const mendingText = prose`\nThis rack is simulated: ${aside(meshwright('sim hands'))} does the work of the hands.\n`;
+/** Shown below manual steps of simulated Macs, whose instructions are written for real ones. */
+export const mendingText = prose`\nSimulated rack: ${aside(meshwright('sim hands'))} does the manual steps.\n`;

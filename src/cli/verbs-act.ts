@@ -1,31 +1,32 @@
 import { atOnce, everyNode, type ListedVerb, leaseWait, overPlacements, passwordOptions, withConsent } from './verb.ts';
 
-/** Takes every placement of the file where else words name them. */
+/** Selects every placement of the file instead of naming them. */
 const everyPlacement = { flags: '--all', text: 'every placement of the file' };
 
-/** Lets a start go past a spent launch budget. */
+/** Allows a start although the launch budget is spent. */
 const allowRdmaStart = {
   flags: '--allow <effect>',
-  text: 'rdma-start: start past a spent launch budget',
+  text: 'rdma-start: start although the launch budget is spent',
 };
 
-/** How a run that changes nodes comes out. */
-const exits = `Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: the work list says
-what comes first. 5: nothing was changed. 75: another run holds a node.`;
+/** The exit codes of most commands that change nodes. */
+const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps
+must come first (listed), 5 nothing changed, 75 another run has the lease of a
+node.`;
 
-/** Verbs that act on what is there, in the order of the help. */
+/** The commands under "Act", in the order of the help. */
 export const actVerbs: readonly ListedVerb[] = [
   {
     name: 'ask',
-    summary: 'ask a placement something, and print the answer',
+    summary: 'ask a placement a question and print its answer',
     words: '[placement] [text...]',
     uses: ['file', 'reach', 'json'],
-    options: [{ flags: '--max-tokens <count>', text: 'of the answer; 256 unless given' }],
-    more: `The only placement of the file needs no name.
+    options: [{ flags: '--max-tokens <count>', text: 'maximum length of the answer (default 256)' }],
+    more: `If the file has only one placement, its name can be omitted.
 The question goes over SSH to the endpoint on the leader itself.
-What a model thinks aloud is dimmed on a terminal and left out of a pipe;
---json has it as \`thought\`.
-Exit 0: there is an answer. 1: there is none; it says why.
+The model's reasoning is dimmed on a terminal, omitted in a pipe, and in the
+field \`thought\` of --json.
+Exit codes: 0 answered, 1 no answer (the reason is shown).
 
 Examples:
   meshwright ask kimi "What is a receptacle?"
@@ -39,14 +40,16 @@ Examples:
     uses: overPlacements,
     options: [
       everyPlacement,
-      { flags: '--fallback', text: 'on the nodes and with the context of its fallback' },
+      { flags: '--fallback', text: 'use the nodes and the context of the fallback' },
       allowRdmaStart,
       leaseWait,
     ],
-    more: `Ranks are started in order, all of them or none; it counts as started when it
-has given a token. One that serves already is left alone; a door that drain has
-closed is opened. With --fallback what still runs on its own nodes is stopped;
-the next apply that can moves it back, which interrupts it.
+    more: `Starts all ranks in order, or none. A placement counts as started after its
+first token. A placement that already serves is not restarted. If \`drain\` closed
+its gateway, start reopens the gateway.
+With --fallback, ranks that still run on the placement's own nodes are stopped.
+As soon as those nodes can run it again, the next apply moves it back, which
+interrupts it.
 ${exits}
 
 Examples:
@@ -56,29 +59,29 @@ Examples:
   },
   {
     name: 'stop',
-    summary: 'stop placements, ranks in order',
+    summary: 'stop placements, their ranks in order',
     words: '[placement...]',
     uses: overPlacements,
     options: [everyPlacement, leaseWait],
-    more: `The next apply starts what the file wants serving.
+    more: `The next apply restarts placements that the file wants serving.
 ${exits}`,
     load: async () => (await import('./apply/act-verbs.ts')).stop,
   },
   {
     name: 'drain',
-    summary: 'close doors, and wait for those who are inside',
+    summary: 'stop accepting requests, wait for those in flight',
     words: '[placement...]',
     uses: overPlacements,
     options: [everyPlacement, leaseWait],
-    more: `Closes the door of published placements: whoever comes gets 503 with the
-reason, whoever is inside has until --deadline to get a whole answer. The mesh
-goes on; ask and bench go past the door. start opens it again, and so does
-apply, which shows that step.
-Its whole behaviour is playbooks/drain.yaml.
-It looks on all Macs of the file, since an earlier one may have left a door.
-Exit 0: closed, and nobody is inside. 1 or 4: somebody still is, or nobody can
-say. 3: the file was changed, and an apply comes first. 5: nothing was changed.
-64: a placement is not published. 75: another run holds a node.
+    more: `Closes the API gateway of published placements. New requests get status 503 with
+the reason; requests in flight have until --deadline to finish. The mesh keeps
+running, and ask and bench bypass the gateway. \`start\` reopens the gateway, and
+so does \`apply\`, which lists that step in its plan.
+Checks all Macs of the file, because an earlier version of the file may have
+left a gateway on any of them. Defined in playbooks/drain.yaml.
+Exit codes: 0 drained, 1 or 4 requests still in flight or unknown, 3 the file
+changed and must be applied first, 5 nothing changed, 64 a placement is not
+published, 75 another run has the lease of a node.
 
 Examples:
   meshwright drain kimi --deadline 10m
@@ -87,11 +90,11 @@ Examples:
   },
   {
     name: 'restart',
-    summary: 'without a reboot: stop placements, start them again',
+    summary: 'stop and start placements without rebooting Macs',
     words: '[placement...]',
     uses: overPlacements,
     options: [everyPlacement, allowRdmaStart, leaseWait],
-    more: `Never reboots a Mac. Its whole behaviour is playbooks/restart.yaml.
+    more: `Defined in playbooks/restart.yaml.
 ${exits}
 
 Examples:
@@ -101,14 +104,14 @@ Examples:
   },
   {
     name: 'reboot',
-    summary: 'restart Macs, and bring back what served there',
+    summary: 'restart Macs and the placements that served on them',
     words: '[node...]',
     uses: withConsent,
     options: [everyNode, leaseWait],
-    more: `Stops the placements of these Macs first, restarts each Mac at most once, and
-starts what the file wants serving. A Mac has 20 minutes to come back; Ctrl-C
-stops the waiting, and the next apply brings back what served there.
-Its whole behaviour: playbooks/reboot.yaml
+    more: `Stops the placements of these Macs, restarts each Mac at most once, and starts
+the placements that the file wants serving. A Mac has 20 minutes to come back.
+Ctrl-C stops waiting; the next apply then starts the placements.
+Defined in playbooks/reboot.yaml.
 ${exits}
 
 Examples:
@@ -117,33 +120,33 @@ Examples:
   },
   {
     name: 'shutdown',
-    summary: 'switch Macs off, and say how they come back',
+    summary: 'shut Macs down and show how to turn them on again',
     words: '[node...]',
     uses: withConsent,
     options: [everyNode, leaseWait],
-    more: `Stops the placements of these Macs first. Only somebody at the rack brings a
-Mac back: meshwright cannot press its power button.
+    more: `Stops the placements of these Macs first. To turn a Mac on again, a person has
+to press its power button: meshwright cannot.
 ${exits}`,
     load: async () => (await import('./apply/act-verbs.ts')).shutdown,
   },
   {
     name: 'hold',
-    summary: 'have nodes left alone, until they are released',
+    summary: 'protect nodes from changes until `release`',
     words: '[node...]',
     uses: withConsent,
     options: [
       everyNode,
-      { flags: '--reason <text>', text: 'why, in one line; everybody is shown it' },
-      { flags: '--until <day>', text: 'its last day, in UTC, as 2026-12-01; then it is told as over' },
+      { flags: '--reason <text>', text: 'why, in one line; shown to every user' },
+      { flags: '--until <day>', text: 'last day in UTC, such as 2026-12-01; then reported as over' },
       leaseWait,
     ],
-    more: `A held node is looked at and not changed, by whoever runs a verb from wherever:
-it is written down on the node. apply, start, stop, restart, reboot, shutdown,
-rollback, uninstall and the tasks of run do nothing to it, and placements with a
-member on it stay as they are; launch refuses it. \`hold\` of a node in the
-file does the same. Not stopped are enroll, replace, unlock, exec, the \`run\`
-task of your own playbooks, lease release, ask and bench, which only ask, and
-the keeper of the Mac, which goes on with what it was given.
+    more: `A node on hold is observed but not changed. The hold is stored on the node, so
+it applies to every user and every controller. apply, start, stop, restart,
+reboot, shutdown, rollback, uninstall and the tasks of run skip the node;
+placements with a rank on it stay as they are. launch refuses the node.
+The key \`hold\` of a node in the file does the same.
+A hold does not stop enroll, replace, unlock, exec, \`run\` tasks in your own
+playbooks, lease release, ask, bench, or the keeper on the Mac.
 ${exits}
 
 Examples:
@@ -152,11 +155,11 @@ Examples:
   },
   {
     name: 'release',
-    summary: 'let held nodes be changed again',
+    summary: 'allow changes to nodes on hold again',
     words: '[node...]',
     uses: withConsent,
     options: [everyNode, leaseWait],
-    more: `Changes nothing else: the next apply does what has waited.
+    more: `Changes nothing else. The next apply makes the changes that waited.
 ${exits}
 
 Examples:
@@ -165,22 +168,23 @@ Examples:
   },
   {
     name: 'unlock',
-    summary: 'give Macs that wait at FileVault their password',
+    summary: 'unlock Macs that wait for their FileVault password',
     words: '[node...]',
     uses: withConsent,
     options: [
       everyNode,
       ...passwordOptions,
-      { flags: '--expect <fingerprint>', text: 'trust only this key at FileVault (SHA256:...), without asking' },
-      { flags: '--replace', text: 'allow another key at FileVault in place of the pinned one' },
+      { flags: '--expect <fingerprint>', text: 'trust only this FileVault key (SHA256:...), without asking' },
+      { flags: '--replace', text: 'accept a different FileVault key and pin it' },
     ],
-    more: `The password comes from the source that the file names (\`password\` under ssh or
-at a node), from these options, or is asked for. It is sent once per node, in
-the ssh login message, and not sooner than 15 s after the last attempt of any
-run; a wrong one is not repeated. The key that a Mac shows at FileVault is
-pinned beside its host key, at first sight with your yes.
-Exit 0: unlocked and observed, or not locked. 3: still locked for want of a
-password. 5: no key was trusted. 1 or 4: not, or not everywhere.
+    more: `The password comes from these options, from the source that the file names
+(\`password\` under ssh or of a node), or from a prompt. It is sent once per node,
+in the ssh login message, and at least 15 s after the last attempt of any run. A
+wrong password is not sent again. A Mac that waits at FileVault shows a host key
+of its own. It is pinned next to the usual host key; the first time, unlock asks
+you to confirm it.
+Exit codes: 0 unlocked and observed, or was not locked; 4 on some nodes only; 1
+on none; 3 still locked because no password was available; 5 no key trusted.
 
 Examples:
   meshwright unlock studio-3
@@ -189,22 +193,23 @@ Examples:
   },
   {
     name: 'launch',
-    summary: 'run a program of your own on the mesh, one rank per Mac',
+    summary: 'run your own program on the mesh, one rank per Mac',
     words: '[placement]',
-    tail: '-- COMMAND [word...]',
+    tail: '-- COMMAND [argument...]',
     uses: ['file', 'nodes', 'reach', 'parallel', 'consent'],
     options: [
-      { flags: '--as <account>', text: 'run the ranks as this account; login: the ssh user' },
+      { flags: '--as <account>', text: 'account that runs the ranks; `login` means the ssh user' },
       allowRdmaStart,
       leaseWait,
     ],
-    more: `The placements of these Macs are stopped first and started again afterwards.
-All ranks run in parallel, as the account of ranks (system.accounts.ranks of the
-file, else _meshrank). They get the environment and files of an MLX group. When
-one rank fails, or with Ctrl-C, launch stops all of them. Other runs of
-meshwright wait meanwhile. A Mac on hold is refused. In the command:
+    more: `Stops the placements of these Macs first and starts them again afterwards.
+All ranks run in parallel, under the rank account (system.accounts.ranks in the
+file, default _meshrank), with the environment and files of an MLX group. If a
+rank fails, or on Ctrl-C, launch stops all ranks. Until launch ends, other runs
+of meshwright on these Macs have to wait. A Mac on hold is refused.
+launch replaces these words in the command:
   {rank} {size} {hostfile} {mpihostfile}
-Exit: the worst one of the ranks; with 0 as of start.
+Exit code: the worst exit code of the ranks; if all are 0, that of \`start\`.
 
 Examples:
   meshwright launch kimi -- /opt/mine/venv/bin/python /opt/mine/train.py
@@ -215,12 +220,12 @@ Examples:
     name: 'exec',
     summary: 'run one command on nodes, as the ssh user',
     words: '[node...]',
-    tail: '-- COMMAND [word...]',
+    tail: '-- COMMAND [argument...]',
     uses: atOnce,
     options: [everyNode],
-    more: `The words behind -- reach the node exactly as they are, as one command and its
-arguments; no shell looks into them. For a pipe say: -- sh -c 'a | b'
-Exit 0: it ended with 0 everywhere. 1: nowhere. 4: on some nodes.
+    more: `Everything after -- reaches the node unchanged, as one command and its
+arguments, without a shell. For a pipe, use: -- sh -c 'a | b'
+Exit codes: 0 the command exited with 0 on every node, 4 on some, 1 on none.
 
 Examples:
   meshwright exec --all -- sw_vers

@@ -1,20 +1,20 @@
 import { atOnce, everyNode, type ListedVerb, leaseWait, overPlacements, withConsent } from './verb.ts';
 
-/** Verbs that bring nodes to what the file wants, in the order of the help. */
+/** The commands under "Change", in the order of the help. */
 export const changeVerbs: readonly ListedVerb[] = [
   {
     name: 'plan',
-    summary: 'what apply would do, and what keeps it from more',
+    summary: 'show what apply would do and what blocks it',
     words: '[node...]',
     uses: atOnce,
     options: [
-      { flags: '--out <file>', text: 'save the plan, so that apply does exactly this' },
-      { flags: '--scripts', text: 'show every script of root that apply would send, whole' },
-      { flags: '--detailed-exitcode', text: '2 when changes are pending, 3 when only hands are missing' },
+      { flags: '--out <file>', text: 'save the plan for `apply FILE`' },
+      { flags: '--scripts', text: 'print every root script that apply would send' },
+      { flags: '--detailed-exitcode', text: 'exit 2 if changes are pending, 3 if only manual steps are' },
     ],
-    more: `Changes nothing, here or on any node. What only hands at the rack can do comes
-first, with numbers; what waits for them names these numbers.
-Exit 0: every node was judged. 4: some were not. 1: none.
+    more: `Changes nothing, neither here nor on any node. Manual steps at the rack come
+first and are numbered; changes that wait for them refer to these numbers.
+Exit codes: 0 all nodes compared with the file, 4 some, 1 none.
 
 Examples:
   meshwright plan
@@ -25,24 +25,25 @@ Examples:
   },
   {
     name: 'apply',
-    summary: 'bring nodes to what the file wants',
+    summary: 'make the Macs match the file',
     words: '[node...|planfile]',
     uses: withConsent,
     options: [
-      { flags: '--allow <effects>', text: 'with commas: interrupt, rdma-start' },
-      { flags: '--update-lock', text: 'write what was resolved into the lock, without a terminal too' },
+      { flags: '--allow <effects>', text: 'interrupt, rdma-start (comma-separated)' },
+      { flags: '--update-lock', text: 'add resolved values to the lock without a terminal as well' },
       leaseWait,
-      { flags: '--wait-for-hands', text: 'go on as soon as the work list is done' },
+      { flags: '--wait-for-hands', text: 'wait for the manual steps, then continue' },
     ],
-    more: `Shows the plan, asks once, runs exactly that, and looks again: the last look
-decides. It never reboots, never updates macOS and never deletes a model; what
-interrupts a placement needs a yes at the prompt or --allow interrupt. A spent
-launch budget refuses a start over RDMA, except with --allow rdma-start.
-Without a terminal it needs --yes or a saved plan.
+    more: `Shows the plan, asks once, runs exactly this plan, and checks all nodes again.
+The exit code reports the result of this final check.
+apply never reboots a Mac, never updates macOS and never deletes a model. A plan
+that interrupts a placement needs your yes at the prompt or --allow interrupt.
+If the launch budget of a Mac is spent, a start over RDMA needs
+--allow rdma-start. Without a terminal, apply needs --yes or a saved plan.
 
-Exit 0: every node was seen as the file says. 3: the work list is left. 4: some
-nodes are not as the file says, or were not seen. 1: none is. 5: nothing was
-changed. 75: another run holds a node.
+Exit codes: 0 every node matches the file, 3 only manual steps or other commands
+remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing
+changed, 75 another run has the lease of a node.
 
 Examples:
   meshwright apply
@@ -52,19 +53,20 @@ Examples:
   },
   {
     name: 'rollback',
-    summary: 'take a runtime back to the version before',
+    summary: 'roll a runtime back to its previous version',
     words: '[runtime]',
     uses: overPlacements,
     options: [
-      { flags: '--to <version>', text: 'the first digits of the version, where nodes have kept several' },
-      { flags: '--undo', text: 'take the version of its archive again' },
+      { flags: '--to <version>', text: 'first digits of the version, if nodes keep several' },
+      { flags: '--undo', text: 'return to the version of the archive in the file' },
       leaseWait,
     ],
     more: `Nodes keep one older version of each runtime, so nothing is copied. Placements
 that use the runtime are stopped and started again. The lock keeps the runtime
-at that version until its archive is another one, or until --undo: commit it.
-Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 5: nothing was changed.
-75: another run holds a node.
+at the older version until the file names a different archive or you use --undo.
+Commit the lock.
+Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 5 nothing
+changed, 75 another run has the lease of a node.
 
 Examples:
   meshwright rollback mlx
@@ -73,21 +75,22 @@ Examples:
   },
   {
     name: 'uninstall',
-    summary: 'take everything of meshwright off nodes again',
+    summary: 'remove meshwright, but not the models, from nodes',
     words: '[node...]',
     uses: withConsent,
     options: [
       everyNode,
-      { flags: '--restore', text: 'put values back as they were before the first change' },
-      { flags: '--models', text: 'delete models too; else they stay as plain files' },
+      { flags: '--restore', text: 'restore settings to their values before the first change' },
+      { flags: '--models', text: 'delete models as well' },
       leaseWait,
     ],
-    more: `Stops what runs there, and takes away services, runtimes, addresses of links,
-files, the line of sudoers and the key that enroll installed. Its plan says what
-stays and what only hands can undo. Cut off, it goes on from where it was.
+    more: `Stops the placements on these nodes and removes services, runtimes, link
+addresses, files, and the sudoers line and SSH key that enroll installed. The
+plan lists what stays and what only a person can undo. After an interruption,
+run the same command again to continue.
 
-Exit 0: all of it is gone. 1 or 4: not, or not everywhere. 5: nothing was
-changed. 75: another run holds a node.
+Exit codes: 0 everything removed, 4 on some nodes only, 1 on none, 5 nothing
+changed, 75 another run has the lease of a node.
 
 Examples:
   meshwright uninstall studio-3
@@ -96,12 +99,12 @@ Examples:
   },
   {
     name: 'forget',
-    summary: 'take a dead node out of the lock; reaches no node',
+    summary: 'remove a dead node from the lock',
     words: '[node...]',
     uses: ['file', 'reach', 'json', 'consent'],
-    more: `For a Mac that left the cluster file and will not come back. What was put on
-it stays on it.
-Exit 0: forgotten. 5: the answer was no.
+    more: `For a Mac that is no longer in the cluster file and will not return. Contacts no
+node: whatever meshwright installed on the Mac stays there.
+Exit codes: 0 removed from the lock, 5 you answered no.
 
 Examples:
   meshwright forget studio-3`,

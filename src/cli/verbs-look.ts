@@ -1,50 +1,51 @@
 import { atOnce, type ListedVerb } from './verb.ts';
 
-/** Verbs that only look, in the order of the help. */
+/** The commands under "Look", in the order of the help. None of them changes a node. */
 export const lookVerbs: readonly ListedVerb[] = [
   {
     name: 'status',
-    summary: 'placements and Macs in a table, and what is wrong',
+    summary: 'show placements, Macs, and what is wrong',
     words: '[node...]',
     uses: atOnce,
-    more: `A placement serves when it gave a token while it was looked at. One that does
-not, and should, is wrong on every node of it; one of which only some nodes are
-looked at is not judged.
-Exit 0: no error; there may be warnings. 3: what is left is work for hands at
-the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
+    more: `A placement counts as serving if it produced a token during this check. If it
+should serve and does not, each of its nodes counts as wrong. A placement is not
+checked unless all of its nodes are selected.
+Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack
+remain, 4 some nodes are wrong or were not observed, 1 all of them.`,
     load: async () => (await import('./look/status.ts')).status,
   },
   {
     name: 'doctor',
-    summary: 'what is broken: one cause, one action, the evidence',
+    summary: 'diagnose faults: cause, repair and evidence',
     words: '[node...]',
     uses: atOnce,
-    more: `In the order of repair: one visit to each Mac for RDMA, no cable before
-the bridges are gone. What follows from a cause stands below it.
-Exit 0: no error. 3: what is left is work for hands at the rack. 4: some nodes
-are wrong or were not observed. 1: all of them.`,
+    more: `Lists the repairs in the order in which to make them: one visit to each Mac for
+RDMA, and no cable before the bridges are removed. The consequences of each
+cause are listed below it.
+Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes
+are wrong or were not observed, 1 all of them.`,
     load: async () => (await import('./look/status.ts')).doctor,
   },
   {
     name: 'drift',
-    summary: 'whether nodes are as the file says, briefly',
+    summary: 'check briefly whether nodes match the file',
     words: '[node...]',
     uses: atOnce,
-    more: `For a job that runs every night.
-Exit 0: all as the file says. 2: changes are pending. 3: only hands are missing.
-4: some nodes could not be judged. 1: none could.`,
+    more: `For scheduled jobs.
+Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual
+steps remain, 4 some nodes could not be checked, 1 none could be checked.`,
     load: async () => (await import('./plan/plan.ts')).drift,
   },
   {
     name: 'facts',
-    summary: 'every fact of every node, known or unknown',
+    summary: 'print all facts about nodes, known or unknown',
     words: '[node...]',
     uses: atOnce,
-    options: [{ flags: '--fact <names>', text: 'only these facts, with commas' }],
-    more: `One connection and one exec per node. A fact that is unknown says why; unknown
-is never no.
-Exit 0: every node was observed. 1: none. 4: some. 3: the others are locked at
-FileVault.
+    options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)' }],
+    more: `Uses one connection and one exec per node. An unknown fact is shown with the
+reason. Unknown never means no.
+Exit codes: 0 every node observed, 4 some, 1 none, 3 the others wait for their
+FileVault password.
 
 Examples:
   meshwright facts studio-2
@@ -54,19 +55,19 @@ Examples:
   },
   {
     name: 'logs',
-    summary: 'what ranks have printed last',
+    summary: 'show the last log lines of each rank',
     words: '[placement|node...]',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
-      { flags: '--lines <count>', text: 'of each rank, up to 9999; 40 unless given' },
-      { flags: '--follow', text: 'go on with what they print from now on, until Ctrl-C' },
+      { flags: '--lines <count>', text: 'lines per rank (default 40, max 9999)' },
+      { flags: '--follow', text: 'then print new lines until Ctrl-C' },
     ],
-    more: `Without words: the ranks of all placements.
-A node stands for all that runs there. One that belongs to a fallback alone, or
-whose placement is on its fallback, shows what it keeps of an earlier start.
-With --follow a log that is not there yet is waited for, one that begins anew is
-read from its beginning, and a node that is lost is named and tried again.
-Exit 0: every log was read. 4: some. 1: none. 130: --follow was interrupted.
+    more: `Without arguments, shows the ranks of all placements. A node name means all
+ranks on that node. Where a placement does not run at the moment, such as on its
+unused fallback, the log is that of an earlier start. --follow waits for logs
+that do not exist yet, reads a restarted log from its beginning, and reports and
+retries nodes that it loses.
+Exit codes: 0 every log read, 4 some, 1 none, 130 --follow interrupted.
 
 Examples:
   meshwright logs kimi
@@ -76,21 +77,22 @@ Examples:
   },
   {
     name: 'cables',
-    summary: 'cables declared and seen, and what to move',
+    summary: 'compare cables with the file and show what to move',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
-      { flags: '--watch', text: 'guide the hands live, until every link is as declared' },
-      { flags: '--identify', text: 'say which receptacle was just plugged, until Ctrl-C' },
+      { flags: '--watch', text: 'guide the cabling live until every link matches the file' },
+      { flags: '--identify', text: 'show which receptacle was just plugged in, until Ctrl-C' },
     ],
-    more: `Each cable with its two receptacles, its speed and how it is. Moves are in an
-order in which every receptacle is free when its cable comes. A cable over which
-a placement runs has to wait until that is stopped; none is plugged in before
-the Thunderbolt Bridges are gone.
---watch tells the next act, what was plugged in wrongly and what is right now,
-whatever hands do in whatever order; --json then tells the last look.
+    more: `Shows each cable with its two receptacles, its speed and its state. Moves are
+listed in such an order that each receptacle is free when its cable arrives. Do
+not touch a cable that a placement uses before the placement is stopped, and do
+not plug in a cable before the Thunderbolt Bridges are removed.
+--watch shows the next move, wrong connections and correct links, in whatever
+order you work. With --json it prints the final state only.
 --identify needs no links in the file.
-Exit 0: all links are as declared. 3: hands are needed. 4: some cables could not
-be judged, or are beyond hands. 1: no node was seen. 130: it was interrupted.
+Exit codes: 0 all links match the file, 3 manual steps needed, 4 some cables
+could not be checked or cannot be fixed by hand, 1 no node observed, 130
+interrupted.
 
 Examples:
   meshwright cables
@@ -100,20 +102,20 @@ Examples:
   },
   {
     name: 'graph',
-    summary: 'the rack as SVG or DOT, with what is wrong in it',
+    summary: 'draw the rack as SVG or DOT and mark what is wrong',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
-      { flags: '--format <format>', text: 'svg, or dot for graphviz; else as the file is named, else svg' },
-      { flags: '--out <file>', text: 'into this file instead of standard output' },
-      { flags: '--declared', text: 'the file alone: no node is asked' },
+      { flags: '--format <format>', text: 'svg, or dot for Graphviz (default: by the name of --out, or svg)' },
+      { flags: '--out <file>', text: 'write to this file instead of standard output' },
+      { flags: '--declared', text: 'draw only the cluster file; contact no node' },
     ],
-    more: `Declared and seen cables at once. What is wrong is red and says so in words, and
-what hands have to do is written on the cable. SVG is not shown on a terminal:
-name a file or a pipe. It needs nothing beside it and follows light and dark.
-Receptacles have the numbers that macOS prints; where one is on the case stands
-beside it as far as anybody knows.
-Exit 0: drawn, and every node was observed. 1: none was. 4: some. 3: the others
-are locked at FileVault.
+    more: `Draws declared and observed cables in one picture. Faults are red and labeled,
+and manual steps are written on the cables. A terminal cannot show SVG, so use
+--out or a pipe. The SVG is self-contained and follows light and dark mode.
+Receptacles have the numbers that macOS prints, with the position on the case if
+it is known.
+Exit codes: 0 drawn with every node observed, 4 with some, 1 with none, 3 the
+others wait for their FileVault password.
 
 Examples:
   meshwright graph --out rack.svg
@@ -123,25 +125,25 @@ Examples:
   },
   {
     name: 'bench',
-    summary: 'how fast a placement answers, alone and under load',
+    summary: 'measure how fast a placement answers under load',
     words: '[placement]',
     uses: ['file', 'reach', 'json'],
     options: [
       {
         flags: '--requests <counts>',
-        text: 'how many at once, with commas, each up to 8; else of 1,2,4 what `parallel` allows',
+        text: 'parallel requests, comma-separated, max 8 (default 1,2,4 up to `parallel`)',
       },
-      { flags: '--runs <count>', text: 'of each of them; 3 unless given' },
-      { flags: '--max-tokens <count>', text: 'of each answer; 128 unless given' },
-      { flags: '--words <count>', text: 'of each question, about; 400 unless given, as far as the context allows' },
+      { flags: '--runs <count>', text: 'runs per count of --requests (default 3)' },
+      { flags: '--max-tokens <count>', text: 'maximum length of each answer (default 128)' },
+      { flags: '--words <count>', text: 'approximate words per question (default 400, less for a short context)' },
     ],
-    more: `The only placement of the file needs no name.
-Asks the endpoint over SSH, on the leader itself, after one request to warm up;
-clients that use it meanwhile are slowed down. Every question begins with other
-words, so that no cache answers. Beside the medians stands what others have
-published for the same model on as many Macs. Watts are there where powermetrics
-may run.
-Exit 0: every request was answered. 4: some. 1: none; it says why.
+    more: `If the file has only one placement, its name can be omitted. Sends one warm-up
+request and then the measured requests over SSH to the endpoint on the leader
+itself. Meanwhile other clients get slower answers. Every question begins with
+different words, so that no cache can answer it. Next to the medians are results
+that others published for the same model on the same number of Macs. Watts are
+shown if powermetrics is allowed to run.
+Exit codes: 0 every request answered, 4 some, 1 none (the reason is shown).
 
 Examples:
   meshwright bench kimi
@@ -150,15 +152,15 @@ Examples:
   },
   {
     name: 'history',
-    summary: 'what was done to the nodes, when and by whom',
+    summary: 'list past runs: what changed, when and by whom',
     words: '[node...|run...]',
     uses: atOnce,
-    options: [{ flags: '--last <count>', text: 'so many runs, newest first; 20 unless given' }],
-    more: `From the journals of this controller and from what every node has kept.
-Counts are properties, as apply counts them. With the name of a run: each of
-its changes, from and to. Nodes keep steps only, so a run whose journal is not
-here has no changes.
-Exit 0: every node was asked. 4: some. 1: none.`,
+    options: [{ flags: '--last <count>', text: 'number of runs, newest first (default 20)' }],
+    more: `Combines the journals of this controller with the records on the nodes. Counts
+changed properties, like apply. With the name of a run, lists each change of
+that run with its old and new value. Nodes record steps only, so a run of a
+different controller is shown without its changes.
+Exit codes: 0 every node was reached, 4 some, 1 none.`,
     load: async () => (await import('./look/history.ts')).history,
   },
 ];

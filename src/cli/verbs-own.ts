@@ -1,22 +1,23 @@
 import { atOnce, everyNode, type ListedVerb, leaseWait, withConsent } from './verb.ts';
 
-/** Verbs about meshwright itself and what it simulates, in the order of the help. */
+/** The commands under "Tools", in the order of the help: tools around meshwright and its simulator. */
 export const ownVerbs: readonly ListedVerb[] = [
   {
     name: 'run',
-    summary: 'run a playbook of your own',
+    summary: 'run your own playbook',
     words: '[file] [node...]',
     uses: withConsent,
     options: [
-      { flags: '--all', text: 'every node of the file, for plays with nodes: targets' },
-      { flags: '--allow <effects>', text: 'with commas: interrupt, reboot, shutdown, rdma-start' },
+      { flags: '--all', text: 'every node of the file, for plays with `nodes: targets`' },
+      { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)' },
       leaseWait,
     ],
-    more: `Plays of tasks from a closed list; meshwright schema playbook prints what a
-file may hold, and playbooks/*.yaml are examples. Every plan is shown before it
-is run; what disturbs needs a yes, or --allow with its name.
-Exit 0: every task did its work on every node. 4: on some. 1: on none. 65: the
-file is invalid. 5: nothing was changed.
+    more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks
+are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml
+are examples. Every plan is shown before it runs. Disruptive effects need your
+yes, or --allow with the name of the effect.
+Exit codes: 0 every task succeeded on every node, 4 on some nodes only, 1 on
+none, 5 nothing changed, 65 invalid file.
 
 Examples:
   meshwright run ./night.yaml
@@ -25,38 +26,39 @@ Examples:
   },
   {
     name: 'sim up',
-    summary: 'start a simulated fleet made from the cluster file',
+    summary: 'start a simulated fleet that matches the cluster file',
     uses: ['file', 'json'],
     options: [
-      { flags: '--fresh', text: 'new Macs, whatever was done to the earlier ones' },
-      { flags: '--factory', text: 'new Macs as they come out of their box' },
+      { flags: '--fresh', text: 'replace all simulated Macs with new ones' },
+      { flags: '--factory', text: 'new Macs as they come out of the box' },
     ],
-    more: `One simulated Mac per node, with real SSH on loopback, cabled as the file says.
-Their disks are kept: after sim down they start as Macs do after a power loss.
-With --factory they are cabled, and not set up: bridge, DHCP, RDMA off, no key.
-Then add --sim to any verb: meshwright facts --sim`,
+    more: `Starts one simulated Mac per node, with real SSH on loopback and the cables of
+the file. Their disks are kept: after \`sim down\`, the Macs start as after a
+power loss. With --factory, the Macs are cabled but not set up: Thunderbolt
+Bridge and DHCP on, RDMA off, no SSH key. Then add --sim to any command:
+meshwright facts --sim`,
     load: async () => (await import('./sim/sim.ts')).simUp,
   },
   {
     name: 'sim down',
-    summary: 'stop the simulated fleet; no process of it is left',
+    summary: 'stop the simulated fleet and all its processes',
     uses: ['file', 'json'],
     load: async () => (await import('./sim/sim.ts')).simDown,
   },
   {
     name: 'sim status',
-    summary: 'what is simulated, its ports and its faults',
+    summary: 'show the simulated Macs, their ports and their faults',
     uses: ['file', 'json'],
     load: async () => (await import('./sim/sim.ts')).simStatus,
   },
   {
     name: 'sim fault',
-    summary: 'break something by name, or mend it again',
+    summary: 'inject a fault by name, or clear it',
     words: '[fault] [target...]',
     uses: ['file', 'json'],
     options: [
-      { flags: '--list', text: 'every fault by name' },
-      { flags: '--clear', text: 'mend the named fault, or all of them' },
+      { flags: '--list', text: 'list all faults' },
+      { flags: '--clear', text: 'clear the named fault, or all faults' },
     ],
     more: `Examples:
   meshwright sim fault --list
@@ -67,14 +69,13 @@ Then add --sim to any verb: meshwright facts --sim`,
   },
   {
     name: 'sim hands',
-    summary: 'do what hands at the rack can: cables, RDMA, unlocking',
+    summary: 'do the manual steps: cables, RDMA, FileVault passwords',
     words: '[act] [receptacle...]',
     uses: ['file', 'json'],
-    more: `Without words the simulated hands plug every cable in as the file declares it,
-switch RDMA on where it is off and restart that Mac, and unlock FileVault.
-With words they move single plugs; a plug that is pulled leaves its
-cable hanging from the other end, and plug puts that one in before it fetches a
-new cable.
+    more: `Without arguments, plugs in every cable as the file declares it, enables RDMA
+where it is off, restarts those Macs, and enters FileVault passwords. With
+arguments, moves single plugs. After \`unplug\`, the cable still hangs from its
+other end, and \`plug\` uses this cable before it takes a new one.
 
 Examples:
   meshwright sim hands
@@ -87,23 +88,24 @@ Examples:
   },
   {
     name: 'sim power-on',
-    summary: 'press the button of simulated Macs that are off',
+    summary: 'press the power button of simulated Macs',
     words: '<node...>',
     uses: ['file', 'json'],
     load: async () => (await import('./sim/sim.ts')).simPowerOn,
   },
   {
     name: 'sim example',
-    summary: 'a folder with the example and all it needs to answer',
+    summary: 'create a folder with an example that can answer questions',
     words: '<folder>',
     uses: ['json'],
     options: [
       { flags: '--runtime <driver>', text: 'command (default), exo, mlx or llamacpp' },
-      { flags: '--published', text: 'with an endpoint for the office network' },
+      { flags: '--published', text: 'publish the endpoint on the office network' },
     ],
-    more: `Writes cluster.yaml and a stand-in model into an empty folder; for command a
-small reference runtime as well. A rehearsal has doubles of the other programs.
-Then, in there:
+    more: `Writes cluster.yaml and a tiny stand-in model into an empty folder, and for the
+driver \`command\` a small reference runtime as well. In a rehearsal, doubles take
+the place of exo, MLX and llama.cpp.
+Then run in that folder:
   meshwright sim up
   meshwright apply --sim
   meshwright ask --sim chat "Hello"
@@ -114,42 +116,46 @@ Then, in there:
     name: 'sim serve',
     summary: 'the simulator itself',
     words: '<folder>',
-    options: [{ flags: '--factory', text: 'new Macs come as they are out of their box' }],
+    options: [{ flags: '--factory', text: 'new Macs as they come out of the box' }],
     isHidden: true,
     load: async () => (await import('./sim/sim-serve.ts')).simServe,
   },
   {
     name: 'demo',
-    summary: 'watch it all on simulated Macs; needs nothing',
+    summary: 'watch meshwright work on simulated Macs',
     load: async () => (await import('./sim/demo.ts')).demo,
   },
   {
     name: 'lease status',
-    summary: 'who holds which node, and what for',
+    summary: 'show which run has the lease of which node',
     words: '[node...]',
     uses: atOnce,
-    more: 'Exit 0: every node was asked. 4: some. 1: none.',
+    more: 'Exit codes: 0 every node was reached, 4 some, 1 none.',
     load: async () => (await import('./look/leases.ts')).leaseStatus,
   },
   {
     name: 'lease release',
-    summary: 'give back a lease whose run is dead',
+    summary: 'release the lease of a dead run',
     words: '[node...]',
     uses: withConsent,
-    options: [everyNode, { flags: '--run <id>', text: 'of exactly this run, alive or not, as lease status shows it' }],
-    more: `Without --run the lease is watched until it is proven that nobody renews it,
-which takes half a minute; a run that lives keeps it.
-Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
+    options: [
+      everyNode,
+      { flags: '--run <id>', text: 'release the lease of this run (see lease status), alive or not' },
+    ],
+    more: `Without --run, first watches the lease for half a minute. If a run renews the
+lease in this time, the lease is not released.
+Exit codes: 0 released or already free, 4 some nodes still have a live run or
+were not reached, 1 all of them, 5 you answered no.`,
     load: async () => (await import('./look/leases.ts')).leaseRelease,
   },
   {
     name: 'endpoints',
-    summary: 'settings for clients, ready to be copied',
+    summary: 'print client settings, ready to copy',
     words: '[placement...]',
     uses: ['file', 'json'],
-    more: `From the file alone: no node is asked, and no key is read or shown; it says
-where each comes from. A placement that only its node reaches comes with the
-tunnel that its clients need. For Open WebUI, OpenCode, Xcode and curl.
+    more: `Prints settings for Open WebUI, OpenCode, Xcode and curl. Uses only the file:
+contacts no node and shows where each key comes from, never the key. If an
+endpoint is reachable only on its node, prints the SSH tunnel that clients need.
 
 Example:
   meshwright endpoints kimi`,
@@ -157,19 +163,20 @@ Example:
   },
   {
     name: 'secrets',
-    summary: 'which passwords are named, and who needs one now',
+    summary: 'check passwords and which nodes need one now',
     words: '[node...]',
     uses: atOnce,
-    more: `A password is needed by \`enroll\`, once, and by \`unlock\`, for a Mac that waits at
-FileVault. Sources are tried, and none is ever shown; what is asked at a prompt
-is asked when it is needed. Keys of published endpoints are told as well.
-Exit 0: what is needed now resolves. 3: something does not. 1 or 4: nodes were
-not reached.`,
+    more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for a Mac that
+waits at FileVault. This command reads each source, but never shows a password.
+Passwords from a prompt are not asked for here. Keys of published endpoints are
+listed as well.
+Exit codes: 0 every password needed now was found, 3 some are missing, 4 some
+nodes not reached, 1 none reached.`,
     load: async () => (await import('./unlock/secrets.ts')).secrets,
   },
   {
     name: 'schema',
-    summary: 'print a JSON schema, by default of the file',
+    summary: 'print a JSON schema (default: of the cluster file)',
     words: '[name]',
     uses: ['json'],
     more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints,

@@ -1,32 +1,32 @@
 import { everyNode, type ListedVerb, passwordOptions } from './verb.ts';
 
-/** Verbs that prepare, in the order of the help. */
+/** The commands under "Set up", in the order of the help. */
 export const setUpVerbs: readonly ListedVerb[] = [
   {
     name: 'enroll',
-    summary: 'pin host keys, install key and sudo rule where they are missing',
+    summary: 'pin host keys, install SSH key and sudo rule',
     words: '[node...]',
     uses: ['file', 'nodes', 'reach', 'json', 'consent'],
     options: [
       everyNode,
       { flags: '--expect <fingerprint>', text: 'pin only this fingerprint (SHA256:...), without asking' },
-      { flags: '--replace', text: 'allow another key in place of the pinned one' },
-      { flags: '--user <name>', text: 'account at an address that is in no file' },
-      { flags: '--port <number>', text: 'port of an address that is in no file' },
-      { flags: '--identity <file>', text: 'private key for an address that is in no file' },
+      { flags: '--replace', text: 'accept a different host key and pin it' },
+      { flags: '--user <name>', text: 'account, for an address that is not in the file' },
+      { flags: '--port <number>', text: 'port, for an address that is not in the file' },
+      { flags: '--identity <file>', text: 'private key, for an address that is not in the file' },
       ...passwordOptions,
-      { flags: '--card', text: 'print what to do at each Mac first; reaches none' },
+      { flags: '--card', text: 'print what to do at each Mac first; contacts none' },
     ],
-    more: `A node is named as in the file, or by its address. Before there is a file the
-pin goes into cluster.lock in this folder, by address.
-Compare the fingerprint on the Mac itself:
+    more: `Name a node by its name in the file or by its address. If there is no file yet,
+the host key is pinned in cluster.lock in this folder, by address.
+Compare the fingerprint with the one on the Mac itself:
   ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub
-Where your key is not accepted or sudo wants a password, both are put on the
-Mac with the password of the account, which is asked for or comes from the
-file (ssh.password) or an option, and is used once. What is there stays.
+If the Mac rejects your key or sudo asks for a password, enroll installs the key
+and the sudo rule. It uses the account's password once, from an option, from the
+file (ssh.password) or from a prompt. Existing keys and rules stay unchanged.
 
-Exit 0: pinned, key accepted, sudo allowed. 3: something is missing on the
-node; it is shown. 5: not pinned. 1: no node answered. 4: some did.
+Exit codes: 0 pinned, key accepted and sudo allowed, 3 something is missing on
+the node (listed), 4 some nodes answered, 1 no node answered, 5 not pinned.
 
 Examples:
   meshwright enroll studio-1
@@ -37,21 +37,22 @@ Examples:
   },
   {
     name: 'replace',
-    summary: 'take a new Mac for a node in place of the old one',
+    summary: 'use a new Mac for a node, in place of the old one',
     words: '<node>',
     uses: ['file', 'reach', 'consent', 'json'],
     options: [
-      { flags: '--expect <fingerprint>', text: 'take only a Mac with this host key (SHA256:...)' },
+      { flags: '--expect <fingerprint>', text: 'accept only a Mac with this host key (SHA256:...)' },
       ...passwordOptions,
     ],
-    more: `Shows what is pinned and known of the old Mac and what answers now, asks, puts
-key and sudo rule on the new one as enroll does, and writes its host key and
-which Mac it is into the lock. Refused when it is another node of the file, or
-not the Mac that the file describes. Links keep their networks; apply then
-sets the new Mac up. Nothing of the old one is changed.
+    more: `Compares the old Mac in the lock with the Mac that answers now, and asks. Then
+it installs the SSH key and the sudo rule on the new Mac, as enroll does, and
+records the new host key and the Mac's identity in the lock. It refuses a Mac
+that is a different node of the file, and a Mac that does not fit the node's
+entry in the file. Links keep their networks. The old Mac is not changed. Run
+apply afterwards to set up the new Mac.
 
-Exit 0: taken. 3: taken, and sudo does not work there yet. 5: not taken,
-nothing was written down. 1: it did not answer.
+Exit codes: 0 replaced, 3 replaced but sudo does not work yet, 5 not replaced
+and nothing recorded, 1 no answer.
 
 Example:
   meshwright replace studio-2`,
@@ -59,37 +60,40 @@ Example:
   },
   {
     name: 'validate',
-    summary: 'judge the cluster file; sends nothing to any node',
+    summary: 'check the cluster file without contacting nodes',
     words: '[file]',
     uses: ['file', 'json'],
-    more: `Every problem of the file comes back at once, each with its place, cause and
-hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
+    more: `Reports all problems of the file together, each with its place, its cause and a
+hint.
+Exit codes: 0 valid (warnings are possible), 65 invalid.`,
     load: async () => (await import('./look/validate.ts')).validate,
   },
   {
     name: 'fit',
-    summary: 'whether a model fits on Macs, and how Macs can be cabled; needs no Mac',
+    summary: 'check whether a model fits, or how to cable Macs',
     words: '[model]',
     uses: ['file', 'json'],
     options: [
       { flags: '--on <macs...>', text: 'nodes of the file, or Macs with their memory: 2xMac15,14:512GB' },
-      { flags: '--context <tokens>', text: 'tokens of context, such as 128k (default: 8k)' },
-      { flags: '--requests <count>', text: 'requests answered at once, `parallel` of a placement (default: 1)' },
-      { flags: '--sharding <how>', text: 'tensor or pipeline (default: what the driver does best)' },
+      { flags: '--context <tokens>', text: 'context length in tokens, such as 128k (default: 8k)' },
+      { flags: '--requests <count>', text: 'parallel requests, the `parallel` of a placement (default: 1)' },
+      { flags: '--sharding <how>', text: 'tensor or pipeline (default: the better one for the driver)' },
       { flags: '--runtime <driver>', text: 'mlx, exo, llamacpp-rpc, command, or a runtime of the file' },
-      { flags: '--mlx-lm <version>', text: 'of mlx: which version splits the model (default: that of the runtime)' },
-      { flags: '--mesh <macs...>', text: 'how many of which model, as hw.model prints it: 3xMac15,14' },
+      { flags: '--mlx-lm <version>', text: 'version of mlx-lm that splits the model (default: that of the runtime)' },
+      { flags: '--mesh <macs...>', text: 'number and model of the Macs, as hw.model prints it: 3xMac15,14' },
     ],
-    more: `A model is one of the file, a folder, a .gguf file, or the base of its URLs;
-only the headers of its files are read. Says what every Mac needs of its memory,
-with the marks at 60 and 70 % of it and at 90 % of what its GPU may use, beside
-what else is to serve on nodes of the file; and the nearest form that fits.
-Exit 0: it fits. 1: it does not, or is tight. docs/fit.md says what is counted.
+    more: `A model is the name of a model in the file, a folder, a .gguf file, or the base
+URL of its files. fit reads only the file headers. For each Mac it shows the
+memory that the model needs, with marks at 60 and 70 % of the memory and at 90 %
+of the GPU limit. On nodes of the file, it adds the other placements that should
+serve there. If the model does not fit, fit shows the closest variant that fits.
+docs/fit.md explains the calculation.
+Exit codes: 0 fits, 1 does not fit or is tight.
 
-With --mesh: whether every two of these Macs can have a cable of their own, as
-tensor sharding needs it, which of them can if not all, what a ring takes, and
-the cables as cluster.yaml has them.
-Exit 0: all of them can be fully meshed. 1: not all.
+With --mesh: checks whether each pair of these Macs can have its own cable, as
+tensor sharding needs. If not, shows which Macs can, and what a ring needs.
+Prints the cables as links for cluster.yaml.
+Exit codes: 0 all Macs can be fully meshed, 1 not all.
 
 Examples:
   meshwright fit kimi --on studio-1,studio-2 --context 128k

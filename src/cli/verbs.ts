@@ -10,10 +10,10 @@ const groups: Readonly<Record<string, readonly ListedVerb[]>> = {
   'Change:': changeVerbs,
   'Look:': lookVerbs,
   'Act:': actVerbs,
-  'Own:': ownVerbs,
+  'Tools:': ownVerbs,
 };
 
-/** Every verb, in the order of `--help`. */
+/** All commands, in the order of `--help`. */
 export const verbs: readonly Verb[] = Object.entries(groups).flatMap(([group, listed]) =>
   listed.map((verb) => ({ uses: [], options: [], ...verb, group })),
 );

@@ -135,14 +135,14 @@ describe('a command line that cannot be understood', () => {
     const [none, help, family] = await Promise.all([run(), run('--help'), run('sim')]);
     expect(none).toMatchObject({ code: 64, stdout: '', stderr: help.stdout });
     expect(family).toMatchObject({ code: 64, stdout: '' });
-    expect(family.stderr).toContain('meshwright sim VERB');
+    expect(family.stderr).toContain('meshwright sim COMMAND');
   });
 
   it('is refused where --sim stands in the place of a value: its pages would speak of simulated Macs', async () => {
     const rans = await Promise.all(['--record', '--log', '--nodes'].map((option) => run('status', option, '--sim')));
     for (const ran of rans) {
       expect([ran.code, ran.stdout]).toEqual([64, '']);
-      expect(ran.stderr).toContain('--sim stands where the value of another option belongs.');
+      expect(ran.stderr).toContain('--sim was read as the value of another option.');
     }
   });
 

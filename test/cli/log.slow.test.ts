@@ -113,7 +113,7 @@ describe('the options of the log', () => {
   it.each([
     [['plan', '--sim', '--log-level', 'info'], '--log-level means nothing without --log.'],
     [['plan', '--sim', '--log', 'x', '--log-level', 'all'], 'Say debug, info, warn, error.'],
-    [['validate', '--log', 'x'], '--log means nothing to validate.'],
+    [['validate', '--log', 'x'], 'validate has no option --log.'],
   ])('%j are refused', async (words, why) => {
     const ran = await run(...words);
     expect([ran.code, ran.stderr.replaceAll(/\s+/g, ' '), existsSync(fileOf('x'))]).toEqual([

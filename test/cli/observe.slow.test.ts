@@ -66,7 +66,7 @@ describe('facts', () => {
     const lines = readFileSync(join(place.folder, 'sent.jsonl'), 'utf8').trim().split('\n');
     const nodes = lines.map((line) => (JSON.parse(line) as { readonly node: string }).node);
     expect(nodes.sort()).toEqual(['studio-1', 'studio-2', 'studio-3', 'studio-4']);
-    expect(ran.stderr.match(/: one command of \d+ bytes is sent/g)).toHaveLength(4);
+    expect(ran.stderr.match(/: sending a command of \d+ bytes/g)).toHaveLength(4);
   });
 });
 
