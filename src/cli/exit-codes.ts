@@ -1,7 +1,7 @@
 import { fileCodes } from '../diagnostics/codes/codes-file.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 
-/** All exit codes; README has a table of them. If several apply, {@link firstOf} decides. */
+/** All exit codes; docs/commands.md has a table of them. If several apply, {@link firstOf} decides. */
 export const exitCode = {
   done: 0,
   failed: 1,

@@ -10,7 +10,7 @@ const words = [...missing.matchAll(/`([^`]+)`/g)].flatMap(([, word = '']) => wor
 /** What the example becomes with a key, as the README names it. */
 const edits: Readonly<Record<string, (text: string) => string>> = {
   'source: hf:...': (text) => text.replace('source: ./models/tiny', 'source: "hf:someone/a-model"'),
-  downloads: (text) => `${text}\ndownloads: { via: studio-1 }\n`,
+  'downloads.via': (text) => `${text}\ndownloads: { via: studio-1 }\n`,
   pdus: (text) => `${text}\npdus: { rack: { driver: command } }\n`,
   'macos.updates.driver': (text) => text.replace('automatic: disabled', 'automatic: disabled, driver: softwareupdate'),
   'nodes.*.outlet': (text) => text.replace('host: studio-1.lan', 'host: studio-1.lan, outlet: rack/1'),

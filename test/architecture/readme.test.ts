@@ -1,0 +1,215 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { parseCommandLine } from '../../src/cli/run.ts';
+import { verbs } from '../../src/cli/verbs.ts';
+import { publishedSpeeds } from '../../src/report/bench-text.ts';
+import { sessionClaims } from '../cli/readme-session.ts';
+import { prose, readme, sentences, sessionCommands, shellWords } from '../readme-text.ts';
+import { filesBelow, root, textOf } from './sources.ts';
+
+/** Has to be a complete command line that meshwright takes. */
+function accepts(...lines: readonly string[]): void {
+  for (const line of lines) {
+    const [program, ...words] = shellWords(line);
+    const parsed = parseCommandLine(verbs, { out: () => undefined, columns: 80 }, words);
+    expect([line, program, parsed.kind]).toEqual([line, 'meshwright', 'verb']);
+  }
+}
+
+/** The help of a command has to say this. */
+function helpSays(name: string, ...texts: readonly string[]): void {
+  const verb = verbs.find((one) => one.name === name);
+  const help = [verb?.summary, verb?.more, ...(verb?.options ?? []).flatMap(({ flags, text }) => [flags, text])].join(
+    '\n',
+  );
+  for (const text of texts) expect(help).toContain(text);
+}
+
+/** A page or a source has to say this. */
+const says = (path: string, text: string | RegExp): void => {
+  expect(textOf(path).replaceAll(/\s+/g, ' ')).toMatch(text);
+};
+
+/** These tests have to exist: they prove what no line here can. */
+function provenBy(...tests: readonly string[]): void {
+  expect(tests.filter((path) => !existsSync(join(root, path)) || !/\bit(?:\.|\()/.test(textOf(path)))).toEqual([]);
+}
+
+const example: Readonly<Record<string, unknown>> = parse(textOf('cluster.example.yaml'));
+const schema = JSON.parse(textOf('schemas/cluster.schema.json')) as { properties: Readonly<Record<string, unknown>> };
+
+/** The speed that `bench` shows beside a measurement, for four Macs. */
+const published = (model: string, runtime: string, transport: string) =>
+  publishedSpeeds.find(
+    (one) =>
+      one.nodes === 4 && one.model.includes(model) && one.runtime.startsWith(runtime) && one.transport === transport,
+  );
+
+/** The target of the reference `[test]`. */
+const cited = /^\[test\]: (\S+)$/m.exec(readme)?.[1];
+
+/** What the README claims: a part of its text, and what has to hold. What needs a rack is in `sessionClaims`. */
+const claims: Readonly<Record<string, () => void>> = {
+  'One file, `cluster.yaml`, declares the Macs, the Thunderbolt cables between them, the models, and where each model runs.':
+    () => {
+      expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(['nodes', 'models', 'placements']));
+      expect(example['thunderbolt']).toHaveProperty('links');
+    },
+  'two 512 GB and two 256 GB Mac Studios have 1.5 TB of memory': () => {
+    const nodes = Object.values(example['nodes'] as Record<string, { hardware: { memory: string } }>);
+    const sizes = nodes.map(({ hardware }) => Number.parseInt(hardware.memory, 10)).sort();
+    expect(sizes).toEqual([256, 256, 512, 512]);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1.5 * 1024);
+  },
+  "RDMA over Thunderbolt 5 cut the latency from 300 µs to under 50 µs [in Jeff Geerling's test of such a rack][test]":
+    () => expect(cited).toBe(published('Qwen3-235B', 'exo', 'rdma')?.source),
+  'There Qwen3 235B ran at 31.9 tokens per second on four Macs with exo over RDMA': () =>
+    expect(published('Qwen3-235B', 'exo', 'rdma')).toMatchObject({ generationSpeed: 31.9, source: cited }),
+  'and at 15.2 with llama.cpp over TCP': () =>
+    expect(published('Qwen3-235B', 'llama.cpp', 'tcp')).toMatchObject({ generationSpeed: 15.2, source: cited }),
+  'meshwright plans every change before it makes it': () => helpSays('apply', 'Shows the plan'),
+  'runs [exo](docs/exo.md), [MLX](docs/mlx.md), [llama.cpp](docs/llamacpp.md) or a program of your own': () => {
+    const { runtimes } = parse(textOf('docs/cluster.full.yaml')) as { runtimes: Record<string, { driver: string }> };
+    const drivers = new Set(Object.values(runtimes).map(({ driver }) => driver));
+    expect([...drivers].sort()).toEqual(['command', 'exo', 'llamacpp-rpc', 'mlx']);
+  },
+  'says which cable, setting or process is wrong and what to do about it': () => accepts('meshwright doctor'),
+  'Each command is complete on a fresh machine with Node 20.19 or later': () => {
+    const { engines, scripts } = JSON.parse(textOf('package.json')) as Record<string, Record<string, string>>;
+    expect([engines?.['node'], scripts?.['demo'] !== undefined, scripts?.['test']]).toEqual([
+      '>=20.19',
+      true,
+      'vitest run',
+    ]);
+  },
+  'on macOS or on Linux with perl, curl and ps.': () =>
+    says('CONTRIBUTING.md', /the perl, curl and ps that macOS and most Linux systems have/),
+  'Nothing is compiled from C or C++.': () => says('.npmrc', 'ignore-scripts=true'),
+  '[docs/rehearsal.md](docs/rehearsal.md) shows how to break the simulated rack, and how to rehearse a change of your own.':
+    () => says('docs/rehearsal.md', /## Break it.*## Rehearse a change/),
+  'edit `cluster.yaml` ([every key](docs/cluster-yaml.md)), then run `meshwright validate`': () =>
+    accepts('meshwright validate'),
+  '`meshwright plan` and `meshwright apply`.': () => accepts('meshwright plan', 'meshwright apply'),
+  '`meshwright enroll --card` (a page of instructions for each Mac), `meshwright enroll --all`': () =>
+    accepts('meshwright enroll --card', 'meshwright enroll --all'),
+  'create the account, turn on Remote Login, and allow full disk access for remote users': () =>
+    says('docs/enroll.md', /Remote Login/),
+  'turn it on in Recovery, or from macOS 27 on in System Settings': () =>
+    says('docs/rdma.md', /27 and later \| System Settings/),
+  'No command over SSH is known to do it.': () => says('docs/rdma.md', /No command over SSH is known to change it/),
+  'plug them in': () => accepts('meshwright cables --watch'),
+  'press the power button of a Mac that is off': () => says('docs/rehearsal.md', /sim power-on studio-2/),
+  '(`meshwright unlock` sends a FileVault password over SSH.)': () => accepts('meshwright unlock studio-1'),
+  'With `--wait-for-hands` it waits for you instead.': () => accepts('meshwright apply --wait-for-hands'),
+  "It follows Apple's documentation and published captures, and is tested on simulated Macs and with real OpenSSH.":
+    () => provenBy('test/scenarios/demo-sshd.slow.test.ts'),
+  '[docs/unverified.md](docs/unverified.md) lists the assumptions, each with the command that would confirm it.': () =>
+    says('docs/unverified.md', /\| we believe \| why \| settle it \|/),
+  'Observing changes no setting.': () =>
+    says('docs/adr/0002-one-exec-per-observation.md', /the only write of an observation/),
+  'An answer that meshwright does not expect makes a fact unknown': () =>
+    provenBy('test/property/facts-seeded-damage.test.ts'),
+  'it never changes what is unknown.': () => provenBy('test/property/plan.sampled.test.ts'),
+  'Before the first `apply` on real Macs, read the plan, start with one Mac (`--nodes studio-1`), and keep a record of every command (`--record sent.ndjson`)':
+    () => accepts('meshwright apply --nodes studio-1 --record sent.ndjson'),
+  '**A run may be interrupted at any time.**': () => provenBy('test/cli/kill-verbs.slow.test.ts'),
+  '**Two runs never change one Mac at the same time.** Each run takes a lease of every Mac that it changes.': () =>
+    provenBy('test/cli/lease-held.slow.test.ts'),
+  '**Nothing is interrupted without your consent.**': () => accepts('meshwright apply --allow interrupt'),
+  '**A placement is serving only if it returned a token.**': () => says('docs/mesh.md', /token/),
+  '**`apply` removes what you removed from the file** if the Mac shows that meshwright put it there: ranks, addresses, and all but one older version of a runtime. Models stay.':
+    () => provenBy('test/scenarios/converge-moves.slow.test.ts', 'test/scenarios/converge-traces.slow.test.ts'),
+  '`uninstall` removes meshwright itself from a Mac.': () => accepts('meshwright uninstall studio-1'),
+  '[docs/commands.md](docs/commands.md) has every command, the exit codes, and where files are stored.': () =>
+    says('docs/commands.md', /## Exit codes.*## Files/),
+  'Each of these is refused today, as a command with exit 64 or as a key with exit 65:': () =>
+    provenBy('test/cli/readme-missing.test.ts'),
+  'Today a model comes from this computer, a folder on the node, or a URL.': () =>
+    says('schemas/cluster.schema.json', /a folder of this machine .* a folder that is already on each node .* URLs/),
+  '[All pages](docs/README.md)': () => says('docs/README.md', /cluster-yaml\.md/),
+};
+
+/** What says nothing about the program. */
+const background = [
+  'meshwright turns a few Mac Studios into one machine for large language models.',
+  '**Why several Macs?**',
+  'They can serve a model that is too large for one of them:',
+  '**Why RDMA?**',
+  '**Why meshwright?**',
+  'Every token needs many short messages between the Macs.',
+  'Such a rack is usually kept alive with shell history, hand-written hostfiles and `pkill`.',
+  'three bridged Macs in a ring take the office network down.',
+  '**All of this was written without a Mac Studio.**',
+  'Ten minutes with a Mac Studio would help everyone.',
+];
+
+const said = [...Object.keys(claims), ...Object.keys(sessionClaims), ...background];
+
+/** The words of a text without what marks it up and joins parts of a sentence. */
+const bare = (part: string): string =>
+  part
+    .replaceAll(/^- |\*\*|[.,;:)(]/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** What is left of a sentence when every claim is taken out of it. */
+function unclaimed(sentence: string): string {
+  const longestFirst = said.map(bare).sort((a, b) => b.length - a.length);
+  if (longestFirst.some((claim) => claim.includes(bare(sentence)))) return '';
+  return longestFirst.reduce((rest, claim) => rest.replace(claim, ' '), bare(sentence)).trim();
+}
+
+/** What may be left: headings of list items, and words that join claims. */
+const joints = /^(?:Setup|RDMA|Cables|Power|and|On your rack)?$/;
+
+describe('README.md', () => {
+  it.each(Object.keys(claims))('says and means: %s', (claim) => {
+    expect(prose).toContain(claim);
+    claims[claim]?.();
+  });
+
+  it.each([...Object.keys(sessionClaims), ...background])('says: %s', (claim) => {
+    expect(prose).toContain(claim);
+  });
+
+  it('says nothing that no line of these tables holds', () => {
+    expect(sentences.length).toBeGreaterThan(40);
+    expect(sentences.map(unclaimed).filter((rest) => !joints.test(rest))).toEqual([]);
+  });
+
+  it('shows only commands and options that exist', () => {
+    accepts(...sessionCommands.map((command) => command.split(' && ')[0] ?? ''));
+    const quoted = [...readme.matchAll(/`(meshwright [^`]+)`/g)].map(([, command = '']) => command);
+    expect(quoted.length).toBeGreaterThan(5);
+    accepts(...quoted);
+    const options = verbs.flatMap(({ options: own }) => own.map(({ flags }) => flags.split(' ')[0]));
+    const named = [...readme.matchAll(/`(--[a-z-]+)/g)].map(([, name]) => name);
+    const global = ['--nodes', '--record'];
+    expect(named.filter((name) => ![...options, ...global].includes(name))).toEqual([]);
+  });
+
+  it('lists everyday commands that exist', () => {
+    const everyday = /## Everyday commands\n\n([\s\S]*?)\n\n/.exec(readme)?.[1] ?? '';
+    const rows = [...everyday.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
+    const names = verbs.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name);
+    expect(rows.length).toBeGreaterThan(5);
+    expect(rows.filter((name) => !names.includes(name ?? ''))).toEqual([]);
+  });
+
+  it('has at most 150 lines, and names only files that exist', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+    const targets = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path);
+    expect(targets.length).toBeGreaterThan(15);
+    expect(targets.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+});
+
+describe('docs/README.md', () => {
+  it('links to every page', () => {
+    const linked = [...textOf('docs/README.md').matchAll(/\]\(([\w.-]+\.md)\)/g)].map(([, path]) => `docs/${path}`);
+    const pages = filesBelow('docs').filter((path) => /^docs\/[^/]+\.md$/.test(path) && path !== 'docs/README.md');
+    expect([...new Set(linked)].sort()).toEqual(pages);
+  });
+});
