@@ -3,15 +3,15 @@ import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FailureSignature } from './contract/driver.ts';
 
-/** A line of a log that means something. */
+/** A log line that matches a signature. */
 export interface ClassifiedLine {
-  /** Its place among the lines. */
+  /** Index among all lines. */
   readonly index: number;
   readonly line: string;
   readonly signature: FailureSignature;
 }
 
-/** Every line that a signature knows, each by the first signature that fits, in the order of the log. */
+/** All lines that match a signature, each with the first one that matches, in log order. */
 export const classifyLog = (
   signatures: readonly FailureSignature[],
   lines: readonly string[],
@@ -21,31 +21,32 @@ export const classifyLog = (
     return signature === undefined ? [] : [{ index, line, signature }];
   });
 
-/** The first line that tells of a failure: one that only says to wait is none. */
+/** The first line that reports a failure. Lines whose action is to wait do not count. */
 export const firstFailure = (
   signatures: readonly FailureSignature[],
   lines: readonly string[],
 ): ClassifiedLine | undefined => classifyLog(signatures, lines).find(({ signature }) => signature.action !== 'wait');
 
-/** What is known of one rank after a start came to nothing. */
+/** What is known about one rank after a failed start. */
 export interface RankSaid {
   readonly node: NodeName;
   readonly rank: number;
-  /** How its process ended; absent while it runs, and where nobody knows. */
+  /** How its process exited; absent while it runs or if unknown. */
   readonly exit?: string;
-  /** What it has said since its start. */
+  /** Its log lines since the start. */
   readonly lines: readonly string[];
 }
 
-/** The rank that failed first, with the line that tells why, where one does. */
+/** The rank that failed first, with the line that shows the reason if there is one. */
 export interface FailingRank {
   readonly said: RankSaid;
   readonly failure?: ClassifiedLine;
 }
 
 /**
- * The rank that failed first, as far as that can be told: one that says so itself, before one that only ended, before
- * one that only complains of the others. Among equals the one of the lowest rank; no exit and no words make none.
+ * The rank that most likely failed first. Order: a rank that reports its own failure, a rank that only exited, a rank
+ * that only complains about others. The lowest rank wins a tie. A rank that neither exited nor logged anything does not
+ * count.
  */
 export function firstFailingRank(
   signatures: readonly FailureSignature[],
@@ -63,7 +64,7 @@ export function firstFailingRank(
 
 const noGuilt = 4;
 
-/** An orderly end (0) is what the others made of it, not what broke them. */
+/** Exit status 0 is a reaction to the failure of another rank, not its cause. */
 function guilt({ said: { exit }, failure }: FailingRank): number {
   const isOver = exit !== undefined && exit !== '0';
   const isOwn = failure !== undefined && failure.signature.action !== 'read-other-ranks';
@@ -72,6 +73,6 @@ function guilt({ said: { exit }, failure }: FailingRank): number {
   return failure === undefined ? noGuilt : 3;
 }
 
-/** `rank 1 on studio-2 exited (1)` or `… was ended by a signal (Killed: 9)`: which rank it is, and how it ended. */
+/** `rank 1 on studio-2 exited (1)` or `rank 1 on studio-2 was ended by a signal (Killed: 9)`. */
 export const rankWords = ({ node, rank, exit }: RankSaid): string =>
   `rank ${rank} on ${node}${exit === undefined ? '' : ` ${exitWords(exit)}`}`;

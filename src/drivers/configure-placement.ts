@@ -24,21 +24,20 @@ import {
 } from './contract/driver.ts';
 import { driverOf } from './registry.ts';
 
-/** Everything that one member gets before it is started. */
+/** Everything that one rank gets before its start. */
 export interface RankConfiguration {
   readonly node: NodeName;
   readonly record: RankRecord;
-  /** The service file. */
   readonly service: Text;
-  /** Body of the request for one token: JSON. */
+  /** JSON body of the request for one token. */
   readonly request: string;
-  /** Body of the golden question, and what its answer must be. */
+  /** JSON body of the golden question, and the check of its answer. */
   readonly golden: { readonly question: string; readonly check: GoldenCheck };
-  /** The account that it runs as; empty is the ssh user. */
+  /** The account it runs as; empty: the ssh user. */
   readonly user: string;
   /** Sorted by name. */
   readonly files: readonly RankFile[];
-  /** What a start counts for in the launch budget of its node; one when absent. */
+  /** How much of its node's launch budget a start uses (default 1). */
   readonly takesOfDevice?: number;
 }
 
@@ -49,13 +48,13 @@ export interface Configured {
   readonly ranks: readonly RankConfiguration[];
 }
 
-/** One start of a placement, or what nobody knows yet. */
+/** One start of a placement, or the value that is still unknown. */
 export type Configuration =
   | Configured
-  /** `missing` goes on "cannot be started: "; with a digest it is only something that nobody has seen on a node. */
+  /** `missing` continues "cannot be started: ". If `digest` is set, only a name observed on a node is missing. */
   | { readonly kind: 'incomplete'; readonly missing: string; readonly digest?: Digest };
 
-/** What a placement is made of, all of it resolved. */
+/** The resolved parts of a placement. */
 interface Parts {
   readonly placement: DesiredPlacement;
   readonly runtime: DesiredRuntime & { readonly digest: Digest };
@@ -63,14 +62,13 @@ interface Parts {
   readonly addresses: readonly string[];
   readonly thunderbolt: DesiredFleet['thunderbolt'];
   readonly users: Readonly<Record<string, string | undefined>>;
-  /** Of {@link users} the one of all nodes, whose folders are ours. */
+  /** The account of all nodes in {@link users}. meshwright manages its folders. */
   readonly account: string | undefined;
 }
 
 /**
- * What every member of a placement gets for one start. Its digest is that of everything but the number of the start
- * and what macOS may call otherwise tomorrow, so it is equal for all starts and on all members, and another one means
- * that the file wants something else.
+ * Everything that each rank of a placement gets for one start. The digest leaves out the generation and all names that
+ * macOS may change. So it is equal for all starts and on all nodes, and a different digest means that the file changed.
  */
 export function configurePlacement(
   placement: DesiredPlacement,
@@ -98,7 +96,7 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
   if (runtime?.digest === undefined) return `the digest of runtime ${placement.runtime} is not known yet`;
   if (model?.digest === undefined) return `the files of model ${placement.model} are not known yet`;
   const addresses = rankAddresses(fleet.thunderbolt, placement.nodes);
-  if (addresses === undefined) return 'a link between neighbouring ranks has no address';
+  if (addresses === undefined) return 'a link between neighboring ranks has no address';
   return {
     placement,
     runtime: { ...runtime, digest: runtime.digest },
@@ -110,13 +108,13 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
   };
 }
 
-/** The first thing that the driver needs to have been seen and that nobody has. */
+/** The first name that the driver needs and that was not observed. */
 function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames): string | undefined {
   const needs = driverOf(runtime).needs(placement, runtime);
   const { nodes } = placement;
   if (needs.includes('lan')) {
     const unseen = nodes.find((node) => names.lan(node) === undefined);
-    if (unseen !== undefined) return `the address of ${unseen} in the office network is not known`;
+    if (unseen !== undefined) return `the office network address of ${unseen} is not known`;
   }
   if (!needs.includes('devices')) return undefined;
   const ends = nodes.flatMap((node) => nodes.flatMap((other) => endTowards(thunderbolt, node, other) ?? []));
@@ -126,7 +124,7 @@ function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames
 
 type UnsealedRank = Omit<RankConfiguration, 'record'> & { readonly record: Omit<RankRecord, 'digest'> };
 
-/** One start, and what macOS calls things in it. */
+/** One start, with the names that macOS uses during it. */
 interface StartNames {
   readonly generation: number;
   readonly names: SeenNames;
@@ -196,21 +194,21 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
   });
 }
 
-/** Where an account that has no home of its own may write. */
+/** Folders that a service account without a home may write to. */
 const accountEnv = (account: string | undefined): RankCommand['env'] =>
   account === undefined
     ? {}
     : Object.fromEntries(Object.entries(accountEnvironment(account)).map(([name, path]) => [name, [path]]));
 
-/** The devices of a node on these cables; one of which only one end was seen is left out at both. */
+/** A node's devices on these cables. A cable is left out if only one of its ends was observed. */
 const devicesOf = (links: readonly Link[], node: NodeName, names: SeenNames): readonly string[] =>
   links
     .filter(({ ends }) => ends.every((end) => names.device(end) !== undefined))
     .flatMap(({ ends }) => ends.filter((end) => end.node === node).flatMap((end) => names.device(end) ?? []));
 
 /**
- * The longest that an observation waits for a token of a mesh that has served already: no longer than an observation
- * itself may take by default, since a placement whose probe was cut off is unknown, not hung.
+ * Upper limit in milliseconds for the token check of a serving placement. It equals the default time limit of an
+ * observation: a probe that is cut off makes the placement unknown instead of hung.
  */
 const observedTokenMs = 20_000;
 
@@ -222,7 +220,7 @@ const asJson = ({
   files,
 }: UnsealedRank): Json => ({
   node,
-  // A new way to read logs or answers, to end ranks, or to name what has changed, is no other placement.
+  // Changes in how logs and answers are read, or how ranks are stopped, must not change the digest.
   record: { ...record, logPattern: '' },
   service: textJson(service),
   request,
@@ -242,32 +240,33 @@ function fileJson(file: RankFile): Json {
 
 const textJson = (text: Text): Json => text.map((part) => (typeof part === 'string' ? part : { ...part }));
 
-/** What launchd has to know of a rank. */
+/** Inputs of a rank's launchd job. */
 interface RankService {
   readonly placement: string;
   readonly argv: readonly Text[];
   readonly env: Readonly<Record<string, EnvValue>>;
-  /** The account that it runs as; absent is the ssh user. */
+  /** The account it runs as; absent: the ssh user. */
   readonly user?: string;
-  /** How long it needs to end. */
+  /** How long it needs to stop. */
   readonly ending: Pick<RuntimeDriver, 'graceMs' | 'interruptMs'>;
 }
 
 const exitTimeOut = ({ graceMs = 0, interruptMs = 0 }: RankService['ending']): number =>
   Math.max(leastExitTimeOut, Math.ceil((graceMs + interruptMs) / 1_000));
 
-/** How long a rank has at least between SIGTERM and SIGKILL when macOS itself ends it, as at a shutdown; in seconds. */
+/** Shortest time in seconds between SIGTERM and SIGKILL when macOS itself stops a rank, as at shutdown. */
 const leastExitTimeOut = 10;
 
-/** An Interactive job is throttled in neither CPU nor I/O; without the key launchd throttles both. */
+/** launchd throttles CPU and I/O of a job unless it is Interactive. */
 const processType = 'Interactive';
 
-/** launchd's own limit is 256: too few for the sockets, model files and libraries of a rank. */
+/** launchd's default of 256 is too low for a rank's sockets, model files and libraries. */
 const openFiles = 65_535;
 
 /**
- * The property list of a rank's service, equal for equal ranks. launchd neither starts it at boot nor again after its
- * end: one rank alone is no mesh, so only a start of the whole group kicks it. Its log is there before, and the user's.
+ * The property list of a rank's launchd job; equal ranks have equal lists. launchd never starts the job by itself, at
+ * boot or after an exit: a single rank is no mesh, so ranks start only as a group. The log file already exists and
+ * belongs to the user.
  *
  * @see launchd.plist(5): StandardOutPath, ExitTimeOut, UserName, ProcessType, SoftResourceLimits
  */
@@ -295,12 +294,12 @@ const escapeXml = (text: string): string => text.replaceAll(/[&<>]/g, (one) => e
 
 const element = (text: string): string => `<string>${escapeXml(text)}</string>`;
 
-/** Inside of a property list a path is text of it too. */
+/** Paths inside a property list are escaped like its text. */
 const wordElement = (word: Text): Text => ['<string>', ...word.map(escapePart), '</string>'];
 
 function escapePart(part: Text[number]): Text[number] {
   if (typeof part === 'string') return escapeXml(part);
-  // The name of an account has nothing in it that XML reads.
+  // An account name contains no character that needs escaping in XML.
   return part.kind === 'login-user' ? part : { ...part, path: escapeXml(part.path) };
 }
 

@@ -7,9 +7,9 @@ import { bytesText, tokensText } from '../model/text/units.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
 
 /**
- * Another form of a placement in which it fits, as one sentence.
+ * Says in one sentence how to change a placement so that it fits.
  *
- * @param where the Macs among which another form was looked for
+ * @param where the Macs that were searched
  */
 export function nearestText(
   nearest: NearestFit | undefined,
@@ -18,34 +18,34 @@ export function nearestText(
 ): string {
   switch (nearest?.kind) {
     case undefined:
-      return `No form of it fits on ${where}.`;
+      return `No context, split or choice of nodes makes the model fit on ${where}.`;
     case 'context':
-      return `It fits with context: ${tokensText(nearest.contextTokens)}.`;
+      return `The model fits with context: ${tokensText(nearest.contextTokens)}.`;
     case 'nodes':
-      return `It fits on nodes: [${nearest.nodes.join(', ')}].`;
+      return `The model fits on nodes: [${nearest.nodes.join(', ')}].`;
     case 'shares':
       return sharesText(nearest.shares, driver);
   }
 }
 
 function sharesText(shares: readonly number[], driver: DriverName | undefined): string {
-  const start = 'It fits with its layers divided by memory';
-  if (driver === 'llamacpp-rpc') return `${start}: sharding: pipeline, shares: [${shares.join(', ')}].`;
+  const start = 'The model fits with its layers divided by memory';
+  if (driver === 'llamacpp-rpc') return `${start} (sharding: pipeline, shares: [${shares.join(', ')}]).`;
   if (driver === 'exo') return `${start}, as exo does with sharding: pipeline.`;
-  return `${start} (${shares.join(' : ')}), which the drivers exo and llamacpp-rpc can.`;
+  return `${start} (${shares.join(' : ')}), which only the drivers exo and llamacpp-rpc support.`;
 }
 
 const percent = (part: number, whole: number): string => `${Math.round((100 * part) / whole)} %`;
 
-/** How it is known what a GPU may use, where that is not plain. */
+/** Where a GPU limit comes from, if the file does not set it. */
 const sources: Readonly<Record<MemoryBudget['kind'], string>> = {
   desired: '',
-  seen: ', as was set on it',
-  reported: ', as a rank was told there',
-  assumed: ', as is usual for its size',
+  seen: ' (limit set on the node)',
+  reported: ' (reported by its runtime)',
+  assumed: ' (usual for its memory size)',
 };
 
-/** `309.2 GB of the 498.2 GB that its GPU may use`, with what it is made of where that is more than one placement. */
+/** `309.2 GB of the 498.2 GB that its GPU may use`, with the share of each placement if there are several. */
 function needText({ needBytes, budget, memoryBytes, shares }: NodeFit, verdict: FitVerdict): string {
   const parts = shares.map(({ placement, need }) => `${placement} ${bytesText(need.total)}`);
   const made = parts.length > 1 ? ` (${parts.join(', ')})` : '';
@@ -57,7 +57,7 @@ function needText({ needBytes, budget, memoryBytes, shares }: NodeFit, verdict: 
     : `${bytesText(needBytes)}${made} of the ${bytesText(whole)} that its GPU may use${budget === undefined ? '' : sources[budget.kind]}`;
 }
 
-/** `studio-1, studio-2 need 517.1 GB of …`: nodes with one text together. */
+/** `studio-1, studio-2 each need 517.1 GB of …`: nodes with the same text are grouped. */
 export function needSentence(fits: readonly NodeFit[], verdict: FitVerdict): string {
   const groups = new Map<string, readonly string[]>();
   for (const fit of fits) {
@@ -65,29 +65,29 @@ export function needSentence(fits: readonly NodeFit[], verdict: FitVerdict): str
     groups.set(text, [...(groups.get(text) ?? []), fit.node]);
   }
   const texts = [...groups].map(
-    ([text, nodes]) => `${nodes.join(', ')} ${nodes.length === 1 ? 'needs' : 'need'} ${text}`,
+    ([text, nodes]) => `${nodes.join(', ')} ${nodes.length === 1 ? 'needs' : 'each need'} ${text}`,
   );
   return `${texts.join('; ')}.`;
 }
 
-/** Another form of a placement, with which it fits. */
+/** A changed placement that fits. */
 export type NearestFit =
-  /** Layers in proportion to memory; `driver` is that of the placement where it can be told so. */
+  /** Layers in proportion to memory. The placement's own driver may not support shares. */
   | { readonly kind: 'shares'; readonly shares: readonly number[] }
   | { readonly kind: 'context'; readonly contextTokens: number }
   | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
 
-/** Where a nearest fit is looked for. */
+/** Inputs of the search. */
 export interface NearestSearch {
   readonly fleet: FitFleet;
-  /** Cables that decide which nodes can be taken together; without them any can. */
+  /** Cables that decide which nodes can form a group; absent: any nodes can. */
   readonly links?: DesiredFleet['thunderbolt']['links'];
   readonly seen: SeenMemories;
 }
 
 /**
- * The nearest form of a placement that fits: its layers in proportion to memory, else a smaller context, else other or
- * more nodes of the fleet; undefined when none of them does. One that fits and is only slow is offered the first alone.
+ * The smallest change that makes a placement fit: layers in proportion to memory, then a smaller context, then other or
+ * more nodes; undefined if none fits. For a placement that fits but is slow, only the first change is tried.
  */
 export function nearestFit(placement: FitPlacement, search: NearestSearch): NearestFit | undefined {
   const now = worstVerdict(placement, fitPlacements(search.fleet, search.seen));
@@ -99,7 +99,7 @@ export function nearestFit(placement: FitPlacement, search: NearestSearch): Near
     return verdict !== undefined && !isWorse(verdict, limit);
   };
   const shares = proportions(placement, search);
-  // llama.cpp stands for all that divide layers by memory: where it fits exo's own division does too.
+  // llama.cpp represents all drivers that divide layers by memory: if its division fits, exo's does too.
   if (shares !== undefined && fits({ ...placement, sharding: 'pipeline', shares }, 'llamacpp-rpc')) {
     return { kind: 'shares', shares };
   }
@@ -110,11 +110,11 @@ export function nearestFit(placement: FitPlacement, search: NearestSearch): Near
   return nodes === undefined ? undefined : { kind: 'nodes', nodes };
 }
 
-/** The memory of the fleet with one of its placements changed. */
+/** Memory use of the fleet with one changed placement. */
 function fitWith(changed: FitPlacement, { fleet, seen }: NearestSearch, driver?: DriverName): readonly NodeFit[] {
   const placements = fleet.placements.map((one) => (one.name === changed.name ? changed : one));
   if (driver === undefined) return fitPlacements({ ...fleet, placements }, seen);
-  // No runtime of a file has a blank in its name.
+  // A runtime name in a file never contains a space.
   const name = `any ${driver}`;
   const runtimes = [...fleet.runtimes, { name, driver }];
   const moved = placements.map((one) => (one.name === changed.name ? { ...one, runtime: name } : one));
@@ -124,7 +124,7 @@ function fitWith(changed: FitPlacement, { fleet, seen }: NearestSearch, driver?:
 const mostShare = 64;
 const gibibyte = 2 ** 30;
 
-/** The memory of the nodes of a placement as small whole numbers; undefined where they are equal, or unknown. */
+/** The memory sizes of a placement's nodes as small integers; undefined if they are equal or unknown. */
 function proportions(placement: FitPlacement, { fleet, seen }: NearestSearch): readonly number[] | undefined {
   const sizes = placement.nodes.map((node) => Math.round((roomOf(fleet, node, seen).memoryBytes ?? 0) / gibibyte));
   if (sizes.some((size) => size < 1) || new Set(sizes).size === 1) return undefined;
@@ -139,7 +139,7 @@ const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : g
 
 const fewestTokens = 2_048;
 
-/** Smaller contexts, the largest first: powers of two. */
+/** Smaller contexts in tokens: powers of two, the largest first. */
 function contexts({ contextTokens }: FitPlacement): readonly number[] {
   const largest = 2 ** Math.floor(Math.log2(Math.max(1, contextTokens - 1)));
   return Array.from({ length: 40 }, (_, power) => largest / 2 ** power).filter((tokens) => tokens >= fewestTokens);
@@ -152,7 +152,9 @@ function withNodes({ shares: _shares, ...placement }: FitPlacement, nodes: reado
 
 const mostNodes = 16;
 
-/** Other groups of nodes, those of the same size first, then larger and smaller ones; the emptiest nodes come first. */
+/**
+ * Other groups of nodes: first of the same size, then larger, then smaller. Nodes with the most free memory come first.
+ */
 function otherNodes(placement: FitPlacement, search: NearestSearch): readonly (readonly NodeName[])[] {
   const { fleet, seen } = search;
   const others = { ...fleet, placements: fleet.placements.filter(({ name }) => name !== placement.name) };
@@ -173,7 +175,9 @@ function isPossible(placement: FitPlacement, count: number, fleet: FitFleet): bo
   return placement.sharding !== 'tensor' || shape === undefined || tensorProblems(shape, count).length === 0;
 }
 
-/** The first nodes in this order that cables join as the sharding needs it, as a list of one; none when there are too few. */
+/**
+ * The first nodes in this order that are all connected by cables, as a list with one group; empty if there are too few.
+ */
 function groupOf(
   nodes: readonly NodeName[],
   count: number,

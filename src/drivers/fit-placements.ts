@@ -16,16 +16,16 @@ import type { NodeName } from '../model/node.ts';
 import { rankNeeds } from './contract/memory.ts';
 import { driverOf } from './registry.ts';
 
-/** What was seen of the memory of nodes, by name; the file says it of the others. */
+/** Observed memory by node name. Nodes that are missing here have the values of the file. */
 export type SeenMemories = Readonly<Record<string, SeenMemory | undefined>>;
 
-/** The memory of one node, and what its GPU may use of it. */
+/** The memory of one node, and the part its GPU may use. */
 interface NodeRoom {
   readonly memoryBytes?: number;
   readonly budget?: MemoryBudget;
 }
 
-/** What is known of a node: what was seen comes before what the file says. */
+/** Observed values take precedence over the file. */
 export function roomOf(fleet: FitFleet, node: NodeName, seen: SeenMemories): NodeRoom {
   const desired = fleet.nodes.find(({ name }) => name === node);
   const looked = Object.hasOwn(seen, node) ? seen[node] : undefined;
@@ -35,7 +35,7 @@ export function roomOf(fleet: FitFleet, node: NodeName, seen: SeenMemories): Nod
   return { ...known, ...given({ budget }) };
 }
 
-/** What the ranks of a placement need, in rank order; undefined while the shape of its model is unknown. */
+/** Memory needs of a placement's ranks, in rank order; undefined while the model's shape is unknown. */
 export function placementNeeds(
   placement: FitPlacement,
   fleet: FitFleet,
@@ -54,13 +54,15 @@ export function placementNeeds(
   return rankNeeds({ ...placement, shape }, rooms, driverOf({ driver }).memory);
 }
 
-/** The shape of the model of a placement, where it is known. */
 export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitFleet): ModelShape | undefined =>
   models.find(({ name }) => name === model)?.shape;
 
 const isHeldOn = (node: NodeName, { nodes, lingersOn = nodes }: FitPlacement): boolean => lingersOn.includes(node);
 
-/** Its rank on a node; where the file has it no more, the one that needs most stands for what may run there. */
+/**
+ * The rank on this node. If the file no longer places one there, the rank with the largest need represents what may
+ * run.
+ */
 function rankOn(node: NodeName, { nodes }: FitPlacement, needs: readonly RankNeed[]): number {
   const rank = nodes.indexOf(node);
   if (rank >= 0) return rank;
@@ -68,8 +70,8 @@ function rankOn(node: NodeName, { nodes }: FitPlacement, needs: readonly RankNee
 }
 
 /**
- * The memory of every node that carries a placement, with all placements that are to serve on it: sorted as the file has
- * its nodes.
+ * Memory use of every node that carries placements, counting all that should serve on it. Sorted in the file's node
+ * order.
  */
 export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonly NodeFit[] {
   const serving = fleet.placements.filter(({ state }) => state === 'serving');
@@ -93,7 +95,7 @@ function nodeFit(node: NodeName, room: NodeRoom, carried: Pick<NodeFit, 'shares'
   return { node, ...room, ...carried, needBytes, ...given({ verdict }) };
 }
 
-/** How a node copes with so many bytes; undefined while its memory is unknown. */
+/** Classifies a need in bytes against a node; undefined while the node's memory is unknown. */
 export function fitVerdict(needBytes: number, { memoryBytes, budget }: NodeRoom): FitVerdict | undefined {
   if (memoryBytes === undefined || budget === undefined) return undefined;
   if (needBytes > budget.bytes) return 'does-not-fit';
@@ -104,10 +106,9 @@ export function fitVerdict(needBytes: number, { memoryBytes, budget }: NodeRoom)
 
 const order: readonly FitVerdict[] = ['fits', 'near-degraded', 'degraded', 'tight', 'does-not-fit'];
 
-/** Whether a verdict is worse than another one. */
 export const isWorse = (one: FitVerdict, other: FitVerdict): boolean => order.indexOf(one) > order.indexOf(other);
 
-/** The worst verdict of the nodes of a placement; undefined when none of them has one. */
+/** The worst verdict of a placement's nodes; undefined if no node has one. */
 export function worstVerdict(placement: Pick<FitPlacement, 'nodes'>, fits: readonly NodeFit[]): FitVerdict | undefined {
   const verdicts = fits.flatMap(({ node, verdict }) =>
     verdict !== undefined && placement.nodes.includes(node) ? [verdict] : [],
@@ -123,8 +124,8 @@ const mebibyte = 2 ** 20;
 const gibibyte = 2 ** 30;
 
 /**
- * What macOS lets the GPU wire by itself, as a share of the memory of at least so many GiB. Reported were 66.7 % with 16
- * and 32 GB, 75 % with 64 and 96 GB, 78.0 % with 48 GB and 475,136 MiB with 512 GB; between them the lower one is taken.
+ * macOS's default GPU limit as a share of memory, by memory size in GiB. Reported: 66.7 % for 16 and 32 GB, 75 % for 64
+ * and 96 GB, 78.0 % for 48 GB, 475,136 MiB for 512 GB. Sizes in between get the lower value.
  *
  * @see docs/fit.md, reports of llama.cpp and MLX users
  */
@@ -135,19 +136,19 @@ const usualShares: readonly (readonly [fromGibibytes: number, share: number])[] 
   [0, 2 / 3],
 ];
 
-/** What is known of the memory of a node. */
+/** Observed memory of a node. */
 interface SeenMemory {
   readonly memoryBytes?: number;
-  /** `iogpu.wired_limit_mb`, where somebody looked; 0 is macOS's own choice. */
+  /** `iogpu.wired_limit_mb` if observed; 0: macOS decides. */
   readonly wiredMegabytes?: number;
-  /** What a runtime said that its GPU may use, in this boot session. */
+  /** The GPU limit that a runtime reported in this boot session. */
   readonly reportedBytes?: number;
 }
 
 /**
- * How much the GPU of a node may use: what the file sets, since apply sets it before anything is started; else what the
- * node has; else what a runtime was told there, while nobody has set anything else; else what is usual for its size.
- * Undefined when its memory is unknown as well.
+ * How much memory a node's GPU may use. In order: the file's limit (apply sets it before any start), the limit set on
+ * the node, the limit a runtime reported while none was set, the usual share for its size. Undefined if its memory is
+ * unknown.
  */
 export function memoryBudget(
   wanted: DesiredWiredLimit | undefined,
@@ -159,7 +160,7 @@ export function memoryBudget(
     return { kind: 'seen', bytes: wiredMegabytes * mebibyte };
   }
   if (memoryBytes === undefined) return undefined;
-  // A limit that was set since, or that nobody could see, makes a report one of another time.
+  // A report counts only if no limit was set after it.
   const isOwnChoice = wiredMegabytes === 0 && reportedBytes !== undefined && reportedBytes <= memoryBytes;
   if (isOwnChoice) return { kind: 'reported', bytes: reportedBytes };
   const share = usualShares.find(([from]) => memoryBytes >= from * gibibyte)?.[1] ?? 2 / 3;

@@ -10,37 +10,37 @@ import { fitPlacements, worstVerdict } from './fit-placements.ts';
 import { lastVersionRead } from './mlx/shards.ts';
 import { driverOf } from './registry.ts';
 
-/** A model that is put on Macs on paper. */
+/** A model on a hypothetical set of Macs. */
 interface AskedFit extends Pick<NearestSearch, 'links'> {
-  /** As it is shown. */
+  /** The displayed name. */
   readonly name: string;
   readonly shape: ModelShape;
-  /** In rank order; all of them are in the fleet. */
+  /** In rank order; all of them are part of the fleet. */
   readonly macs: readonly FitFleet['nodes'][number][];
-  /** Further Macs of the same kind, which exist nowhere: only their number may be proposed. */
+  /** Further Macs of the same kind that do not exist; only their number is suggested. */
   readonly more?: readonly FitFleet['nodes'][number][];
-  /** What else serves on these Macs, and the nodes of the file that could be taken instead. */
+  /** Other placements on these Macs, and further nodes of the file that could be used. */
   readonly fleet: FitFleet;
 }
 
-/** How it is to run. */
+/** Settings of the hypothetical placement. */
 interface FitHow {
   readonly driver: DriverName;
-  /** Of mlx; absent: the last version that is known here. */
+  /** For mlx only; absent: the newest version known to this program. */
   readonly mlxLm?: string;
-  /** Absent: what the driver does best. */
+  /** Absent: the driver's preferred one. */
   readonly sharding?: 'tensor' | 'pipeline';
   readonly contextTokens: number;
   readonly parallel: number;
 }
 
-/** A name that cannot stand in a file. */
+/** Not a valid name in a file, so it cannot collide with one. */
 const asked = 'asked +';
 
 const sizeOf = (nearest: NearestFit | undefined): string | undefined =>
-  nearest?.kind === 'nodes' ? `It fits on ${nearest.nodes.length} Macs of this kind.` : undefined;
+  nearest?.kind === 'nodes' ? `The model fits on ${nearest.nodes.length} Macs of this kind.` : undefined;
 
-/** Whether a model fits on Macs and can be split over them, as the plan of such a placement would have it. */
+/** Whether a model fits on Macs and can be split over them, with the same checks as a plan. */
 export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: AskedFit, how: FitHow): ModelFit {
   const { driver, contextTokens, parallel } = how;
   const sharding =
@@ -96,15 +96,14 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
   };
 }
 
-/** A model that is to be split by a runtime of this driver. */
 export interface AskedSplit extends RankSplit {
   readonly driver: DriverName;
 }
 
-/** Everything that speaks against a split, as the plan of a placement with this driver would have it. */
+/** Objections to a split, the same as in a plan with this driver. */
 export const judgeSplit = (split: AskedSplit): SplitJudgement =>
   driverOf(split).judgeSplit?.(split) ?? judgeTensors(split);
 
-/** What to do about a model that cannot be split so, as a sentence. */
+/** Advice for a model that cannot be split this way, as a sentence. */
 export const splitAdvice = (split: AskedSplit): string =>
   driverOf(split).splitAdvice?.(split) ?? tensorAdvice(split.shape);

@@ -5,46 +5,44 @@ import { linkEndText, type NodeName } from '../model/node.ts';
 import { addressTowards, endTowards, rankAddresses } from './contract/addresses.ts';
 import type { SeenNames } from './contract/driver.ts';
 
-/** Which Macs form a group, and what they are called. */
+/** The Macs of a group and their SSH names. */
 export interface LaunchWish {
   readonly thunderbolt: DesiredFleet['thunderbolt'];
   /** In rank order. */
   readonly nodes: readonly NodeName[];
-  /** As ssh reaches each of them, in the same order. */
+  /** Their SSH host names, in the same order. */
   readonly hosts: readonly string[];
-  /** TCP port on which the ranks may meet. */
+  /** TCP port where the ranks may meet. */
   readonly port: number;
 }
 
-/** How ranks of one's own program find each other. */
+/** How the ranks of a user's own program find each other. */
 export interface LaunchGroup {
   readonly kind: 'group';
-  /** `jaccl`: every pair has a cable and a device; `ring`: sockets, over the cables where they go round. */
+  /** `jaccl`: every pair has a cable and an RDMA device. `ring`: TCP, over the cables if they form a ring. */
   readonly backend: 'jaccl' | 'ring' | 'alone';
-  /** Files of the folder of a run, the same on every node, by name. */
+  /** Files by name, the same on every node. */
   readonly files: Readonly<Record<string, string>>;
-  /** Of a rank; `file` gives the path of one of the files. */
+  /** The environment of a rank; `file` returns the path of one of the files. */
   readonly environment: (rank: number, file: (name: string) => string) => Readonly<Record<string, string>>;
 }
 
-/** What the files of a run are called. */
 export const launchFiles = { hostfile: 'hostfile.json', mpi: 'hostfile', devices: 'devices.json', ring: 'ring.json' };
 
 const jsonText = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
-/** A group that cannot be made, since nobody saw what it is made of. */
+/** A group that cannot be formed, because names are unobserved. */
 export interface UnseenGroup {
   readonly kind: 'unseen';
   readonly diagnostic: Diagnostic;
 }
 
 /**
- * The files and the environment of a run on these Macs, as their cables and devices are seen now: the hostfile in the
- * object form of MLX, the one of MPI, and what the backend itself reads. Only one backend gets its variables, since a
- * second one would be taken first. Which backend it is follows from the cables of the file alone: a name that nobody
- * saw makes no other group.
+ * Files and environment for a run on these Macs, from their observed addresses and devices: MLX's hostfile in object
+ * form, MPI's hostfile, and the backend's own files. Only one backend gets its variables, because a second one would
+ * take precedence. The backend depends only on the cables in the file, so an unobserved name never changes it.
  *
- * @see mlx/python/mlx/distributed_run.py for the hostfile and the environment; Open MPI, "hostfile" for the other
+ * @see mlx/python/mlx/distributed_run.py for the hostfile and the environment; Open MPI, "hostfile"
  */
 export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | UnseenGroup {
   const { thunderbolt, nodes, hosts, port } = wish;
@@ -58,7 +56,7 @@ export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | Un
     ...(backend === 'ring' && round === undefined ? unseenAddresses(nodes, seen) : []),
   ];
   if (missing.length > 0) {
-    const detail = `Not known: ${missing.join(', ')}.`;
+    const detail = `Not observed: ${missing.join(', ')}.`;
     return { kind: 'unseen', diagnostic: diagnose('launch/not-seen', { detail }) };
   }
   const devices = nodes.map((node) =>
@@ -98,11 +96,10 @@ export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | Un
   };
 }
 
-/** Every ordered pair of different nodes. */
 const pairsOf = (nodes: readonly NodeName[]): readonly (readonly [NodeName, NodeName])[] =>
   nodes.flatMap((node) => nodes.filter((other) => other !== node).map((other) => [node, other] as const));
 
-/** Which group these Macs make; it follows from the cables of the file alone. */
+/** Which backend these Macs use. It depends only on the cables in the file. */
 export function launchBackend({
   thunderbolt,
   nodes,
@@ -119,4 +116,4 @@ const unseenDevices = ({ thunderbolt, nodes }: LaunchWish, seen: SeenNames): rea
     .map((end) => `the RDMA device of ${linkEndText(end)}`);
 
 const unseenAddresses = (nodes: readonly NodeName[], seen: SeenNames): readonly string[] =>
-  nodes.filter((node) => seen.lan(node) === undefined).map((node) => `the address of ${node} in the office network`);
+  nodes.filter((node) => seen.lan(node) === undefined).map((node) => `the office network address of ${node}`);

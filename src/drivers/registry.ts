@@ -10,7 +10,7 @@ import { placeOnExo } from './exo/place.ts';
 import { llamacppRpc } from './llamacpp/llamacpp-rpc.ts';
 import { mlx } from './mlx/mlx.ts';
 
-/** Which lines of the logs of a placement hold requests; undefined where its runtime is not known to print any. */
+/** Pattern for log lines that contain requests; undefined if the runtime is not known to print any. */
 export function requestPatternOf(
   { placements, runtimes }: Pick<DesiredFleet, 'placements' | 'runtimes'>,
   name: string,
@@ -20,15 +20,14 @@ export function requestPatternOf(
   return runtime === undefined ? undefined : driverOf(runtime).requestPattern;
 }
 
-/** The beginning of a dialogue. */
+/** The first request of a dialogue. */
 export const beginDialogue = (call: DialogueCall): Talk =>
   call.name === 'exo-place' ? placeOnExo(call.args) : leaveExo(call.args);
 
-/** The code of a dialogue that did not come to its end: its time is over, or a node is out of reach. */
+/** The code for a dialogue that timed out or lost a node. */
 export const unendedCode = ({ name }: DialogueCall): DiagnosticCode =>
   name === 'exo-place' ? 'exo/stuck' : 'exo/no-farewell';
 
-/** Every driver by the word that the file has for it. */
 const drivers: Readonly<Record<DriverName, RuntimeDriver>> = {
   command,
   'llamacpp-rpc': llamacppRpc,
@@ -36,19 +35,15 @@ const drivers: Readonly<Record<DriverName, RuntimeDriver>> = {
   exo,
 };
 
-/** Whether a word names a driver. */
 export const isDriver = (word: string): word is DriverName => Object.hasOwn(drivers, word);
 
-/** The keys that each driver takes. */
 export const keysByDriver: KeysByDriver = new Map(Object.values(drivers).map(({ id, keys }) => [id, keys]));
 
-/** The driver of a runtime. */
 export const driverOf = ({ driver }: Pick<DesiredRuntime, 'driver'>): RuntimeDriver => drivers[driver];
 
 /**
- * The driver that a member was started by, whatever the file says by now. A record of an older meshwright does not name
- * it: there the lines that its record has an observation bring along are those of its driver alone. None where neither
- * tells.
+ * The driver that started a rank, whatever the file says now. Records of older meshwright versions do not name the
+ * driver; then its log pattern identifies it. Undefined if neither does.
  */
 export function driverOfRecord({
   driver,

@@ -4,8 +4,8 @@ import { isReleaseLayout, llamaFolder } from './llamacpp/runtime.ts';
 import { driverOf } from './registry.ts';
 
 /**
- * Of a program that is not among the paths of an archive: the path that may be meant, with the same name in another folder,
- * else a similar one. Undefined where the program is there, or will be: see {@link isReleaseLayout}.
+ * Suggests a path for a program that is missing from an archive: the same name in a different folder, otherwise a
+ * similar path. Undefined if the program exists, or will exist: see {@link isReleaseLayout}.
  */
 export function nearestProgram(
   program: string,
@@ -25,8 +25,8 @@ export function nearestProgram(
 }
 
 /**
- * The programs that a start calls by their paths in the archive: without any of them nothing of the runtime may be put in
- * use. Empty for mlx, whose tree is built on the node, and for a command that is not in its archive.
+ * Archive paths of the programs that a start runs; without them the runtime is not published. Empty for mlx, whose tree
+ * is built on the node, and for a command outside its archive.
  */
 export function programsOf(
   runtime: DesiredRuntime | DesiredDoorman,

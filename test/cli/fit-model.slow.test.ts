@@ -142,7 +142,7 @@ describe('fit MODEL', () => {
       model: 'kimi',
       fits: false,
       verdict: 'does-not-fit',
-      advice: 'It fits on 4 Macs of this kind.',
+      advice: 'The model fits on 4 Macs of this kind.',
       shape: { architecture: 'kimi_k2', layers: 61 },
     });
   });
@@ -180,7 +180,7 @@ describe('fit MODEL', () => {
     const asked = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--mlx-lm', '0.29.1', '--json');
     expect(json(asked)).toMatchObject({
       mlxLm: { version: '0.29.1', assumed: false },
-      problems: ['mlx-lm 0.29.1 is older than 0.31.0, the oldest that can be started.'],
+      problems: ['mlx-lm 0.29.1 is too old; at least 0.31.0 is needed.'],
     });
   });
 

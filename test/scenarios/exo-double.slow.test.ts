@@ -119,8 +119,8 @@ describe('the double of exo', () => {
   });
 
   it.each([
-    ['stuck-connect', 'while the runners connected', 'runners are connected'],
-    ['stuck-warmup', 'while the model warmed up', 'runners are warm'],
+    ['stuck-connect', 'while the runners were connecting', 'runners are connected'],
+    ['stuck-warmup', 'while the model was warming up', 'runners are warmed up'],
   ])('stays where it is with %s, and is given up in time', async (fault, reason, still) => {
     const rack = await started('main', { 'studio-1': [fault], 'studio-2': [fault] });
     expect(await rack.talk({}, still)).toMatchObject({ code: 'exo/stuck', reason: expect.stringContaining(reason) });
@@ -152,7 +152,7 @@ describe('the double of exo', () => {
     const rack = await started('main', { 'studio-1': ['ghosts 2', 'stale-runner'] });
     expect(await rack.talk()).toEqual({
       kind: 'done',
-      note: 'Tensor over MlxJaccl on 2 nodes; exo still names 2 that are gone',
+      note: 'Tensor over MlxJaccl on 2 nodes; exo still lists 2 former nodes',
     });
   });
 
@@ -179,7 +179,7 @@ describe('the double of exo', () => {
 
   it('is alone when it sees nobody', async () => {
     const rack = await started('main', { 'studio-2': ['alone'] });
-    const still = 'it does not see studio-2';
+    const still = 'exo does not see studio-2';
     expect(await rack.talk({}, still)).toMatchObject({ code: 'exo/mesh-incomplete', reason: still });
   });
 

@@ -16,7 +16,7 @@ import type {
 import { type CommandField, fillFields } from './fields.ts';
 import { type CommandRuntime, keys } from './runtime.ts';
 
-/** The smallest request for one token at the path that the file names, with the place of the text that it names. */
+/** The smallest request for one token, with the file's path and JSON pointer. */
 const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): TokenRequest => ({
   ...requestAt(token.path, model),
   pointer: token.json,
@@ -25,7 +25,6 @@ const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): T
 const leader: StartPhase = { ranks: 'leader', until: 'joined' };
 const followers: StartPhase = { ranks: 'followers', until: 'joined' };
 
-/** In the order that the file says. */
 function phases({ order }: CommandRuntime): readonly StartPhase[] {
   switch (order) {
     case 'leader-first':
@@ -37,29 +36,29 @@ function phases({ order }: CommandRuntime): readonly StartPhase[] {
   }
 }
 
-/** What dyld and launchd themselves say, whatever the program. */
+/** Messages of dyld and of the network stack, whatever the program. */
 export const signatures: readonly FailureSignature[] = [
   {
     id: 'library-not-loaded',
     pattern: /^dyld\[\d+\]: Library not loaded: /,
     meaning: 'The program needs a library that is not on this Mac.',
     action: 'change-file',
-    cure: 'Put the library into the archive, or build the program without it.',
+    cure: 'Add the library to the archive, or build the program without it.',
   },
   {
     id: 'address-in-use',
     pattern: /[Aa]ddress already in use|EADDRINUSE/,
-    meaning: 'Something else listens on its port.',
+    meaning: "Another program listens on this rank's port.",
     action: 'change-file',
-    cure: 'End what listens there, or give the placement another port.',
+    cure: 'Stop that program, or give the placement a different port.',
   },
 ];
 
-/** The account whose home a path lies in, by the name of the folder; undefined outside of /Users. */
+/** The account whose home contains a path, by the folder's name; undefined outside /Users. */
 const ownerOf = (path: string): string | undefined => /^\/Users\/(?!Shared\/)([^/]+)\//.exec(path)?.[1];
 
 /**
- * A program in the home of another account than that of the ranks.
+ * Warns if the program is in the home of an account other than the ranks' account.
  *
  * @see docs/unverified.md: the mode of a home, and who may enter it
  */
@@ -72,7 +71,7 @@ function check({ placement, runtime, fleet }: PlacementCheck<CommandRuntime>): r
   return [{ code: 'placement/program-in-home', severity: 'warning', detail }];
 }
 
-/** The command line of one rank: every field of every word filled in, paths of the node still without their prefix. */
+/** The command line of one rank with all fields filled in. Node paths still lack their root prefix. */
 function configure(place: RankPlace<CommandRuntime>): RankCommand {
   const { placement, runtime, port, endpointPort } = place;
   const values = fieldValues(place);
@@ -86,7 +85,6 @@ function configure(place: RankPlace<CommandRuntime>): RankCommand {
   };
 }
 
-/** What each field becomes for one rank. */
 function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandField, string | NodePath>> {
   const { placement, addresses, rank, port } = place;
   return {
@@ -106,12 +104,12 @@ function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandF
   };
 }
 
-/** The program, where it is a path on the node. One with fields is known only for a rank. */
+/** The program, if it is a path on the node. A path with fields is known only per rank. */
 function programOutside({ command: [program = ''] }: CommandRuntime): NodePath | undefined {
   return program.startsWith('/') && !program.includes('{') ? nodePath(`/${program.slice(1)}`) : undefined;
 }
 
-/** A program outside of the archive, such as the perl that macOS ships, is a path on the node like any other. */
+/** A program outside the archive, such as macOS's perl, is an ordinary path on the node. */
 function programWord(word: Text): Text {
   const [first, ...rest] = word;
   return typeof first === 'string' && first.startsWith('/') && rest.length === 0
@@ -119,7 +117,7 @@ function programWord(word: Text): Text {
     : word;
 }
 
-/** Any program that the file gives the command line of: one process per node. */
+/** Any program whose command line the file sets: one process per node. */
 export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
   keys,
@@ -138,7 +136,7 @@ export const command: RuntimeDriver<CommandRuntime> = {
   goldenCheck: ({ token }) => (token.golden === 'equal' ? 'equal' : 'none'),
   canRestartOne: ({ restart }) => restart === 'node',
   stopOrder: 'leader-first',
-  // What a program prints that nobody knows says nothing to anybody but its user.
+  // The log format of an arbitrary program is unknown.
   logPattern: '',
   signatures,
   observe: () => ({}),

@@ -4,30 +4,28 @@ import type { Finding, Rule } from '../../desired/rules/rule.ts';
 import type { Text } from '../../model/step.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 
-/** Every field that a word of a runtime's command can have, with what it becomes. A list that is closed. */
+/** Every field that a runtime's command may use, with its value. */
 export const commandFields = {
   runtime: 'folder of the unpacked archive',
   model: 'folder of the model',
   rank: 'number of this rank, from 0',
-  size: 'how many ranks there are',
-  address: 'address of this rank on the cable from the rank before it; 127.0.0.1 for a single rank',
-  port: 'port on which the ranks of this start meet',
-  peers: '{address}:{port} of every rank, in rank order, with commas',
+  size: 'number of ranks',
+  address: 'address of this rank on the cable from the previous rank; 127.0.0.1 for a single rank',
+  port: 'port where the ranks of this start meet',
+  peers: '{address}:{port} of every rank, in rank order, separated by commas',
   endpoint: 'port of the endpoint',
   generation: 'number of this start',
-  context: 'tokens of context',
-  sharding: 'tensor, pipeline, or none for a node without it',
+  context: 'context length in tokens',
+  sharding: 'tensor, pipeline, or none without sharding',
   name: 'name of the placement',
   node: 'name of the node',
 } as const;
 
-/** A field that exists. */
 export type CommandField = keyof typeof commandFields;
 
-/** Whether a word between braces is a field. */
 const isCommandField = (name: string): name is CommandField => Object.hasOwn(commandFields, name);
 
-/** A word in braces, with the characters of the text that it takes: offsets from 0, `end` excluded. */
+/** A name in braces with its position: offsets from 0, `end` excluded. */
 interface FieldUse {
   readonly name: string;
   readonly start: number;
@@ -35,7 +33,7 @@ interface FieldUse {
 }
 
 /**
- * Every `{word}` of a text in order, known or not. Other braces, as in JSON, are text.
+ * Every `{name}` of a text in order, known or not. Other braces, as in JSON, are plain text.
  *
  * @example fieldsIn('{address}:{port}').map(({ name }) => name) // ['address', 'port']
  */
@@ -47,8 +45,8 @@ export const fieldsIn = (text: string): readonly FieldUse[] =>
   }));
 
 /**
- * A text with its fields filled in, once and from left to right: a value that looks like a field stays as it is. What
- * is no field stays too.
+ * Fills in the fields once, from left to right: a value that looks like a field is not filled in again. Unknown fields
+ * stay unchanged.
  */
 export function fillFields(text: string, textFor: (field: CommandField) => Text): Text {
   const filled: Text[number][] = [];
@@ -65,10 +63,10 @@ const names = Object.keys(commandFields);
 const inBraces = (name: string): string => `{${name}}`;
 const ports: readonly string[] = ['port', 'endpoint'];
 
-/** What a command line can have wrong, whatever driver the file gives its runtime. */
+/** Rules about a command line, for every driver. */
 export const rules: readonly Rule[] = [unknownField, programNotFound];
 
-/** Every field of a command line exists, and what a joined member listens on is a port. */
+/** Every field of a command line must exist, and `joined.listening` must be a port field. */
 function unknownField(draft: Draft): readonly Finding[] {
   const near = suggesterAmong(names);
   const all = `The fields are ${listText(names.map(inBraces))}.`;
@@ -79,7 +77,7 @@ function unknownField(draft: Draft): readonly Finding[] {
         .filter((field) => !isCommandField(field.name))
         .map(({ name: field, ...part }): Finding => {
           const likely = near(field);
-          const detail = `There is no field ${inBraces(field)}.`;
+          const detail = `Unknown field ${inBraces(field)}.`;
           const words = meant(likely && inBraces(likely), all);
           return { code: 'runtime/unknown-field', pointer, part, detail, subject, ...words };
         }),
@@ -91,8 +89,8 @@ function unknownField(draft: Draft): readonly Finding[] {
           code: 'runtime/unknown-field',
           pointer: listening?.pointer ?? '',
           part,
-          detail: `${inBraces(field)} is no port.`,
-          hint: 'Write "{port}", where the ranks meet, or "{endpoint}".',
+          detail: `${inBraces(field)} is not a port.`,
+          hint: 'Use "{port}", where the ranks meet, or "{endpoint}".',
           subject,
         }),
       );
@@ -100,7 +98,7 @@ function unknownField(draft: Draft): readonly Finding[] {
   });
 }
 
-/** The program of a command line is named by a path: inside the archive, or absolute on the Mac. */
+/** The program of a command line must be a path: inside the archive, or absolute on the Mac. */
 function programNotFound(draft: Draft): readonly Finding[] {
   return draft.runtimes.flatMap(({ name, pointer, command: [program] }) => {
     const isFirst = program?.pointer === `${pointer}/command/0`;
@@ -108,7 +106,7 @@ function programNotFound(draft: Draft): readonly Finding[] {
     return {
       code: 'runtime/program-not-found',
       pointer: program.pointer,
-      detail: `\`${program.text.slice(0, 60)}\` is not a path from {runtime} or from the root.`,
+      detail: `\`${program.text.slice(0, 60)}\` is neither a path below {runtime} nor an absolute path.`,
       subject: runtimeSubject(name),
     };
   });

@@ -7,17 +7,17 @@ import { usualPointer } from '../contract/chat-request.ts';
 import { isOneOf, isText } from '../contract/version-keys.ts';
 import { rules } from './fields.ts';
 
-/** Any program that the file gives the command line of. */
+/** Any program whose command line the file sets. */
 export interface CommandRuntime extends DesiredRuntime {
   readonly driver: 'command';
-  /** Words with `{field}`s: the command line of one rank. */
+  /** The command line of one rank, with `{field}`s. */
   readonly command: readonly string[];
   readonly order: 'leader-first' | 'followers-first' | 'together';
-  /** Whether one dead member restarts all of them, or only itself. */
+  /** Whether a dead rank restarts the whole group or only itself. */
   readonly restart: 'group' | 'node';
-  /** TCP port, as text with `{field}`s, on which a started member listens when it counts as joined. */
+  /** TCP port, as text with `{field}`s, where a joined rank listens. */
   readonly joinedListening: string;
-  /** `golden: equal` says that its answer to the golden question is the same after every start. */
+  /** `golden: equal` promises the same golden answer after every start. */
   readonly token: { readonly path: string; readonly json: string; readonly golden?: 'equal' };
 }
 

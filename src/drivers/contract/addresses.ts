@@ -2,12 +2,11 @@ import { endAddresses, linkText } from '../../desired/addresses.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Link, LinkEnd, NodeName } from '../../model/node.ts';
 
-/** What addresses follow from. */
 export type CabledFleet = Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>;
 
 /**
- * The address of a node on its cable to another one; `undefined` when no cable is declared, or none has a network yet.
- * Of several cables that one counts whose text comes first, so that the order of the file has no meaning.
+ * A node's address on its cable to another node; `undefined` if no cable is declared, or none has a network yet. Of
+ * several cables, the one whose text sorts first is used, so the file's order does not matter.
  */
 export function addressTowards(fleet: CabledFleet, node: NodeName, other: NodeName): string | undefined {
   const link = linkBetween(fleet, node, other);
@@ -16,17 +15,17 @@ export function addressTowards(fleet: CabledFleet, node: NodeName, other: NodeNa
   return endAddresses(link.ends, network).find(({ end }) => end.node === node)?.address;
 }
 
-/** The cable that counts between two nodes. */
+/** The cable used for addresses and devices between two nodes. */
 const linkBetween = (fleet: Pick<CabledFleet, 'links'>, node: NodeName, other: NodeName): Link | undefined =>
   linksBetween(fleet, node, other)[0];
 
-/** Every cable between two nodes, in the same order from both of them. */
+/** All cables between two nodes, in the same order from either side. */
 export const linksBetween = ({ links }: Pick<CabledFleet, 'links'>, node: NodeName, other: NodeName): readonly Link[] =>
   links
     .filter(({ ends }) => joins(ends, node, other))
     .toSorted((a, b) => (linkText(a.ends) < linkText(b.ends) ? -1 : 1));
 
-/** The end of the cable that counts, on the first of two nodes; `undefined` where no cable is declared. */
+/** The first node's end of the cable to the second; `undefined` if no cable is declared. */
 export const endTowards = (fleet: Pick<CabledFleet, 'links'>, node: NodeName, other: NodeName): LinkEnd | undefined =>
   linkBetween(fleet, node, other)?.ends.find((end) => end.node === node);
 
@@ -36,8 +35,8 @@ const joins = ([a, b]: Link['ends'], node: NodeName, other: NodeName): boolean =
 const loopback = '127.0.0.1';
 
 /**
- * The address of each rank on the cable from the rank before it, of rank 0 from the last one; 127.0.0.1 for a single
- * rank. `undefined` when one of these cables is missing.
+ * Each rank's address on the cable from the previous rank (rank 0: from the last rank); 127.0.0.1 for a single rank.
+ * `undefined` if one of these cables is missing.
  *
  * @param nodes in rank order
  */

@@ -1,15 +1,14 @@
 import type { Json } from '../../model/digest.ts';
 import type { TokenRequest } from './driver.ts';
 
-/** How many tokens the golden answer has at the most. @see docs/mesh.md */
+/** Upper limit of tokens in the golden answer. @see docs/mesh.md */
 const goldenTokens = 32;
 
-/** Asks for a text that every model can write and that fills its tokens. */
+/** Any model can answer this, and the answer fills all its tokens. */
 const question = 'Count from one to twenty in words.';
 
 /**
- * The body of the golden question, made from the request for one token: the same with another question and more tokens,
- * and nothing left to chance.
+ * The body of the golden question: the request for one token with a different question, more tokens, and no sampling.
  */
 export const goldenBody = (token: Pick<TokenRequest, 'path' | 'body'>): Json => ({
   ...withQuestion(token, question),
@@ -20,13 +19,13 @@ export const goldenBody = (token: Pick<TokenRequest, 'path' | 'body'>): Json => 
 });
 
 /**
- * Whether an endpoint takes a prompt at this path, as the older of OpenAI's two ways to ask has it, and no chat.
+ * Whether an endpoint path takes a prompt (OpenAI's older Completions API) instead of a chat.
  *
  * @see OpenAI API reference, Completions and Chat Completions
  */
 export const takesPrompt = (path: string): boolean => /(?<!\/chat)\/completions\/?(?:\?|$)/.test(path);
 
-/** Where the text of an answer stands that was asked for at this path. */
+/** JSON pointer of the answer's text at this path. */
 export const usualPointer = (path: string): string =>
   takesPrompt(path) ? '/choices/0/text' : '/choices/0/message/content';
 
@@ -35,25 +34,25 @@ const chatPath = '/v1/chat/completions';
 /**
  * The smallest chat: one word, one token, the same answer each time.
  *
- * @param model the name by which the endpoint knows it
+ * @param model the endpoint's name for it
  * @see OpenAI API reference, Chat Completions
  */
 export const chatRequest = (model: string): TokenRequest => requestAt(chatPath, model);
 
-/** The same of a runtime that counts the tokens which it really generated. */
+/** The smallest chat, for a runtime that reports the number of generated tokens. */
 export const countedChatRequest = (model: string): TokenRequest => ({
   ...chatRequest(model),
   countPointer: '/usage/completion_tokens',
 });
 
-/** The same at another path: a prompt where that path takes no chat. */
+/** The smallest request at any path: a prompt where the path takes no chat. */
 export const requestAt = (path: string, model: string): TokenRequest => ({
   path,
   body: { model, ...askedAt(path, 'Hi'), max_tokens: 1, temperature: 0, stream: false },
   pointer: usualPointer(path),
 });
 
-/** A request with another question, and nothing else changed. */
+/** A request with a different question; everything else is unchanged. */
 export function withQuestion(
   { path, body }: Pick<TokenRequest, 'path' | 'body'>,
   question: string,

@@ -5,40 +5,39 @@ import type { NodeName } from '../../model/node.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { CheckedMac, PlacementFinding } from './driver.ts';
 
-/** What keeps a placement from being started. */
+/** An error that prevents the start of a placement. */
 export const refused = (code: PlacementFinding['code'], detail: string): PlacementFinding => ({
   code,
   severity: 'error',
   detail,
 });
 
-/** A word that a driver sets itself, and what of the file decides it. */
+/** A word of `env` or `args` that a user cannot set, because the driver sets it or cannot allow it. */
 export interface ReservedWord {
   readonly word: string;
-  /** Goes on "Use ": a key of the file, or why there is none. */
+  /** A sentence that says what to use instead, or why the word is reserved. */
   readonly use: Prose;
-  /** Goes on the word, where the driver does not set it but cannot have it: "writes prompts into the log". */
+  /** Continues the word where the driver only forbids it: "writes every prompt into the log". */
   readonly because?: string;
-  /** Values with which it may stand all the same. */
+  /** Values with which the word is allowed. */
   readonly unless?: readonly string[];
 }
 
-/** Words with one thing to use instead. */
+/** Reserved words that share one advice. */
 export const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   words.map((word) => ({ word, use }));
 
-/** What a driver puts into the environment and the command line of a rank by itself. */
 export interface ReservedWords {
   readonly env: readonly ReservedWord[];
   readonly args: readonly ReservedWord[];
   /**
-   * `abbreviated`: the program takes the beginning of a long word for the word, and several short ones behind one dash.
+   * `abbreviated`: the program accepts unique beginnings of long options, and several short options after one dash.
    * @see Python, argparse, allow_abbrev
    */
   readonly reading: 'abbreviated' | 'whole';
 }
 
-/** Words of `env` and `args` that would get into the way of what the driver sets itself. */
+/** Words of `env` and `args` that would conflict with those of the driver. */
 export function reservedFindings(
   { env, args }: Pick<DesiredPlacement, 'env' | 'args'>,
   reserved: ReservedWords,
@@ -53,12 +52,12 @@ export function reservedFindings(
 
 function finding({ word, use, because }: ReservedWord, name = word): PlacementFinding {
   const own = because === undefined ? `The driver sets ${word} itself.` : `${word} ${because}.`;
-  const read = `${name} is read as ${word}, which ${because ?? 'the driver sets itself'}.`;
+  const read = `The program reads ${name} as ${word}, which ${because ?? 'the driver sets itself'}.`;
   return {
     code: 'placement/reserved-word',
     severity: 'error',
     detail: name === word ? own : read,
-    hint: prose`Take it out. ${use}`,
+    hint: prose`Remove it. ${use}`,
   };
 }
 
@@ -79,25 +78,25 @@ function argFindings(
     .map((one) => finding(one, name));
 }
 
-/** Whether argparse may take a word for another one: its beginning, or a letter among several behind one dash. */
+/** Whether argparse may read `name` as `word`: as its beginning, or as one of several letters after one dash. */
 const isReadAs = (name: string, word: string): boolean =>
   word.startsWith('--')
     ? name.length > 2 && word.startsWith(name)
     : /^-[A-Za-z]{2,}$/.test(name) && name.includes(word.slice(1));
 
-/** What the members of a placement have of a runtime that each of them made by itself. */
+/** Compares a runtime that each rank's node built by itself. */
 export interface LibrarySight {
-  /** Members that do not have this version whole, or of which nobody could see it. */
+  /** Nodes on which this version is missing, incomplete or unobserved. */
   readonly without: readonly NodeName[];
-  /** Members that have it, and nothing that says what came out when they made it. */
+  /** Nodes that have this version, but no record of the libraries it was built from. */
   readonly unwritten: readonly NodeName[];
-  /** What is not the same, in words; empty where all that is known is equal. */
+  /** Sentences about libraries that differ; empty where all known ones are equal. */
   readonly differences: readonly string[];
 }
 
 type Written = readonly [NodeName, Readonly<Record<string, string>>];
 
-/** Compares what came out on each member, as the seals of their trees have it. */
+/** Compares the libraries that the seals of the runtime's trees record for each node. */
 export function sameLibraries(
   { name, digest }: Pick<DesiredRuntime, 'name' | 'digest'>,
   members: readonly { readonly node: NodeName; readonly mac?: Pick<CheckedMac, 'trees'> | undefined }[],
@@ -121,7 +120,7 @@ export function sameLibraries(
 const isMade = (tree: KeptTree, name: string, digest: string): boolean =>
   tree.kind === 'runtime' && tree.name === name && tree.digest === digest && tree.state === 'intact';
 
-/** The libraries that differ by their names; the packages as a whole only where no library does. */
+/** The differing libraries by name; `packages` only if no single library differs. */
 function differencesIn(written: readonly Written[]): readonly string[] {
   const names = [...new Set(written.flatMap(([, libraries]) => Object.keys(libraries)))].toSorted();
   const odd = names.filter((name) => new Set(written.map(([, libraries]) => libraries[name])).size > 1);
@@ -129,7 +128,7 @@ function differencesIn(written: readonly Written[]): readonly string[] {
   return (named.length === 0 ? odd : named).map((name) => `${wordsOf(name)} ${valuesOf(name, written)}`);
 }
 
-/** `mlx.lib.libmlx.dylib`, as the seal has it. */
+/** `mlx.lib.libmlx.dylib is`, from the seal's key `library.mlx.lib.libmlx.dylib`. */
 function wordsOf(name: string): string {
   if (name === 'python') return 'Python is';
   return name === 'packages' ? 'the installed packages are' : `${name.replace(/^library\./, '')} is`;

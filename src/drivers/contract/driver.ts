@@ -17,55 +17,56 @@ import type { CabledFleet } from './addresses.ts';
 import type { DriverMemory } from './memory.ts';
 import type { RankSplit, SplitJudgement } from './split.ts';
 
-/** One request of a dialogue, made on a node to its own loopback address. */
+/** One request of a dialogue. A node sends it to its own loopback address. */
 export interface TalkRequest {
   readonly node: NodeName;
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly port: number;
-  /** With its leading slash, its query included. */
+  /** With its leading slash and its query. */
   readonly path: string;
   /** JSON as text. */
   readonly body?: string;
-  /** How long it is waited for, in milliseconds; absent: as long as any. */
+  /** Timeout in milliseconds; absent: the usual one. */
   readonly limitMs?: number;
 }
 
-/** What came back. */
+/** The response to a request of a dialogue. */
 export interface Heard {
-  /** 0 when there was no answer at all. */
+  /** 0 if there was no response. */
   readonly status: number;
-  /** Set where nobody knows whether it was asked at all: its node was not reached, or the answer came back cut. */
+  /** Set if it is unknown whether the request was sent: the node was unreachable, or its output was cut off. */
   readonly isUnasked?: true;
-  /** Set where nobody listens at its port: it was refused at once, whatever time that took. */
+  /** Set if the connection was refused, because nothing listens at the port. */
   readonly isRefused?: true;
   readonly body: string;
-  /** Since the dialogue began, in milliseconds. */
+  /** Milliseconds since the dialogue began. */
   readonly atMs: number;
 }
 
-/** The next thing to ask, and what follows from each answer. */
+/** The next request of a dialogue, and how to continue from its response. */
 export interface Asking {
   readonly kind: 'ask';
   readonly request: TalkRequest;
-  /** How long to wait before it is asked. */
+  /** Milliseconds to wait before the request. */
   readonly afterMs: number;
-  /** How far it has come, in a few words. */
+  /** Progress in a few words. */
   readonly about: string;
   readonly hear: (heard: Heard) => Talk;
 }
 
-/**
- * Where a dialogue stands. It knows no clock and reaches nothing: somebody else asks, and hands over what was heard.
- */
+/** The state of a dialogue. It is pure: the caller sends the requests and passes in the responses. */
 export type Talk =
   | Asking
   | { readonly kind: 'done'; readonly note: string }
   | { readonly kind: 'failed'; readonly code: DiagnosticCode; readonly reason: string; readonly hint?: Prose };
 
-/** One value for each pair of ranks: row r, column c is what rank r has towards rank c; null for itself and without a cable. */
+/**
+ * One value per pair of ranks: row r, column c is the value of rank r towards rank c. Null on the diagonal and without
+ * a cable.
+ */
 export type RankMatrix = readonly (readonly (string | null)[])[];
 
-/** One rank of a placement, with everything that its command line and its files may name. */
+/** One rank of a placement, with all values for its command line and its files. */
 export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   readonly placement: DesiredPlacement;
   readonly runtime: R;
@@ -73,81 +74,83 @@ export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   readonly node: NodeName;
   readonly rank: number;
   readonly generation: number;
-  /** TCP port on which the ranks of this generation meet. */
+  /** TCP port where the ranks of this generation meet. */
   readonly port: number;
-  /** TCP port on which the runtime's own HTTP server listens on the leader. */
+  /** TCP port where the runtime's own HTTP server listens on the leader. */
   readonly endpointPort: number;
-  /** The address of each rank on the cable from the rank before it, in rank order; 127.0.0.1 for a single rank. */
+  /** Each rank's address on the cable from the previous rank, in rank order; 127.0.0.1 for a single rank. */
   readonly addresses: readonly string[];
   /** Addresses on cables. */
   readonly between: RankMatrix;
-  /** RDMA devices on cables, such as `rdma_en5`; in the run that makes the digest, which macOS may not change, `receptacle-3`. */
+  /**
+   * RDMA devices of the cables, such as `rdma_en5`. The run that computes the digest has stable names: `receptacle-3`.
+   */
   readonly devices: RankMatrix;
-  /** The same of every cable between two ranks, the n-th from one of them being the n-th from the other one; none towards itself. */
+  /** RDMA devices of every cable between two ranks, in the same cable order on both sides; empty on the diagonal. */
   readonly cables: readonly (readonly (readonly string[])[])[];
-  /** The address of each rank in the office network; in the run that makes the digest `lan-<rank>`. Null where nobody could see it. */
+  /** Each rank's office network address, null if unobserved. The run that computes the digest has `lan-<rank>`. */
   readonly lan: readonly (string | null)[];
-  /** Folders of this very version of the runtime, and of the model. */
+  /** Folders of exactly this version of the runtime and of the model. */
   readonly runtimeFolder: NodePath;
   readonly modelFolder: NodePath;
-  /** Where {@link RankCommand.files} of this rank lie on its node. */
+  /** Folder of this rank's {@link RankCommand.files} on its node. */
   readonly filesFolder: NodePath;
 }
 
-/** A file of one rank, on its node before any rank is started. */
+/** A file of one rank, written to its node before any rank starts. */
 export type RankFile =
   | { readonly kind: 'file'; readonly name: string; readonly content: Text }
   | { readonly kind: 'link'; readonly name: string; readonly to: NodePath }
-  /** Belongs to whoever the rank runs as; empty whenever it is made ready, unless it keeps what is in it. */
+  /** Owned by the rank's account. Emptied before each start unless `keeps` is set. */
   | { readonly kind: 'folder'; readonly name: string; readonly keeps: boolean };
 
-/** A value of the environment; paths of the node in it are rendered with its root prefix. */
+/** A value of the environment. Node paths in it are rendered with the node's root prefix. */
 export type EnvValue = string | NodePath | Text;
 
-/** How one rank is started and seen to have joined. */
+/** How to start one rank, and how to see that it joined. */
 export interface RankCommand {
-  /** Word by word; no shell reads it. */
+  /** One entry per argument; no shell reads them. */
   readonly argv: readonly Text[];
   readonly env: Readonly<Record<string, EnvValue>>;
   readonly files: readonly RankFile[];
-  /** TCP port on which a rank that has joined listens; 0 where a process is enough. */
+  /** TCP port where a rank listens once it has joined; 0 if a running process is enough. */
   readonly joinedPort: number;
-  /** TCP port on which a rank listens before it has joined; 0 where there is none. */
+  /** TCP port where a rank listens before it has joined; 0 if there is none. */
   readonly meetPort: number;
-  /** How many queue pairs and protection domains it takes of each RDMA device that it uses; one when absent. */
+  /** Number of queue pairs and protection domains per RDMA device in use (default 1). */
   readonly takesOfDevice?: number;
 }
 
-/** A request that makes the endpoint give one token. */
+/** A request for which the endpoint generates one token. */
 export interface TokenRequest {
-  /** From the root. */
+  /** With its leading slash. */
   readonly path: string;
   readonly body: Json;
-  /** JSON pointer of the text in the answer. */
+  /** JSON pointer of the text in the response. */
   readonly pointer: string;
   /**
-   * JSON pointer of the count of generated tokens, only where the source of the runtime shows that it counts what it
+   * JSON pointer of the number of generated tokens. Set only if the runtime's source shows that it counts the tokens it
    * really generated.
    */
   readonly countPointer?: string;
 }
 
-/** A wave of a start: these ranks at once, and the next wave when all of them are seen so. */
+/** One wave of a start. These ranks start in parallel; the next wave follows when all of them have reached `until`. */
 export interface StartPhase {
   readonly ranks: 'leader' | 'followers' | 'all';
   readonly until: 'meeting' | 'joined';
 }
 
 /**
- * Whom a stop signals first: the leader, the others once its stop has ended, or all of them at once, where a rank that
- * has lost its peer waits in the kernel and takes no signal any more.
+ * The order in which a stop signals ranks: the leader first and the others once it stopped, or all in parallel.
+ * Together is needed if a rank that lost its peer hangs in the kernel and ignores signals.
  */
 export type StopOrder = 'leader-first' | 'together';
 
-/** What a start takes from the last observation, since macOS may name it otherwise tomorrow. */
+/** Names that a start reads from the last observation, because macOS may change them. */
 type SeenName = 'devices' | 'lan';
 
-/** What to do about a failure that a log tells of. */
+/** The kind of action against a failure in a log. */
 export type FailureAction =
   | 'wait'
   | 'read-other-ranks'
@@ -158,154 +161,163 @@ export type FailureAction =
   | 'reboot'
   | 'report';
 
-/** A line of a log that means something. */
+/** A known message in a log. */
 export interface FailureSignature {
   /** Unique within its driver: `rtr-errno-22`. */
   readonly id: string;
-  /** Of one line. */
+  /** Matched against single lines. */
   readonly pattern: RegExp;
-  /** One sentence. */
+  /** One sentence: the cause. */
   readonly meaning: string;
   readonly action: FailureAction;
   /** One sentence: what to do. */
   readonly cure: Prose;
-  /** The peer gave no answer at its address on a cable: where that cable and both addresses are there, it carries nothing. */
+  /**
+   * The peer's address on a cable did not answer. If the cable and both addresses exist, the cable carries no traffic.
+   */
   readonly isUnreached?: true;
 }
 
-/** What the log of a rank shows of a mesh. */
+/** What the log of a rank shows about the mesh. */
 export interface RuntimeSight {
   readonly transport?: 'rdma' | 'tcp';
-  /** How many ranks have found each other. */
+  /** Number of ranks that found each other. */
   readonly size?: number;
-  /** What it holds of the model, and what its workers hold; absent where it does not say it. */
+  /** Memory use of the rank and of its workers; absent if the log does not report it. */
   readonly held?: readonly HeldBytes[];
 }
 
-/** What a rank holds of a model, as a log counts it. */
+/** Bytes that a rank uses for a model, according to the log. */
 export interface HeldBytes {
-  /** Where the worker listens; absent for the rank whose log this is. */
+  /** Address of the worker; absent for the rank that wrote the log. */
   readonly address?: string;
   readonly weights: number;
   readonly cache: number;
   readonly compute: number;
 }
 
-/** The part of starting and judging a placement that differs from runtime to runtime. Pure. */
+/** Everything about starting and checking a placement that differs between runtimes. Pure. */
 export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly id: R['driver'];
-  /** The keys of `runtimes` and `placements` that it needs or takes; a key that no driver names is for all. */
+  /** Keys of `runtimes` and `placements` that this driver needs or takes. Keys that no driver names belong to all. */
   readonly keys: DriverKeys<R>;
   configure(place: RankPlace<R>): RankCommand;
-  /** Absent: it holds equal parts, and nothing of earlier prompts. */
+  /** Absent: ranks hold equal parts and cache no earlier prompts. */
   readonly memory?: DriverMemory;
   /**
-   * The shape by which splitting by tensors is judged as for most. Absent: `check` judges it, as that of mlx does, or the
-   * runtime splits no tensors: llama.cpp divides whole layers.
+   * The shape for the general tensor split check. Absent if `check` has its own (mlx), or if the runtime splits only by
+   * whole layers (llama.cpp).
    */
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
-  /** Whether it divides whole layers and no tensors. */
+  /** Whether the driver splits only by whole layers. */
   readonly splitsLayers?: true;
-  /** What speaks against a split, as `check` would find it; absent: tensors that do not divide. */
+  /** Objections to a split, the same as in `check`. Absent: only tensors that do not divide. */
   judgeSplit?(split: RankSplit): SplitJudgement;
-  /** What to do about a model that cannot be split so, as a sentence; absent: the numbers of nodes that divide its tensors. */
+  /**
+   * Advice for a model that cannot be split this way, as a sentence. Absent: the numbers of nodes that divide its
+   * tensors.
+   */
   splitAdvice?(split: RankSplit): string;
-  /** What must have been seen before a rank can be configured. */
+  /** Names that must have been observed before a rank can be configured. */
   needs(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;
-  /** In order; together they have every rank once. */
+  /** In start order; together the waves contain every rank exactly once. */
   phases(placement: DesiredPlacement, runtime: R): readonly StartPhase[];
-  /** What speaks against a placement before it is started; memory is judged for all drivers alike. */
+  /** Objections to a placement before its start. Memory is checked for all drivers in one place. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
-  /** The programs that a start calls by their paths in the archive, for these placements; absent: none. */
+  /** Archive paths of the programs that a start of these placements runs; absent: none. */
   programs?(runtime: R, users: readonly DesiredPlacement[]): readonly string[];
-  /** Of these programs the one by which the folder of the archive is found that stands for `bin`; absent: no folder does. */
+  /**
+   * The one of these programs whose folder in the archive takes the place of `bin`; absent: the archive needs no such
+   * search.
+   */
   binHas?(programs: readonly string[]): string | undefined;
-  /** The key of the file that names one of them; absent: `program`. */
+  /** The key of the file that names this program; absent: `program`. */
   programKey?(runtime: R, program: string): string;
-  /** Its program, where the file names one that no archive brings. */
+  /** The program, if the file names one that is in no archive. */
   programOutside?(runtime: R): NodePath | undefined;
-  /** The command by which an account of ours shows that it reaches the GPU; absent where the runtime has none. */
+  /** A command that shows whether an account of ours can use the GPU; absent if the runtime has none. */
   gpuQuestion?(runtime: R, runtimeFolder: NodePath): GpuQuestion;
-  /** How clients reach the runtime past its gateway, as long as it runs. */
+  /** Ways for clients to bypass the gateway while the runtime runs. */
   exposed?(placement: DesiredPlacement): readonly PlacementFinding[];
-  /** What has to be talked over with the endpoint when all ranks have joined, before it is asked for a token. */
+  /** The dialogue with the endpoint after all ranks have joined and before the first token. */
   dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel, fleet: CabledFleet): StartDialogue;
-  /** What is talked over with the leader before its ranks are stopped; absent where they are just told to end. */
+  /** The dialogue with the leader before its ranks stop (graceful shutdown); absent: ranks only get a signal. */
   readonly farewell?: StopDialogue['name'];
-  /** Whether a second request at the same time can end the mesh; absent where the runtime has it wait. */
+  /** Whether a second parallel request can crash the mesh; absent: the runtime queues it. */
   takesOneRequest?(placement: DesiredPlacement): boolean;
-  /** Which ranks can be told to give an answer up: `alone` is a rank without others; absent: all. */
+  /** Which ranks can cancel a running answer. `alone`: only a single rank; absent: all. */
   readonly cancels?: 'alone';
-  /** What the golden answer must be after every start. */
+  /** The check of the golden answer after every start. */
   goldenCheck(runtime: R): GoldenCheck;
-  /** Whether a dead member may be started again beside those that run, in their generation. */
+  /** Whether one dead rank can be started again in the same generation while the others run. */
   canRestartOne(runtime: R): boolean;
-  /** Which ranks read the files of the model; absent: all of them. Nodes of the others need no copy. */
+  /** Which ranks read the model files; absent: all. Nodes of the other ranks need no copy. */
   readonly modelReaders?: 'leader';
   readonly stopOrder: StopOrder;
-  /** How long a rank is waited for after INT, where its program takes that for an orderly end; absent: TERM comes first. */
+  /** Milliseconds to wait after INT, if the program shuts down cleanly on INT; absent: a stop begins with TERM. */
   readonly interruptMs?: number;
-  /** How long a rank needs to end in order after TERM, where that is longer than usual. */
+  /** Milliseconds that a rank needs to shut down after TERM, if longer than usual. */
   readonly graceMs?: number;
-  /** Fields of a request of a client by which the runtime would load something else than the model of the placement. */
+  /** Request fields with which a client would make the runtime load a different model. */
   readonly refusedFields?: readonly string[];
-  /** Which lines of the log an observation brings along: an extended regular expression (POSIX) for awk; empty for none. */
+  /** Log lines that an observation includes, as a POSIX extended regular expression for awk; empty: none. */
   readonly logPattern: string;
-  /** Which lines of a log hold a request of a client and are shown to nobody: an expression as the one above; absent: none. */
+  /**
+   * Log lines that contain a client's request and are never shown, as an expression like `logPattern`; absent: none.
+   */
   readonly requestPattern?: string;
   readonly signatures: readonly FailureSignature[];
-  /** What those lines show, oldest first. */
+  /** Reads the lines that `logPattern` selected, oldest first. */
   observe(said: readonly string[]): RuntimeSight;
 }
 
-/** What checks ask of a Mac. Facts are defined above the drivers, so their values are handed in. */
+/** Facts of a Mac for checks. They are passed in as values because facts are defined in a room above the drivers. */
 export interface CheckedMac {
   readonly trees: Known<readonly KeptTree[]>;
   readonly foreignDaemons: Known<readonly ForeignDaemon[]>;
   readonly firewall: Known<'off' | 'on' | 'blocks-all'>;
 }
 
-/** One node of a placement that is checked. */
 export interface CheckedNode {
   readonly node: NodeName;
   readonly desired?: DesiredNode;
-  /** Absent for a node that was not observed: then only the file can be checked. */
+  /** Absent if the node was not observed; then only the file can be checked. */
   readonly mac?: CheckedMac | undefined;
 }
 
-/** A placement before anything of it is started, with all that speaks for or against it. */
+/** All inputs for the check of a placement before its start. */
 export interface PlacementCheck<R extends DesiredRuntime = DesiredRuntime> {
   readonly placement: DesiredPlacement;
   readonly runtime: R;
-  /** With its shape, where that is known. */
+  /** Includes its shape if known. */
   readonly model: DesiredModel;
   /** In rank order. */
   readonly nodes: readonly CheckedNode[];
   readonly fleet: DesiredFleet;
-  /** What was seen of its nodes; absent where nobody looked. */
+  /** Names observed on its nodes; absent without an observation. */
   readonly names?: SeenNames;
 }
 
-/** What speaks against a placement: an error keeps it from being started, the rest is told. */
+/** A finding about a placement before its start. An error prevents the start, other severities are only reported. */
 export interface PlacementFinding {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
   /** Full sentences. */
   readonly detail: string;
-  /** What to do; that of the code when absent. */
+  /** Advice; absent: that of the code. */
   readonly hint?: Prose;
 }
 
-/** What macOS calls things in the observation that a start is planned from; undefined where nobody could see it. */
+/** macOS names from the observation on which a start is planned; undefined if unobserved. */
 export interface SeenNames {
   /** The RDMA device of a receptacle, such as `rdma_en5`. */
   readonly device: (end: LinkEnd) => string | undefined;
-  /** The address of a node in the office network. */
+  /** The office network address of a node. */
   readonly lan: (node: NodeName) => string | undefined;
 }
 
-/** Names that are the same after every restart of a Mac: what a placement is does not change with them. */
+/** Names that survive restarts of a Mac, so that a placement's digest does not depend on what macOS calls things. */
 export const lastingNames: SeenNames = {
   device: ({ receptacle }) => `receptacle-${receptacle}`,
   lan: (node) => `lan-${node}`,

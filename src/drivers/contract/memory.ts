@@ -3,25 +3,24 @@ import type { LayerShape, ModelShape } from '../../model/model-shape.ts';
 
 const gibibyte = 2 ** 30;
 
-/** The program of a rank. @see docs/fit.md */
+/** A rank's program without model data. @see docs/fit.md */
 const processBytes = 0.3 * gibibyte;
 
 /**
- * The gateway of a published placement, on the leader: 256 MiB for large bodies, as much for all else. 100 bodies of
- * 64 MiB at once made it 350 MB large (test/scenarios/doorman-siege.slow.test.ts).
+ * The gateway of a published placement, on the leader: 256 MiB for large bodies and the same for the rest. 100 parallel
+ * bodies of 64 MiB took 350 MB (test/scenarios/doorman-siege.slow.test.ts).
  */
 const gatewayBytes = gibibyte / 2;
 
-/** Buffers of computing take at least a GiB, and 2 % of the memory of the GPU. @see docs/fit.md */
+/** Compute buffers take at least one GiB, and 2 % of the GPU's memory. @see docs/fit.md */
 const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
 
-/** What is to run, as far as memory goes. */
+/** The settings of a placement that affect memory. */
 export interface FitWish
   extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env' | 'publication'> {
   readonly shape: ModelShape;
 }
 
-/** The node of one rank. */
 export interface RankRoom {
   readonly memoryBytes?: number;
   readonly budgetBytes?: number;
@@ -32,17 +31,17 @@ export interface Held {
   readonly cache: number;
 }
 
-/** How the memory of a runtime differs from that of most. */
+/** How a runtime's memory use differs from the default. */
 export interface DriverMemory {
-  /** Weights and cache of each rank; absent: tensors in equal parts, or layers in equal numbers. */
+  /** Weights and cache of each rank; absent: equal parts of tensors, or equal numbers of layers. */
   held?(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[];
-  /** What a rank keeps of earlier prompts. */
+  /** Bytes a rank may keep for earlier prompts. */
   promptCacheBytes?(rank: number): number;
-  /** What a rank takes in addition to its part while it loads the model. */
+  /** Bytes a rank needs in addition while it loads the model. */
   loadingBytes?(wish: FitWish, ranks: number): number;
 }
 
-/** What each rank needs, in rank order; `rooms` are the nodes of the ranks. */
+/** Memory needs in rank order; `rooms` are the nodes of the ranks. */
 export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[], driver: DriverMemory = {}): readonly RankNeed[] {
   const held = driver.held?.(wish, rooms) ?? heldInParts(wish, rooms, 'number');
   return rooms.map(({ budgetBytes }, rank) => {
@@ -56,7 +55,7 @@ export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[], driver: Dri
   });
 }
 
-/** Every tensor in equal parts, or whole layers: equal numbers of them, or by the memory of the nodes. */
+/** Splits tensors into equal parts, or whole layers by equal numbers or by the nodes' memory. */
 export function heldInParts(wish: FitWish, rooms: readonly RankRoom[], layersBy: 'number' | 'memory'): readonly Held[] {
   const { sharding, shape } = wish;
   const ranks = rooms.length;
@@ -65,11 +64,11 @@ export function heldInParts(wish: FitWish, rooms: readonly RankRoom[], layersBy:
   return pipelineLayers(wish, rooms, layersBy).map((layers) => layersHeld(wish, layers));
 }
 
-/** Equal ones where the file says none. */
+/** The file's shares, or equal ones. */
 export const sharesOf = ({ shares }: Pick<FitWish, 'shares'>, ranks: number): readonly number[] =>
   shares ?? Array.from({ length: ranks }, () => 1);
 
-/** Embedding and output matrix lie on every rank of a pipeline. */
+/** Every rank of a pipeline holds the embedding and the output matrix. */
 const besideLayers = ({ embeddingBytes, outputBytes, otherBytes }: ModelShape): number =>
   embeddingBytes + outputBytes + otherBytes;
 
@@ -78,7 +77,7 @@ const layersHeld = (wish: FitWish, layers: readonly LayerShape[]): Held => ({
   cache: (cacheBytesOf(layers, wish.contextTokens) + wish.shape.stateBytes) * wish.parallel,
 });
 
-/** The latent cache of MLA lies whole on every rank, as do heads of keys that do not divide. */
+/** Every rank holds the whole latent cache of MLA, and all key-value heads if they do not divide. */
 function tensorHeld(wish: FitWish, ranks: number): Held {
   const { shape, contextTokens, parallel } = wish;
   const isDivided = shape.attention.kind === 'gqa' && shape.kvHeads % ranks === 0;
@@ -90,7 +89,10 @@ function tensorHeld(wish: FitWish, ranks: number): Held {
   return { weights, cache };
 }
 
-/** The layers of each rank of a pipeline: rank 0 gets the last ones. Where they do not divide evenly, the first ranks get one more. */
+/**
+ * The layers of each pipeline rank: rank 0 gets the last ones. The first ranks get one more if the layers do not divide
+ * evenly.
+ */
 function pipelineLayers(
   { shape }: FitWish,
   rooms: readonly RankRoom[],
@@ -103,7 +105,7 @@ function pipelineLayers(
   return counts.map((count, rank) => shape.layers.slice(starts[rank], (starts[rank] ?? 0) + count));
 }
 
-/** Whole layers in proportion to the shares; those that are left over go to the first ranks. */
+/** Whole layers in proportion to the shares; the remaining ones go to the first ranks. */
 function layerCounts(layers: number, shares: readonly number[]): readonly number[] {
   const total = shares.reduce((sum, share) => sum + share, 0);
   const whole = shares.map((share) => Math.floor((layers * share) / total));
@@ -111,6 +113,6 @@ function layerCounts(layers: number, shares: readonly number[]): readonly number
   return whole.map((count, rank) => count + (rank < left ? 1 : 0));
 }
 
-/** What these layers keep of one sequence of so many tokens. */
+/** Cache bytes of these layers for one sequence of this many tokens. */
 export const cacheBytesOf = (layers: readonly LayerShape[], tokens: number): number =>
   layers.reduce((sum, { cachePerToken, window }) => sum + cachePerToken * Math.min(tokens, window ?? tokens), 0);

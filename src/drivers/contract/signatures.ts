@@ -3,10 +3,10 @@ import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from './driver.ts';
 
 /**
- * What mlx says of JACCL, whoever is built with it. The first one that a line matches is meant.
+ * JACCL failures in the log of any runtime built with mlx. The first pattern that matches a line wins.
  *
- * @see mlx/distributed/jaccl of mlx 0.32 for the words; issues 3777, 3910, 4191, 4209 and 4530 of ml-explore/mlx and
- * 1847 of exo for what they mean
+ * @see mlx/distributed/jaccl of mlx 0.32 for the messages; issues 3777, 3910, 4191, 4209 and 4530 of ml-explore/mlx and
+ * 1847 of exo for their causes
  */
 export const jacclSignatures: readonly FailureSignature[] = [
   {
@@ -15,27 +15,28 @@ export const jacclSignatures: readonly FailureSignature[] = [
       /(?:Changing queue pair to (?:INIT|RTR|RTS)|Creating the queue pair) failed with (?:errno (?:1|13)\b|'[^']*\((?:1|13)\)')/,
     meaning: 'macOS does not let this account use an RDMA device.',
     action: 'change-file',
-    cure: 'Run the ranks as another account (system.accounts.ranks in the file).',
+    cure: 'Run the ranks as a different account (`system.accounts.ranks`).',
   },
   {
     id: 'no-ipv4-gid',
     pattern: /No IPv4-mapped GID/,
-    meaning: 'The interface of a cable has no IPv4 address, or is a member of the Thunderbolt Bridge.',
+    meaning: 'A cable interface has no IPv4 address or is part of the Thunderbolt Bridge.',
     action: 'apply',
-    cure: 'Let apply set the addresses of the cables and take the bridge away.',
+    cure: 'Let apply set the cable addresses and remove the bridge.',
   },
   {
     id: 'rtr-errno-22',
     pattern: /Changing queue pair to RTR failed with errno 22\b/,
     meaning:
-      'The GID of a device is missing or not where mlx looks for it: no IPv4 address on the cable, a bridge, or rests.',
+      'mlx cannot find the GID of an RDMA device: the cable has no IPv4 address, is in a bridge, or has stale state.',
     action: 'apply',
-    cure: 'Let apply set the addresses of the cables again and start once more; if it comes back, restart all members.',
+    cure: 'Let apply set the cable addresses and start again; if the error returns, restart all Macs of the placement.',
   },
   {
     id: 'errno-60',
     pattern: /(?:Changing queue pair to RTR|Recv|Send) failed with errno[ =]60\b/,
-    meaning: 'The Mac at the other end of a cable does not answer: another cable than the matrix says, or a timeout.',
+    meaning:
+      'The Mac at the other end of a cable did not answer: the cable is not the expected one, or the rank timed out.',
     action: 'check-cable',
     cure: prose`Compare the cables with the file (\`${aside(meshwright('cables'))}\`).`,
     isUnreached: true,
@@ -43,14 +44,14 @@ export const jacclSignatures: readonly FailureSignature[] = [
   {
     id: 'rtr-errno',
     pattern: /Changing queue pair to (?:INIT|RTR|RTS) failed with errno \d+/,
-    meaning: 'A queue pair could not be connected.',
+    meaning: 'An RDMA queue pair could not be connected.',
     action: 'apply',
-    cure: prose`Look at the cables and their addresses (\`${aside(meshwright('doctor'))}\`); if it comes back, restart all members.`,
+    cure: prose`Check the cables and their addresses (\`${aside(meshwright('doctor'))}\`); if the error returns, restart all Macs of the placement.`,
   },
   {
     id: 'recv-errno-2',
     pattern: /Recv failed with errno=2\b/,
-    meaning: 'Another rank ended while the group was coming together; the number itself is a leftover.',
+    meaning: 'Another rank stopped while the group was forming; the error number itself means nothing.',
     action: 'read-other-ranks',
     cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`).`,
   },
@@ -59,95 +60,96 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /(?:Creating the queue pair failed with (?:'[^']*\(16\)'|errno 16\b)|create_qp\b.*\berrno[ =]16\b)/,
     meaning: 'The RDMA device has no queue pair left.',
     action: 'reboot',
-    cure: 'Stop what else uses RDMA on this Mac, else restart it; trying again takes one more each time.',
+    cure: 'Stop other programs that use RDMA on this Mac, or restart it; each further attempt uses up one more queue pair.',
   },
   {
     id: 'queue-pair-refused',
     pattern: /Creating the queue pair failed with |Couldn't create completion queue/,
-    meaning: 'The RDMA device gave this rank nothing to talk by.',
+    meaning: 'The RDMA device refused this rank a queue pair or completion queue.',
     action: 'reboot',
-    cure: 'Stop what else uses RDMA on this Mac, else restart it.',
+    cure: 'Stop other programs that use RDMA on this Mac, or restart it.',
   },
   {
     id: 'protection-domain',
     pattern: /Couldn't allocate protection domain/,
-    meaning: 'The port of an RDMA device is down, or too many starts have used its protection domains up.',
+    meaning: 'The port of an RDMA device is down, or repeated starts used up its protection domains.',
     action: 'reboot',
-    cure: prose`Look at the cable (\`${aside(meshwright('doctor'))}\`); if its port is active, restart the Mac.`,
+    cure: prose`Check the cable (\`${aside(meshwright('doctor'))}\`); if its port is active, restart the Mac.`,
   },
   {
     id: 'no-device',
     pattern: /Could not find device \S+ \(\d+ available\)/,
-    meaning: 'An RDMA device of the matrix is not on this Mac: it was renamed, or RDMA is off.',
+    meaning: 'An RDMA device that this rank needs is missing: it was renamed, or RDMA is off.',
     action: 'apply',
-    cure: 'Start anew, since every start asks for the names again; with none available RDMA is off.',
+    cure: 'Start again, which reads the device names again; if the log says 0 available, RDMA is off.',
   },
   {
     id: 'device-shut',
     pattern: /Could not open device \S+/,
-    meaning: 'An RDMA device of the matrix is there and does not open.',
+    meaning: 'An RDMA device that this rank needs exists but cannot be opened.',
     action: 'reboot',
-    cure: prose`Look at RDMA on this Mac (\`${aside(meshwright('doctor'))}\`); if nothing is wrong there, restart it. If it stays so, the account of the ranks (system.accounts.ranks) may not open it.`,
+    cure: prose`Check RDMA on this Mac (\`${aside(meshwright('doctor'))}\`); if nothing is wrong, restart the Mac. If the error remains, the ranks' account (\`system.accounts.ranks\`) may lack access.`,
   },
   {
     id: 'no-coordinator',
     pattern: /Couldn't connect \(error: (?:60|61|64|65)\)/,
-    meaning: 'The leader did not listen in time, or something between the Macs lets nobody through.',
+    meaning: 'The leader did not listen in time, or something between the Macs blocks the connection.',
     action: 'read-other-ranks',
-    cure: 'Read the log of rank 0; if it waits there, look at the firewall of its Mac.',
+    cure: 'Read the log of rank 0; if rank 0 is waiting, check the firewall of its Mac.',
     isUnreached: true,
   },
   {
     id: 'no-own-address',
     pattern: /Couldn't bind socket \(error: 49\)/,
-    meaning: 'The address at which the ranks are to meet is not on this Mac any more.',
+    meaning: 'This Mac no longer has the address where the ranks meet.',
     action: 'apply',
-    cure: 'Start anew, since every start asks for the addresses again.',
+    cure: 'Start again, which reads the addresses again.',
   },
   {
     id: 'port-taken',
     pattern: /Couldn't bind socket \(error: 48\)|\[Errno 48\] Address already in use/,
-    meaning: 'Something else listens on a port of this rank.',
+    meaning: 'Another program listens on a port of this rank.',
     action: 'restart',
-    cure: 'Start anew, which takes another port; if it is the port of the endpoint, give the placement another one.',
+    cure: 'Start again, which picks a different port; if the endpoint port is taken, give the placement a different one.',
   },
   {
     id: 'foreign-connection',
     pattern: /(?:Recv|Send) failed with errno[ =]\d+/,
-    meaning: 'A connection of the start broke: another rank ended, or somebody else connected to the coordinator.',
+    meaning:
+      'A connection broke during the start: another rank stopped, or another program connected to the coordinator.',
     action: 'read-other-ranks',
-    cure: 'Read the logs of the other ranks, and let nothing probe the ports of a start.',
+    cure: 'Read the logs of the other ranks, and do not probe the ports that ranks use.',
   },
   {
     id: 'work-refused',
     pattern: /\[jaccl\] (?:Send|Recv) failed with error code \d+/,
-    meaning: 'An RDMA device took no more work: the connection to a rank is broken.',
+    meaning: 'An RDMA device accepts no more work: the connection to a rank is broken.',
     action: 'restart',
-    cure: prose`Restart the placement; if it comes back, restart all members (\`${aside(meshwright('reboot'))}\`).`,
+    cure: prose`Restart the placement; if the error returns, restart all its Macs (\`${aside(meshwright('reboot'))}\`).`,
   },
   {
     id: 'register-memory',
     pattern: /Register memory region failed/,
-    meaning: 'The RDMA device takes no more memory.',
+    meaning: 'The RDMA device cannot register more memory.',
     action: 'reboot',
     cure: 'Restart the Mac.',
   },
 ];
 
-/** What Metal says of the memory and the time of a GPU. */
+/** Metal's errors about GPU memory and GPU timeouts. */
 export const gpuSignatures: readonly FailureSignature[] = [
   {
     id: 'gpu-memory',
     pattern: /kIOGPUCommandBufferCallbackErrorOutOfMemory|\[metal::malloc\]/,
     meaning: 'The GPU ran out of memory.',
     action: 'change-file',
-    cure: 'Give the placement less context, fewer requests at once, or more nodes.',
+    cure: 'Give the placement a smaller context, fewer parallel requests, or more nodes.',
   },
   {
     id: 'gpu-timeout',
     pattern: /GPU Timeout/,
-    meaning: 'An operation of the GPU did not end in time.',
+    meaning: 'A GPU operation did not finish in time.',
     action: 'restart',
-    cure: 'Restart the placement; if it comes back, try another version of mlx.',
+    cure: 'Restart the placement; if the error returns, try a different version of mlx.',
   },
 ];

@@ -2,30 +2,29 @@ import { listText } from '../../desired/did-you-mean.ts';
 import { mostRanks, tensorProblems } from '../../desired/tensor-limits.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 
-/** A model that is to be split over so many ranks. */
 export interface RankSplit {
   readonly shape: ModelShape;
   readonly sharding: 'tensor' | 'pipeline';
   readonly size: number;
-  /** The version of mlx-lm; of other drivers it says nothing. */
+  /** The version of mlx-lm; other drivers ignore it. */
   readonly mlxLm: string;
 }
 
-/** What speaks against a split, one sentence each. */
+/** Objections to a split, one sentence each. */
 export interface SplitJudgement {
-  /** It cannot be started so. */
+  /** The model cannot start this way. */
   readonly problems: readonly string[];
-  /** It is unknown whether it can. */
+  /** It is unknown whether the model can start this way. */
   readonly doubts: readonly string[];
 }
 
-/** What speaks against a split of a runtime that divides layers as they come; `own` is what it says of tensors besides. */
+/** The check for runtimes that can divide layers freely; `own` adds the runtime's own objections to a tensor split. */
 export const judgeTensors = ({ shape, sharding, size }: RankSplit, own: readonly string[] = []): SplitJudgement => ({
   problems: size === 1 || sharding === 'pipeline' ? [] : [...tensorProblems(shape, size), ...own],
   doubts: [],
 });
 
-/** The splits that can be, as advice; undefined where no number of nodes will do. */
+/** Possible splits as advice; undefined if no number of nodes works. */
 export function otherSplits(split: RankSplit, judge: (split: RankSplit) => SplitJudgement): string | undefined {
   const sizes = Array.from({ length: mostRanks - 1 }, (_, index) => index + 2);
   const ways = (['tensor', 'pipeline'] as const).flatMap((sharding) => {
@@ -35,7 +34,7 @@ export function otherSplits(split: RankSplit, judge: (split: RankSplit) => Split
   return ways.length === 0 ? undefined : `Use ${ways.join(', or ')}.`;
 }
 
-/** `2 or 4 nodes`, with the sharding where it is another one than was asked for; nothing where no size will do. */
+/** `2 or 4 nodes`, with the sharding if it differs from the requested one; empty if no number of nodes works. */
 function wayText(
   sharding: RankSplit['sharding'],
   asked: Pick<RankSplit, 'sharding' | 'size'>,

@@ -1,28 +1,27 @@
 import { given } from '../../model/given.ts';
 import { asList, asObject, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 
-/** An instance as exo describes it: judged by its own tags, since the labels beside it can say something else. */
+/** An instance in exo's state. Only its own tags count, because labels next to it can contradict them. */
 export interface ExoInstance {
   readonly id: string;
   /** `MlxRingInstance` or `MlxJacclInstance`. */
   readonly tag: string;
   readonly modelId: string;
-  /** Of every shard: `TensorShardMetadata` or `PipelineShardMetadata`. */
+  /** Tags of all shards: `TensorShardMetadata` or `PipelineShardMetadata`. */
   readonly shardTags: readonly string[];
-  /** Runner by exo's id of the node. */
+  /** Runner ids by exo's node id. */
   readonly runnerByNode: Readonly<Record<string, string>>;
-  /** Of a ring over TCP: where each node reaches its neighbors. Empty for RDMA, and where it cannot be read. */
+  /** Addresses at which each node of a TCP ring reaches its neighbors. Empty for RDMA, or if unreadable. */
   readonly ring: readonly RingHost[];
 }
 
-/** Where one node of a ring reaches the next one, by exo's ids. */
+/** How one node of a ring reaches the next one, with exo's node ids. */
 export interface RingHost {
   readonly from: string;
   readonly to: string;
   readonly ip: string;
 }
 
-/** What a runner does. */
 export type RunnerState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'loading'; readonly layers: number; readonly of: number }
@@ -31,10 +30,10 @@ export type RunnerState =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended' };
 
-/** Which nodes exo counts as alive, and how they are connected. */
+/** The nodes that exo counts as alive, and their connections. */
 export interface ExoTopology {
   readonly nodes: readonly string[];
-  /** `<from> <to>` of every connection over IP, and of every one over RDMA. */
+  /** `<from> <to>` of every connection over IP or RDMA. */
   readonly sockets: ReadonlySet<string>;
   readonly rdma: ReadonlySet<string>;
 }
@@ -44,13 +43,13 @@ export interface ExoState {
   readonly topology: ExoTopology;
   readonly instances: readonly ExoInstance[];
   readonly runners: Readonly<Record<string, RunnerState>>;
-  /** Nodes that have told how much memory they have. */
+  /** Nodes that reported their memory. */
   readonly measured: readonly string[];
-  /** Nodes that once were, with those that are: exo never forgets an identity (issue 2194). */
+  /** All nodes, including former ones: exo never forgets an identity (issue 2194). */
   readonly identities: readonly string[];
-  /** Downloads that failed: the node, the model, and what exo says. */
+  /** Failed downloads with exo's message. */
   readonly failedDownloads: readonly { readonly node: string; readonly modelId: string; readonly message: string }[];
-  /** Events of the session so far; a new master begins again. */
+  /** Number of events in this session; a new master starts from 0. */
   readonly eventIndex: number;
 }
 
@@ -59,12 +58,12 @@ export interface ExoPreview {
   readonly sharding: string;
   readonly meta: string;
   readonly instance?: ExoInstance;
-  /** The same, as it came: what is posted. */
+  /** The instance exactly as received, for posting it. */
   readonly verbatim?: unknown;
   readonly error?: string;
 }
 
-/** The value of a JSON text; `undefined` when it is none. */
+/** The value of a JSON text; `undefined` if the text is not JSON. */
 export function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -73,20 +72,20 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   }
 }
 
-/** exo's id of a node: 32 hexadecimal digits, or a peer id of libp2p in the release 1.0.71. */
+/** exo's node id: 32 hexadecimal digits, or a libp2p peer id in release 1.0.71. */
 export function parseNodeId(body: string): string | undefined {
   const id = parseJson(body)?.value;
   return typeof id === 'string' && /^[0-9A-Za-z-]{16,128}$/.test(id) ? id : undefined;
 }
 
-/** Of a value with exactly one key, as exo writes a union: the key and what is below it. */
+/** Reads a union as exo writes it: an object with one key, the tag. */
 function tagged(value: unknown): { readonly tag: string; readonly of: JsonObject } | undefined {
   const [entry, ...others] = Object.entries(asObject(value) ?? {});
   const of = asObject(entry?.[1]);
   return entry === undefined || of === undefined || others.length > 0 ? undefined : { tag: entry[0], of };
 }
 
-/** Every part parsed, or `undefined` when one of them is not what it should be. */
+/** All values parsed; `undefined` if one is invalid. */
 function all<T>(values: readonly unknown[], parse: (value: unknown) => T | undefined): readonly T[] | undefined {
   const parsed = values.map(parse);
   return parsed.every((one) => one !== undefined) ? (parsed as readonly T[]) : undefined;
@@ -95,7 +94,7 @@ function all<T>(values: readonly unknown[], parse: (value: unknown) => T | undef
 const objectAt = (object: JsonObject, key: string): JsonObject | undefined =>
   Object.hasOwn(object, key) ? asObject(object[key]) : undefined;
 
-/** An instance of either dialect; keys that nobody asks for may be there. */
+/** An instance of either dialect; other keys are ignored. */
 function parseInstance(value: unknown): ExoInstance | undefined {
   const instance = tagged(value);
   const id = instance && textOf(instance.of, 'instanceId');
@@ -112,7 +111,7 @@ function parseInstance(value: unknown): ExoInstance | undefined {
   return { id, tag: instance.tag, modelId, shardTags, runnerByNode: Object.fromEntries(runners), ring };
 }
 
-/** Each node lists all of them in one order: itself as 0.0.0.0, and those beyond its neighbors with port 0. */
+/** Each node lists all nodes in the same order: itself as 0.0.0.0, and nodes that are not its neighbors with port 0. */
 function ringHosts(hostsByNode: JsonObject): readonly RingHost[] {
   const lists = Object.entries(hostsByNode).map(([node, hosts]) => ({
     node,
@@ -128,7 +127,7 @@ function ringHosts(hostsByNode: JsonObject): readonly RingHost[] {
   );
 }
 
-/** An id that may stand in the path of a request. */
+/** An id that is safe in the path of a request. */
 const isId = (text: string): boolean => /^[0-9A-Za-z-]{1,128}$/.test(text);
 
 function runnerOf(entry: unknown): readonly [string, string] | undefined {
@@ -141,7 +140,7 @@ const numberAt = (object: JsonObject, key: string): number => {
   return typeof value === 'number' ? value : 0;
 };
 
-/** A runner in a state that is not known here counts as one that has not got far. */
+/** A runner in an unknown state counts as connecting. */
 function parseRunner(value: unknown): RunnerState | undefined {
   const state = tagged(value);
   if (state === undefined) return undefined;
@@ -192,7 +191,7 @@ function failedDownloads(downloads: JsonObject): ExoState['failedDownloads'] {
   );
 }
 
-/** `GET /state` of either dialect; `undefined` when it is not one. */
+/** `GET /state` of either dialect; `undefined` if invalid. */
 export function parseState(body: string): ExoState | undefined {
   const state = asObject(parseJson(body)?.value);
   if (state === undefined) return undefined;
@@ -235,7 +234,7 @@ function parsePreview(value: unknown): ExoPreview | undefined {
   };
 }
 
-/** `GET /instance/previews`; an entry that cannot be read makes the whole answer none. */
+/** `GET /instance/previews`; one invalid entry invalidates the whole response. */
 export function parsePreviews(body: string): readonly ExoPreview[] | undefined {
   const list = asList(asObject(parseJson(body)?.value)?.['previews']);
   return list && all(list, parsePreview);
@@ -247,7 +246,7 @@ export function parseModelIds(body: string): readonly string[] | undefined {
   return list && all(list, (model) => textOf(asObject(model) ?? {}, 'id'));
 }
 
-/** What exo says of a request that it refuses: its own `error.message`, or the fields that FastAPI turns away. */
+/** exo's reason for rejecting a request: its `error.message`, or the fields that FastAPI rejects. */
 export function refusalText(body: string): string {
   const answer = asObject(parseJson(body)?.value);
   const message = answer && textOf(objectAt(answer, 'error') ?? {}, 'message');
@@ -256,5 +255,5 @@ export function refusalText(body: string): string {
     const detail = asObject(one) ?? {};
     return `${(asList(detail['loc']) ?? []).join('.')}: ${textOf(detail, 'msg') ?? ''}`;
   });
-  return fields.length === 0 ? 'it gives no reason' : fields.join('; ');
+  return fields.length === 0 ? 'no reason given' : fields.join('; ');
 }

@@ -7,9 +7,9 @@ import { signatures } from './classify.ts';
 import type { ExoRuntime } from './runtime.ts';
 
 /**
- * What exo says of itself at its usual verbosity and what holds nothing of a request: regular expressions of whole
- * messages, as perl and JavaScript read them alike. Everything else may hold a prompt or an answer: exo prints its
- * commands, its tasks and, in the release, every rendered prompt as it is.
+ * Log messages of exo at its default verbosity that contain nothing of a request, as regular expressions of whole
+ * messages for perl and JavaScript. Any other message may contain a prompt or an answer: exo prints its commands, its
+ * tasks and, in the release, every rendered prompt.
  *
  * @see exo: every `logger` call of src/exo at fd707de3 (1.0.71) and b5375f8c (main)
  */
@@ -61,26 +61,24 @@ export const plainRecords: readonly string[] = [
   'EXO Shutdown complete',
 ];
 
-/** What the file of the program is called beside the other files of a rank. */
 const quietProgramName = 'quiet.pl';
 
-/** What is kept of a line that tells of a failure: the words of its signature, and nothing of what stands between them. */
+/** Keeps of a failure line only the words of its signature, and nothing between them. */
 const failureForms = signatures.map(({ pattern }) => pattern.source.replaceAll('.*', '(.*)'));
 
 /**
- * What exo is started through, in the perl of macOS: it becomes exo, and leaves a process behind which reads what exo and
- * its runners print, and hands on what is known to hold no word of a request. exo has no setting for that: at its usual
- * verbosity it prints commands, tasks and prompts, and `-q` prints more. So nothing passes unless it is known: records of
- * the list, and of other lines the words by which a failure is classified. What comes before exo has a node is handed on
- * as it is, since nobody can have asked anything: that is where argparse and Python say why it does not start.
+ * Starts exo, in macOS's perl. It becomes exo and leaves a reader process behind, which filters the output of exo and
+ * its runners. exo has no setting for this: it prints commands, tasks and prompts by default, and `-q` prints more. So
+ * only known output passes: the listed records, and of other lines the words that identify a failure. Before exo has a
+ * node, all output passes: there can be no request yet, and argparse and Python explain failed starts there.
  *
- * `quiet.pl HOME WORD...`: exo is the process that launchd started, so that signals and the exit status are its own. The
- * reader has a group of its own, takes no signal but KILL, and ends when nobody is left who could print. It also keeps the
- * home: exo's log and those of its runners lose their names once they are open, and what has a name is taken away at
- * the end. The event log has to stay as long as exo reads it: it opens that file by its name again and again.
+ * `quiet.pl HOME ARGUMENT...`: exo is the process that launchd started, so signals and exit status are its own. The
+ * reader has its own group, ignores all signals but KILL, and exits when no writer is left. It also cleans the home
+ * folder. It unlinks exo's log and the runners' logs once they are open, and deletes the remaining files at the end.
+ * The event log stays while exo runs, because exo opens it by name again and again.
  *
- * @see exo: shared/logging.py, utils/disk_event_log.py; loguru, `FileSink`: it opens its file again only to rotate it,
- * which exo lets it do once, at the first record
+ * @see exo: shared/logging.py, utils/disk_event_log.py; loguru, `FileSink`: reopens its file only to rotate it, which
+ * exo allows once, at the first record
  */
 export const quietProgram = `# Starts exo and keeps prompts and answers out of its log. Written by meshwright.
 use strict;
@@ -173,18 +171,18 @@ type Place = RankPlace<ExoRuntime>;
 const homeName = 'home';
 
 /**
- * The variable by which exo sets `MLX_METAL_FAST_SYNCH` of its runners: to 1, which may hang the GPU (issue 3142 of
- * mlx), unless it says false. @see exo: worker/runner/bootstrap.py
+ * From this variable, exo sets its runners' `MLX_METAL_FAST_SYNCH`. Unless it is false, the value is 1, which may hang
+ * the GPU (mlx issue 3142). @see exo: worker/runner/bootstrap.py
  */
 export const fastSynch = 'EXO_FAST_SYNCH';
 
-/** The folder in which exo looks for a model: `/` of its name is written `--`. @see exo: download/download_utils.py */
+/** The folder where exo looks for a model: its repository with `--` for `/`. @see exo: download/download_utils.py */
 const modelFolderName = ({ repository = '' }: DesiredModel): string => repository.replaceAll('/', '--');
 
 /**
- * The command line, the environment and the files of one exo. All ranks of one start make a mesh of their own: a
- * namespace and ports that nobody else has, so that exos of other placements, of other racks and of a start before do
- * not come into it. Its home is empty at each start: an event log of old keeps nodes from catching up (issue 1824).
+ * The command line, environment and files of one exo. All ranks of one start form a separate mesh: their namespace and
+ * ports are unique, so exos of other placements, racks and earlier starts cannot join. Its home folder is empty at each
+ * start, because an old event log keeps nodes from catching up (issue 1824).
  *
  * @see exo: main.py, shared/constants.py at fd707de3 (1.0.71) and b5375f8c (main)
  */
@@ -204,20 +202,20 @@ export function configure(place: Place): RankCommand {
       ...dialect.words.map((word): Text => [word]),
       ...placement.args.map((word): Text => [word]),
     ],
-    // Without it loguru writes the values of variables below what went wrong: prompts are among them.
+    // By default, loguru adds the values of variables to tracebacks, which can include prompts.
     env: { [fastSynch]: 'false', LOGURU_DIAGNOSE: 'false', ...placement.env, ...environment(place), ...dialect.env },
     files: [
       { kind: 'file', name: quietProgramName, content: [quietProgram] },
       { kind: 'folder', name: homeName, keeps: false },
       { kind: 'link', name: modelFolderName(model), to: place.modelFolder },
     ],
-    // A follower's API tells nothing yet; the port at which it takes its peers is that of this start alone.
+    // A follower's API is no sign of joining. The port for its peers is new in each start.
     joinedPort: rank === 0 ? endpointPort : port,
     meetPort: 0,
   };
 }
 
-/** exo calls networksetup, system_profiler, ifconfig, sysctl and rdma_ctl by name. */
+/** exo runs networksetup, system_profiler, ifconfig, sysctl and rdma_ctl by name. */
 const path: Text = programFolders.flatMap((folder, index) => (index === 0 ? [folder] : [':', folder]));
 
 const environment = ({ placement, filesFolder }: Place): Readonly<Record<string, EnvValue>> => ({
@@ -229,7 +227,7 @@ const environment = ({ placement, filesFolder }: Place): Readonly<Record<string,
   PATH: path,
 });
 
-/** Of all starts of all placements this one alone. */
+/** Unique to this start of this placement. */
 const namespace = ({ placement, addresses, generation }: Place): string => {
   const rack = shortDigest(digestOf({ nodes: placement.nodes, addresses }));
   return `meshwright-${placement.name}-${rack}-${generation}`;
@@ -240,13 +238,13 @@ interface Dialect {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** zenoh over TCP, discovery over UDP; nothing names peers. */
+/** zenoh over TCP with discovery over UDP; peers are not named. */
 const mainDialect = (place: Place): Dialect => ({
   words: ['--namespace', namespace(place), '--zenoh-port', `${place.port}`, '--discovery-port', `${place.port}`],
   env: {},
 });
 
-/** libp2p: peers are named as well, since mDNS finds nobody on some days (issues 952, 1788 and 1792). */
+/** libp2p. Peers are also named, because mDNS sometimes finds none (issues 952, 1788 and 1792). */
 function releaseDialect(place: Place): Dialect {
   const { between, rank, port } = place;
   const peers = between.flatMap((row, peer) => (peer === rank ? [] : (row[rank] ?? [])));

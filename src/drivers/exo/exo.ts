@@ -26,7 +26,7 @@ import { type ExoRuntime, keys } from './runtime.ts';
 
 type Check = PlacementCheck<ExoRuntime>;
 
-/** What speaks against a placement on exo, as far as exo itself would find it out much later, or never. */
+/** All objections to an exo placement that exo itself would report much later, or never. */
 const check = (one: Check): readonly PlacementFinding[] => [
   ...named(one),
   ...indexed(one),
@@ -41,18 +41,18 @@ const check = (one: Check): readonly PlacementFinding[] => [
 
 function named({ model }: Check): readonly PlacementFinding[] {
   if (model.repository !== undefined) return [];
-  return [refused('exo/no-repository', `models.${model.name} does not say which repository it is.`)];
+  return [refused('exo/no-repository', `models.${model.name} does not name its repository.`)];
 }
 
-/** exo takes a model for whole when its index and all that the index names are there. @see exo: download_utils.py */
+/** exo treats a model as complete if its index and all files in the index exist. @see exo: download_utils.py */
 function indexed({ model: { name, files } }: Check): readonly PlacementFinding[] {
   if (files.length === 0) return [];
   const wanted = ['config.json', 'model.safetensors.index.json'];
   const missing = wanted.filter((path) => !files.some((file) => file.path === path));
-  return missing.map((path) => refused('exo/no-index', `Among the files of ${name} there is no ${path}.`));
+  return missing.map((path) => refused('exo/no-index', `The files of ${name} do not include ${path}.`));
 }
 
-/** What exo itself would refuse only after everything else was stopped and its ranks were started. */
+/** Splits that exo would reject only after all other placements were stopped and its ranks were started. */
 function split({ placement, runtime, model: { repository, shape } }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   if (repository === undefined || sharding === undefined || nodes.length === 1) return [];
@@ -65,19 +65,19 @@ function split({ placement, runtime, model: { repository, shape } }: Check): rea
   return detail === undefined ? [] : [refused('exo/cannot-split', detail)];
 }
 
-/** What exo divides by besides what no runtime can split, which is reported already. */
+/** Divisors that only exo needs. What no runtime can split is reported elsewhere. */
 function divided({ placement, runtime, model }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   const shape = exoShape(runtime, model);
   if (sharding !== 'tensor' || shape === undefined) return [];
   return undividedByExo(shape, nodes.length).map((what) =>
-    refused('placement/not-divisible', `exo does not split ${model.name}: ${what}.`),
+    refused('placement/not-divisible', `exo cannot split ${model.name}: ${what}.`),
   );
 }
 
 /**
- * Over RDMA exo makes groups of JACCL alone, which talk between every pair of ranks over a cable of their own; its ring
- * is one of sockets. So a pipeline needs every pair as well.
+ * Over RDMA, exo uses only full JACCL meshes, in which every pair of ranks needs its own cable; its ring uses TCP. So a
+ * pipeline needs every cable too.
  *
  * @see exo: placement.py
  */
@@ -87,29 +87,29 @@ function cabled({ placement: { nodes, transport }, fleet: { thunderbolt } }: Che
     nodes
       .slice(rank + 1)
       .filter((other) => endTowards(thunderbolt, node, other) === undefined)
-      .map((other) => `${node} with ${other}`),
+      .map((other) => `${node} and ${other}`),
   );
   if (without.length === 0) return [];
-  return [refused('exo/needs-every-pair', `No link joins ${without.join(', nor ')}.`)];
+  return [refused('exo/needs-every-pair', `No link connects ${without.join(', nor ')}.`)];
 }
 
-/** exo has fast synch on unless `EXO_FAST_SYNCH` says otherwise, which the driver then does. */
+/** exo turns fast synch on unless `EXO_FAST_SYNCH` is false, which the driver sets. */
 function synched({ placement: { env, args } }: Check): readonly PlacementFinding[] {
   const named = [
     ...Object.keys(env).filter((name) => name === fastSynch && env[name] !== 'false'),
-    // Python takes every beginning of it that no other flag has.
+    // argparse accepts any unique beginning of the option.
     ...args.filter((arg) => arg.length >= '--fa'.length && '--fast-synch'.startsWith(arg)),
   ];
   return named.map((word) => ({
     code: 'exo/fast-synch',
     severity: 'warning',
-    detail: `${word} stands in its \`${word === fastSynch ? 'env' : 'args'}\`.`,
+    detail: `\`${word === fastSynch ? 'env' : 'args'}\` contains ${word}.`,
   }));
 }
 
 const exoDaemon = 'io.exo.networksetup';
 
-/** exo's own daemon undoes the addresses of cables every half an hour. @see exo issues 1158, 2007 and 2067 */
+/** exo's network daemon removes the cable addresses every 30 minutes. @see exo issues 1158, 2007 and 2067 */
 function left({ nodes, fleet }: Check): readonly PlacementFinding[] {
   const wish = fleet.thunderbolt.foreignDaemons;
   if (wish === 'stop' || wish === 'remove') return [];
@@ -120,58 +120,64 @@ function left({ nodes, fleet }: Check): readonly PlacementFinding[] {
   });
 }
 
-const ownPorts = 'Each start of a placement has ports of its own; `endpoint.port` is that of its API.';
-const ownMesh = 'Each placement is a mesh of its own, under its name.';
-const ownRunners = 'exo makes a group of its runners at every start, from what it sees of the cables.';
-const ownFiles = 'exo reads the files of the model that apply brought, and fetches none.';
+const ownPorts = 'Each start uses its own ports; set the API port with `endpoint.port`.';
+const ownMesh = 'Each placement is a separate exo mesh with its own name.';
+const ownRunners = 'exo groups its runners at every start, based on the cables that it sees.';
+const ownFiles = 'exo reads the model files that apply installed, and downloads none.';
 
-/** What the driver sets of exo by itself. */
+/** Words that the driver sets for exo, or forbids. */
 export const reserved: ReservedWords = {
   reading: 'abbreviated',
   env: [
-    ...reserve('exo has a home of its own in each placement.', 'HOME', 'EXO_HOME'),
-    ...reserve('exo calls tools of macOS by name.', 'PATH'),
+    ...reserve('The driver gives exo a separate home folder per placement.', 'HOME', 'EXO_HOME'),
+    ...reserve('exo needs it to find macOS tools.', 'PATH'),
     ...reserve(ownFiles, 'EXO_OFFLINE', 'EXO_MODELS_READ_ONLY_DIRS', 'EXO_MODELS_DIRS', 'EXO_DEFAULT_MODELS_DIR'),
     ...reserve(ownMesh, 'EXO_LIBP2P_NAMESPACE', 'EXO_ZENOH_NAMESPACE', 'EXO_BOOTSTRAP_PEERS'),
     ...reserve('Use `parallel`.', 'EXO_MAX_CONCURRENT_REQUESTS'),
-    // Runners get these from exo, whatever its own environment has. @see exo: worker/runner/bootstrap.py, utils_mlx.py
-    ...reserve('exo sets it for its runners: use EXO_FAST_SYNCH ("true" or "false").', 'MLX_METAL_FAST_SYNCH'),
+    // exo sets these for its runners, regardless of its own environment. @see exo: worker/runner/bootstrap.py,
+    // utils_mlx.py
+    ...reserve('exo sets it for its runners; use EXO_FAST_SYNCH ("true" or "false").', 'MLX_METAL_FAST_SYNCH'),
     ...reserve(ownRunners, 'MLX_RANK', 'MLX_HOSTFILE', 'MLX_IBV_DEVICES', 'MLX_JACCL_COORDINATOR'),
   ],
   args: [
-    ...reserve('The first of `nodes` is master.', '--force-master', '-m'),
+    ...reserve('The first of `nodes` is the master.', '--force-master', '-m'),
     ...reserve(ownPorts, '--api-port', '--zenoh-port', '--discovery-port', '--libp2p-port'),
     ...reserve(ownMesh, '--namespace', '--bootstrap-peers'),
     ...reserve(ownFiles, '--offline', '--no-downloads'),
-    ...reserve('Every rank has an API and a worker: its peers look for them.', '--no-api', '--no-worker'),
+    ...reserve('Every rank needs an API and a worker, because its peers look for them.', '--no-api', '--no-worker'),
     ...reserve('launchd starts exo.', '--legacy-daemon'),
-    // Quiet is any verbosity but the usual one, which has the log begin at DEBUG. @see exo: shared/logging.py, utils_mlx.py
-    ...reserve('Its log says what a start does, and no prompt.', '-v', '--verbose', '-q', '--quiet').map((one) => ({
-      ...one,
-      because: 'writes every prompt into the log',
-    })),
+    // -q also counts as a changed verbosity, with which the log starts at DEBUG. @see exo: shared/logging.py,
+    // utils_mlx.py
+    ...reserve('The default verbosity shows the start, but no prompts.', '-v', '--verbose', '-q', '--quiet').map(
+      (one) => ({
+        ...one,
+        because: 'writes every prompt into the log',
+      }),
+    ),
   ],
 };
 
 /**
- * A gateway asks for keys, and exo's own API stays open behind it, on every interface of every node of the placement.
+ * A gateway checks keys, but exo's own API stays open on every interface of every node of the placement.
  *
  * @see exo at b5375f8, src/exo/api/main.py:1942 (bind 0.0.0.0) and 337 (every origin)
  */
 function openApi({ name, publication, nodes }: DesiredPlacement): readonly PlacementFinding[] {
   if (publication === undefined) return [];
-  const detail = `exo's API listens on port ${innerPort(name)} of ${nodes.join(', ')}, on every interface and without a key: it answers, deletes the placement, and shows prompts (/events).`;
+  const detail = `exo's API listens on port ${innerPort(name)} on every interface of ${nodes.join(', ')}, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
   return [{ code: 'exo/open-api', severity: 'warning', detail }];
 }
 
-/** The shape by which exo divides a model: one that needs no heads of keys and values of its own has enough of them. */
+/**
+ * The shape that exo divides: for models that need no key-value heads, they count as divisible like the other heads.
+ */
 function exoShape({ dialect }: ExoRuntime, { repository = '', shape }: DesiredModel): ModelShape | undefined {
   return shape !== undefined && needsNoKvHeads(repository, dialect) ? { ...shape, kvHeads: shape.heads } : shape;
 }
 
 /**
- * What exo divides by besides: the width, and the heads of keys and values even where attention is latent. Each as the
- * end of "exo does not split it: "; empty where no runtime can split the model, which is reported already.
+ * Dimensions that only exo must divide: the width, and the key-value heads even with latent attention. Each text
+ * continues "exo cannot split it: ". Empty if no runtime can split the model, which is reported elsewhere.
  *
  * @see exo: placement_utils.py
  */
@@ -179,19 +185,21 @@ function undividedByExo(shape: ModelShape, ranks: number): readonly string[] {
   if (tensorProblems(shape, ranks).length > 0) return [];
   const widths = [
     ['width', shape.hidden],
-    ['heads of keys and values', shape.kvHeads],
+    ['number of key-value heads', shape.kvHeads],
   ] as const;
-  return widths.filter(([, count]) => count % ranks !== 0).map(([what, count]) => `its ${what} (${count}) by ${ranks}`);
+  return widths
+    .filter(([, count]) => count % ranks !== 0)
+    .map(([what, count]) => `its ${what} (${count}) is not divisible by ${ranks}`);
 }
 
 const judgeSplit = (split: RankSplit): SplitJudgement =>
   judgeTensors(
     split,
-    undividedByExo(split.shape, split.size).map((what) => `exo does not split it: ${what}.`),
+    undividedByExo(split.shape, split.size).map((what) => `exo cannot split it: ${what}.`),
   );
 
 /**
- * The models of `mlx-community` that exo has a card for in both dialects.
+ * Models of `mlx-community` for which both dialects have a card.
  *
  * @see exo: resources/inference_model_cards at v1.0.71 and at b5375f8c (main, June 2026)
  */
@@ -237,15 +245,15 @@ const deepSeekV4 = ['mlx-community/DeepSeek-V4-Flash', 'mlx-community/DeepSeek-V
 
 const mainCards: ReadonlySet<string> = new Set([...cards, ...deepSeekV4, 'moonshotai/Kimi-K2.7-Code']);
 
-/** Whether exo comes with a card for a model, by its whole name; for others it makes one from `config.json`. */
+/** Whether exo ships a card for a model; for other models it derives one from `config.json`. */
 const hasCard = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
   (dialect === 'main' ? mainCards : cards).has(repository);
 
-/** Whether exo splits a model by its heads alone, so that one head of keys and values is enough. @see exo: placement.py */
+/** Whether exo splits a model only by its heads, so that one key-value head is enough. @see exo: placement.py */
 const needsNoKvHeads = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
   dialect === 'main' && deepSeekV4.includes(repository);
 
-/** Models of exo's cards with `supports_tensor = false`. */
+/** Models whose cards have `supports_tensor = false`. */
 const withoutTensor: readonly string[] = [
   'mlx-community/GLM-4.5-Air-8bit',
   'mlx-community/Qwen3-0.6B-4bit',
@@ -256,7 +264,7 @@ const withoutTensor: readonly string[] = [
 ];
 
 /**
- * The one class that `architectures` of a model without a card has to name for tensor sharding.
+ * Tensor sharding of a model without a card needs exactly one of these classes in its `architectures`.
  *
  * @see exo: supports_tensor in shared/models/model_cards.py at v1.0.71 and at b5375f8c
  */
@@ -278,18 +286,17 @@ const tensorClasses: readonly string[] = [
   'Gemma4ForConditionalGeneration',
 ];
 
-/** A model that exo is to split over several nodes. */
 interface ExoSplit {
   readonly repository: string;
   readonly dialect: ExoRuntime['dialect'];
   readonly sharding: 'tensor' | 'pipeline';
-  /** `architectures` of its `config.json`; absent where that was not read. */
+  /** `architectures` of its `config.json`; absent if unread. */
   readonly classes?: readonly string[];
 }
 
 /**
- * Why exo would refuse a split that the numbers of the model allow, as a sentence; undefined where it would not, and where
- * the architecture is not known.
+ * Why exo would reject a split that the model's dimensions allow, as a sentence; undefined if it would not, or if the
+ * architecture is unknown.
  *
  * @see exo: place_instance in master/placement.py
  */
@@ -310,37 +317,40 @@ function refusedSplit({ repository, dialect, sharding, classes }: ExoSplit): str
   return `exo has no card for ${repository}, and refuses tensor sharding for the architecture ${named}.`;
 }
 
-/** An API that takes longer to tell its state will not end anything in order either. */
+/** An API that needs longer for its state cannot shut anything down cleanly either. */
 const answerMs = 5_000;
 /**
- * A command is carried out within a second, and a runner has 3 + 5 + 2 + 2 seconds to end before exo kills it.
+ * Commands take up to one second. Then a runner has 3 + 5 + 2 + 2 seconds until exo kills it.
  *
  * @see exo: worker/runner/supervisor.py
  */
 const leaveMs = 25_000;
 const pollMs = 500;
 
-/** Looks, not time: one takes as long as the way to the node does, and the step has a deadline for all of them. */
+/**
+ * A number of polls instead of a time, because a poll takes as long as the connection to the node. The step limits
+ * their total time.
+ */
 const looksAtLeave = leaveMs / pollMs;
 const unaskedLooks = 10;
 
 /**
- * Makes exo end its runners itself before its processes are told to end: an instance that is deleted leaves its
- * collective in order, while a runner that is killed inside of one can keep its GPU busy until the Mac restarts (issue
- * 1137). An exo that does not answer is not waited for.
+ * Makes exo stop its runners before its processes are stopped. When an instance is deleted, its runners leave their
+ * collective cleanly. A runner killed inside a collective can keep its GPU busy until the Mac restarts (issue 1137).
+ * Does not wait for an exo that does not answer.
  */
 export const leaveExo = (call: ExoFarewell): Talk => ({ ...firstLook(call, unaskedLooks), afterMs: 0 });
 
 const firstLook = (call: ExoFarewell, looksLeft: number): Extract<Talk, { kind: 'ask' }> =>
-  askState(call, 'asking what it has placed', ({ status, isUnasked, isRefused }, state) => {
-    if (isUnasked) return looksLeft > 1 ? firstLook(call, looksLeft - 1) : cut('nobody could ask its API');
-    if (isRefused) return { kind: 'done', note: 'its API does not run' };
-    if (state === undefined) return cut(status === 0 ? 'its API does not answer' : `its API answers ${status}`);
-    if (state.instances.length === 0) return { kind: 'done', note: 'nothing is placed' };
+  askState(call, 'reading its placements', ({ status, isUnasked, isRefused }, state) => {
+    if (isUnasked) return looksLeft > 1 ? firstLook(call, looksLeft - 1) : cut('no request reached its API');
+    if (isRefused) return { kind: 'done', note: 'its API is not running' };
+    if (state === undefined) return cut(status === 0 ? 'its API does not answer' : `its API returned status ${status}`);
+    if (state.instances.length === 0) return { kind: 'done', note: 'exo had no placement' };
     return takeAway(call, state.instances, { instances: state.instances, looksLeft: looksAtLeave });
   });
 
-/** Why the processes are stopped without that. */
+/** Why the processes are stopped without a graceful shutdown. */
 const cut = (reason: string): Talk => ({ kind: 'failed', code: 'exo/no-farewell', reason });
 
 interface Leaving {
@@ -362,16 +372,16 @@ const askState = (
   hear: (heard) => hear(heard, heard.status === 200 ? parseState(heard.body) : undefined),
 });
 
-/** Whatever is answered to it: whether it was done stands in the state. */
+/** Ignores the responses: the state shows whether the instance was deleted. */
 function takeAway(call: ExoFarewell, [first, ...rest]: readonly ExoInstance[], leaving: Leaving): Talk {
-  if (first === undefined) return awaitEnd(call, leaving, 'it was asked to take it away');
+  if (first === undefined) return awaitEnd(call, leaving, 'waiting for exo to delete the instance');
   const { node, port } = call;
   const request: TalkRequest = { node, port, method: 'DELETE', path: `/instance/${first.id}`, limitMs: answerMs };
   return {
     kind: 'ask',
     request,
     afterMs: 0,
-    about: 'taking the instance away',
+    about: 'deleting the instance',
     hear: () => takeAway(call, rest, leaving),
   };
 }
@@ -379,25 +389,27 @@ function takeAway(call: ExoFarewell, [first, ...rest]: readonly ExoInstance[], l
 function awaitEnd(call: ExoFarewell, leaving: Leaving, last: string): Talk {
   return askState(call, last, ({ status }, state) => {
     const now = state === undefined ? `its state cannot be read (status ${status})` : leftOf(leaving, state);
-    if (now === '') return { kind: 'done', note: 'its runners have ended' };
+    if (now === '') return { kind: 'done', note: 'its runners stopped' };
     const looksLeft = leaving.looksLeft - 1;
     return looksLeft > 0 ? awaitEnd(call, { ...leaving, looksLeft }, now) : cut(now);
   });
 }
 
-/** What is still there, in words. Runners of others, as some stay in a state for ever (issue 1732), count for nothing. */
+/**
+ * What still exists, in words. Runners of other instances do not count: some stay in the state forever (issue 1732).
+ */
 function leftOf({ instances }: Leaving, state: ExoState): string {
   const left = instances.filter(({ id }) => state.instances.some((one) => one.id === id));
-  if (left.length > 0) return `it has not taken ${left.map(({ id }) => id).join(', ')} away`;
+  if (left.length > 0) return `exo has not deleted ${left.map(({ id }) => id).join(', ')}`;
   const runners = instances
     .flatMap(({ runnerByNode }) => Object.values(runnerByNode))
     .filter((id) => Object.hasOwn(state.runners, id));
   return runners.length === 0
     ? ''
-    : `${runners.length} of its runners ${runners.length === 1 ? 'has' : 'have'} not ended`;
+    : `${runners.length} of its runners ${runners.length === 1 ? 'is' : 'are'} still running`;
 }
 
-/** What exo is asked to make of its ranks; on one node alone it knows a pipeline over a ring only. */
+/** The placement to request from exo. On a single node, exo supports only a pipeline over a ring. */
 export function dialogue(placement: DesiredPlacement, model: DesiredModel, fleet: CabledFleet): StartDialogue {
   const { nodes, sharding, transport } = placement;
   const isOne = nodes.length === 1;
@@ -418,7 +430,7 @@ export function dialogue(placement: DesiredPlacement, model: DesiredModel, fleet
   };
 }
 
-/** A pair is left out while one of its cables has no network: not all of its addresses are known then. */
+/** Leaves out a pair while one of its cables has no network, because its addresses are then incomplete. */
 function cablesOf(fleet: CabledFleet, nodes: readonly NodeName[]): NonNullable<ExoPlacement['cables']> {
   return nodes.flatMap((from) =>
     nodes.flatMap((to) => {
@@ -434,21 +446,21 @@ function cablesOf(fleet: CabledFleet, nodes: readonly NodeName[]): NonNullable<E
 }
 
 /**
- * Lines in which exo prints a request, as an extended regular expression for awk and for JavaScript. What it is started
- * through lets none of them into a log; logs of an older meshwright have them.
+ * Log lines with requests, as an extended regular expression for awk and JavaScript. The driver's start program keeps
+ * such lines out of the log, but logs of older meshwright versions contain them.
  *
  * @see exo: master/main.py, worker/runner/runner.py, worker/runner/supervisor.py, llm_inference/model_output_parsers.py
  */
 export const requestPattern =
   'Executing command: |received chat request: |Starting task |Skipping invalid task |Task .* dropped, runner closed|tool_call_text_parts=|tool call parsing failed|yielding tool call: ';
 
-/** The forced master first: one that came later would take over from another and everything would begin again. */
+/** The forced master starts first: a later one would replace another master, and the session would start over. */
 const phases: readonly StartPhase[] = [
   { ranks: 'leader', until: 'joined' },
   { ranks: 'followers', until: 'joined' },
 ];
 
-/** exo: one on every node, a mesh of its own for each placement, which is talked over with it after every start. */
+/** exo, one per node. Each placement is a separate mesh, and a dialogue after every start places the model. */
 export const exo: RuntimeDriver<ExoRuntime> = {
   id: 'exo',
   keys,
@@ -456,10 +468,10 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   memory: { held: (wish, rooms) => heldInParts(wish, rooms, 'memory') },
   programs: ({ program }) => [program],
   needs: () => [],
-  // `usage` comes with the last token and adds one for each that mlx gave; an answer that was cut short has none.
+  // `usage` comes with the last token and counts every token from mlx; a canceled answer has none.
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike
   tokenRequest: (_placement, _runtime, model) => countedChatRequest(model.repository ?? model.name),
-  // More than EXO_MAX_CONCURRENT_REQUESTS wait in a queue of its own. @see exo at b5375f8, batch_generator.py:409
+  // exo queues requests beyond EXO_MAX_CONCURRENT_REQUESTS. @see exo at b5375f8, batch_generator.py:409
   phases: () => phases,
   check,
   tensorShape: exoShape,
@@ -468,17 +480,18 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   exposed: openApi,
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
   farewell: 'exo-farewell',
-  // Nobody has confirmed that two starts of a split model agree to the last bit.
+  // It is not confirmed that two starts of a split model are bit-identical.
   goldenCheck: () => 'printable',
-  // It forgets its placements whenever a member goes.
+  // exo forgets its placements whenever a rank leaves.
   canRestartOne: () => false,
-  // A runner that is left in a collective keeps its GPU busy until a restart (issue 1137).
+  // A runner left in a collective keeps its GPU busy until a restart (issue 1137).
   stopOrder: 'together',
-  // It ends its runners first, up to twelve seconds; a second signal, or KILL, leaves a GPU busy (issues 1137 and 1372).
+  // exo stops its runners first, in up to 12 seconds. A second signal, or KILL, leaves a GPU busy (issues 1137 and
+  // 1372).
   graceMs: 15_000,
   logPattern,
   requestPattern,
   signatures,
-  // Which transport there is stands in the instance that was talked over, not in the log.
+  // The transport is in the instance from the dialogue, not in the log.
   observe: () => ({}),
 };

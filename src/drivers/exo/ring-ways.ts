@@ -2,16 +2,16 @@ import { ipv4Number } from '../../desired/addresses.ts';
 import type { ExoPlacement } from '../../model/endpoint-calls.ts';
 import type { ExoInstance } from './answers.ts';
 
-/** A connection of a ring beside the cables: `off` is at no address of the declared ones, though there is one. */
+/** A connection of a ring. `off`: it does not use the declared cables although there are some. */
 interface RingWay {
   readonly verdict: 'on' | 'off' | 'unknown';
   /** `studio-1 to studio-2 at 192.0.2.12`. */
   readonly text: string;
-  /** Of the other node, on every declared cable between the two. */
+  /** The other node's address on every declared cable between the two. */
   readonly cabled: readonly string[];
 }
 
-/** Where macOS itself gives an interface an address, nothing says which interface has it. */
+/** Link-local addresses do not show which interface they belong to. */
 const isJudged = (ip: string): boolean => ipv4Number(ip) !== undefined && !ip.startsWith('169.254.');
 
 function waysOf(
@@ -28,21 +28,21 @@ function waysOf(
 }
 
 /**
- * Why a ring over TCP is not on the declared cables: exo takes the best way that it has found itself, which can be Wi-Fi or
- * the office network. `undefined` where nothing is known to be wrong.
+ * Says how a TCP ring avoids the declared cables: exo uses the best connection it found, which can be Wi-Fi or the
+ * office network. `undefined` if no problem is known.
  *
  * @see exo: find_ip_prioritised and get_mlx_ring_hosts_by_node in master/placement_utils.py
  */
 export function ringOffCables(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string | undefined {
   const off = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'off');
   if (off.length === 0) return undefined;
-  const ways = off.map(({ text, cabled }) => `${text} (the cable: ${cabled.join(', ')})`);
+  const ways = off.map(({ text, cabled }) => `${text} instead of over the cable (${cabled.join(', ')})`);
   return `its ring connects ${ways.join(', ')}`;
 }
 
-/** The connections of a ring over TCP that nothing known here tells apart. */
+/** The connections of a TCP ring that may or may not use a cable. */
 export function unknownWays(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string {
   if (wish.cables === undefined) return '';
   const found = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'unknown');
-  return found.length === 0 ? '' : `; unknown whether over a cable: ${found.map(({ text }) => text).join(', ')}`;
+  return found.length === 0 ? '' : `; unknown whether these use a cable: ${found.map(({ text }) => text).join(', ')}`;
 }

@@ -2,13 +2,13 @@ import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { isProgram, isText } from '../contract/version-keys.ts';
 
-/** exo, from the disk image of its app. */
+/** exo, from its app's disk image. */
 export interface ExoRuntime extends DesiredRuntime {
   readonly driver: 'exo';
   readonly version: string;
-  /** The flags and answers that it has: those of the release 1.0.71, or those of the main branch since June 2026. */
+  /** Flags and API of the release 1.0.71, or of the main branch since June 2026. */
   readonly dialect: '1.0.71' | 'main';
-  /** The program, by its path in the image. */
+  /** Path of the program in the disk image. */
   readonly program: string;
 }
 
@@ -23,10 +23,10 @@ export const keys: DriverKeys<ExoRuntime> = {
 const keysAt = (version: string, program: string) =>
   ({ driver: 'exo', version, dialect: dialectOf(version), program }) as const;
 
-/** The newest release that still speaks over libp2p; nodes of the two dialects never meet. @see exo: dialects */
+/** The newest release with libp2p; nodes of different dialects never meet. @see exo: dialects */
 const lastOfOldDialect = [1, 0, 71] as const;
 
-/** The dialect that a version of exo speaks; what is no version counts as the newest of the old one. */
+/** The dialect of a version; an invalid version counts as the newest release of the old dialect. */
 function dialectOf(version: string): ExoRuntime['dialect'] {
   const numbers = version.split(/[-+.]/).map(Number);
   for (const [index, last] of lastOfOldDialect.entries()) {

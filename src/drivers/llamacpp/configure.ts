@@ -7,13 +7,13 @@ import type { LlamaRuntime } from './runtime.ts';
 
 const loopback = '127.0.0.1';
 
-/** More than any model has: llama.cpp leaves layers beyond this number on the CPU of the leader. */
+/** More than any model has. llama.cpp leaves layers beyond this number on the leader's CPU. */
 const everyLayer = 9_999;
 
-/** At this one, and not below, it logs what it puts where; prompts and answers are logged from 5 on. */
+/** The lowest level that logs how memory is allocated. Prompts and answers are logged from 5 upwards. */
 const verbosity = 4;
 
-/** The leader runs the server, every other rank a worker; a worker listens on its cable to the leader alone. */
+/** The leader runs the server, every other rank a worker that listens only on its cable to the leader. */
 export const configure = (place: RankPlace<LlamaRuntime>): RankCommand =>
   place.rank === 0 ? serverCommand(place) : workerCommand(place);
 
@@ -27,7 +27,7 @@ function serverCommand(place: RankPlace<LlamaRuntime>): RankCommand {
     ['--n-gpu-layers', String(everyLayer)],
     ['--ctx-size', String(placement.contextTokens * placement.parallel)],
     ['--parallel', String(placement.parallel)],
-    // What it would change to make things fit is what the file has said.
+    // It would change values that the file sets to make the model fit.
     ['--fit', 'off'],
     ['--cache-ram', String(llamaPromptCacheMegabytes)],
     ['--log-verbosity', String(verbosity)],
@@ -43,7 +43,7 @@ function serverCommand(place: RankPlace<LlamaRuntime>): RankCommand {
   };
 }
 
-/** The workers in rank order; each device's share stands where llama.cpp has the device: its own GPU comes last. */
+/** The workers in rank order. Shares are in llama.cpp's device order, in which the server's own GPU is last. */
 function workerWords({ placement, between, port }: RankPlace<LlamaRuntime>): readonly (readonly string[])[] {
   const addresses = placement.nodes.flatMap((_, rank) =>
     rank === 0 ? [] : `${between[rank]?.[0] ?? loopback}:${port}`,
@@ -58,7 +58,7 @@ function workerWords({ placement, between, port }: RankPlace<LlamaRuntime>): rea
 
 function workerCommand(place: RankPlace<LlamaRuntime>): RankCommand {
   const { runtime, between, rank, port } = place;
-  // Without a cable to the leader it is for nobody.
+  // Without a cable to the leader, no one can reach this worker.
   const address = between[rank]?.[0] ?? loopback;
   const program: Text = [below(place.runtimeFolder, runtime.worker)];
   const command: RankCommand = {
@@ -71,14 +71,14 @@ function workerCommand(place: RankPlace<LlamaRuntime>): RankCommand {
   return runtime.cache === 'verified' ? withCache(command, place) : command;
 }
 
-/** The same worker with a cache, which is verified before it starts. */
+/** The worker with a cache, which is verified before the start. */
 function withCache(command: RankCommand, { model, filesFolder }: RankPlace<LlamaRuntime>): RankCommand {
   const folder = below(filesFolder, cacheFolderName);
   const verify: readonly Text[] = [
     [tool.perl],
     [below(filesFolder, cacheProgramName)],
     [folder],
-    // One without a digest is configured for nobody.
+    // A model without a digest is never configured.
     [model.digest ?? ''],
   ];
   return {
@@ -94,19 +94,19 @@ function withCache(command: RankCommand, { model, filesFolder }: RankPlace<Llama
 
 const word = (text: string): Text => [text];
 
-/** A model without one is refused before; its folder is no file of a model either. */
+/** A model without a file is refused earlier; its folder then makes llama.cpp fail. */
 function modelWord({ model, modelFolder }: RankPlace<LlamaRuntime>): Text {
   const file = modelFile(model.files);
   return [file.kind === 'file' ? below(modelFolder, file.path) : modelFolder];
 }
 
-/** Where the file says TCP no RDMA is tried, so that what runs is what it says. */
+/** With `transport: tcp`, workers must not try RDMA. */
 const environment = ({ placement }: RankPlace<LlamaRuntime>): RankCommand['env'] => ({
   ...placement.env,
   ...(placement.transport === 'tcp' ? { GGML_RPC_NO_RDMA: '1' } : {}),
 });
 
-/** The file that llama-server is given, or why there is none. */
+/** The file for llama-server, or the reason why there is none. */
 type ModelFile =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'none' }
@@ -115,7 +115,9 @@ type ModelFile =
 const isWeights = (path: string): boolean => path.endsWith('.gguf') && !/(^|\/)mmproj[^/]*$/i.test(path);
 const laterPart = /-(?!00001)\d{5}-of-\d{5}\.gguf$/;
 
-/** The GGUF among the files of a model; of one in several parts the first, beside which the others are looked for. */
+/**
+ * The GGUF among a model's files. Of a model in several parts it is the first; llama.cpp finds the others next to it.
+ */
 export function modelFile(files: readonly Pick<TreeFile, 'path'>[]): ModelFile {
   const paths = files.map(({ path }) => path).filter((path) => isWeights(path) && !laterPart.test(path));
   const [path, ...others] = paths;
@@ -123,23 +125,23 @@ export function modelFile(files: readonly Pick<TreeFile, 'path'>[]): ModelFile {
   return others.length === 0 ? { kind: 'file', path } : { kind: 'several', paths };
 }
 
-/** What a hash of 64 bits starts from, in two halves. */
+/** Start value of a 64-bit hash, in two halves. */
 const fnvOffset = { high: 0xcbf29ce4, low: 0x84222325 } as const;
 
-/** What it is multiplied by after each byte. */
+/** Multiplier after each byte. */
 const fnvPrime = { high: 0x100, low: 0x1b3 } as const;
 
 const half = 2 ** 32;
 
-/** The bits of a number of 64 bits that is above what a number here holds. */
+/** A 64-bit number as two halves, because a JavaScript number holds only 53 bits. */
 interface Halves {
   readonly high: number;
   readonly low: number;
 }
 
 /**
- * The hash by which llama.cpp's workers name what they cache: FNV-1a for 64 bits over the bytes of a tensor, as 16
- * digits. Numbers of 64 bits are kept as two halves: no bigint is made for a byte.
+ * FNV-1a (64 bits, 16 hexadecimal digits) over the bytes of a tensor. llama.cpp's workers name cached tensors by it.
+ * Two halves avoid a bigint per byte.
  *
  * @see http://www.isthe.com/chongo/tech/comp/fnv/, and `fnv_hash` in ggml/src/ggml-rpc/ggml-rpc.cpp
  */
@@ -147,7 +149,7 @@ export function fnv1a64(bytes: Uint8Array): string {
   let { high, low }: Halves = fnvOffset;
   for (const byte of bytes) {
     const mixed = (low ^ byte) >>> 0;
-    // At most 435 times 32 bits: exact.
+    // At most 435 times 32 bits, so the product is exact.
     const product = mixed * fnvPrime.low;
     high = (Math.imul(high, fnvPrime.low) + Math.imul(mixed, fnvPrime.high) + Math.floor(product / half)) >>> 0;
     low = product >>> 0;
@@ -155,22 +157,20 @@ export function fnv1a64(bytes: Uint8Array): string {
   return [high, low].map((one) => one.toString(16).padStart(8, '0')).join('');
 }
 
-/** What the file of the program is called beside the other files of a rank. */
 const cacheProgramName = 'verify-cache.pl';
 
-/** What the folder is called in which a worker caches tensors. */
 const cacheFolderName = 'cache';
 
 const hex = ({ high, low }: typeof fnvOffset | typeof fnvPrime): string => `(${high} << 32 | ${low})`;
 
 /**
- * What a worker with a cache is started through, in the perl of macOS: it compares every cached tensor with its name,
- * which is the FNV-1a of its bytes, takes away those that are something else, says so, and becomes the worker. A worker
- * would load a changed tensor without a word, and every answer would be another one.
+ * Starts a worker with a cache, in macOS's perl. It compares every cached tensor with its name, the FNV-1a of its
+ * bytes, deletes and reports changed tensors, and becomes the worker. A worker would silently load a changed tensor and
+ * give wrong answers.
  *
- * `verify-cache.pl FOLDER MODEL WORD...`: tensors of another model than the one of this digest are taken away unread.
- * Eight processes share the work, since a hash of this kind has to look at one byte after the other; they say so every
- * 256 MiB, because a start whose log grows is waited for.
+ * `verify-cache.pl FOLDER MODEL ARGUMENT...`: tensors of a model with a different digest are deleted unread. Eight
+ * processes share the work, because this hash must read byte by byte. They report every 256 MiB, because a start may
+ * take as long as its log grows.
  *
  * @see `rpc_server::set_tensor` and `get_cached_file` in ggml/src/ggml-rpc/ggml-rpc.cpp: the cache is LLAMA_CACHE/rpc
  */

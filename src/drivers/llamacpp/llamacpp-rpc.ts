@@ -20,7 +20,7 @@ import { isReleaseLayout, keys, type LlamaRuntime } from './runtime.ts';
 
 type Check = PlacementCheck<LlamaRuntime>;
 
-/** What speaks against a placement on llama.cpp before anything is started; its memory is judged elsewhere. */
+/** All objections to a llama.cpp placement before its start, except memory. */
 const check = (one: Check): readonly PlacementFinding[] => [
   ...split(one),
   ...file(one),
@@ -30,10 +30,10 @@ const check = (one: Check): readonly PlacementFinding[] => [
 
 function split({ placement }: Check): readonly PlacementFinding[] {
   if (placement.sharding !== 'tensor') return [];
-  return [refused('llama/not-by-tensor', `${placement.name} says sharding: tensor.`)];
+  return [refused('llama/not-by-tensor', `${placement.name} sets sharding: tensor.`)];
 }
 
-/** Nothing where the files are not known yet. */
+/** Empty while the files are unknown. */
 function file({ model: { name, files } }: Check): readonly PlacementFinding[] {
   if (files.length === 0) return [];
   const found = modelFile(files);
@@ -41,53 +41,53 @@ function file({ model: { name, files } }: Check): readonly PlacementFinding[] {
     case 'file':
       return [];
     case 'none':
-      return [refused('llama/no-gguf', `Among the ${files.length} files of ${name} there is no .gguf.`)];
+      return [refused('llama/no-gguf', `None of the ${files.length} files of ${name} is a .gguf.`)];
     case 'several':
-      return [refused('llama/several-ggufs', `${name} has ${found.paths.slice(0, 4).join(', ')}.`)];
+      return [refused('llama/several-ggufs', `The .gguf files of ${name}: ${found.paths.slice(0, 4).join(', ')}.`)];
   }
 }
 
-/** The server talks to each worker over a cable of its own: nothing is passed on from Mac to Mac. */
+/** The server needs its own cable to each worker, because Macs do not forward traffic. */
 function cabled({ placement, fleet: { thunderbolt } }: Check): readonly PlacementFinding[] {
   const [leader, ...followers] = placement.nodes;
   if (leader === undefined) return [];
   const without = followers.filter((node) => endTowards(thunderbolt, node, leader) === undefined);
   if (without.length === 0) return [];
-  return [refused('llama/no-cable', `No link joins the leader ${leader} with ${without.join(' and ')}.`)];
+  return [refused('llama/no-cable', `No link connects the leader ${leader} to ${without.join(' and ')}.`)];
 }
 
-const ownModel = 'The model is that of `model`, from the folder that apply brought.';
-const ownPlace = 'The server listens on 127.0.0.1; `endpoint.port` is its port.';
+const ownModel = 'The model is set by `model`, and apply installs its files.';
+const ownPlace = 'The server listens on 127.0.0.1; set its port with `endpoint.port`.';
 const ownSplit = 'Use `shares`.';
-const ownWorkers = 'The workers are the other `nodes`, each at its cable to the leader.';
-const ownKey = 'The endpoint is guarded before the server; requests of apply carry no key.';
-const ownLayers = 'Every layer is on the GPUs.';
-const ownFit = 'Nothing is changed to make a model fit: use `shares` and `context`.';
-const ownMemory = 'The memory of a placement is counted with it.';
-const ownLog = 'Its log says what lies where, and no prompt.';
-const ownLogFile = prose`Its log is where \`${aside(meshwright('logs'))}\` looks.`;
+const ownWorkers = 'The other `nodes` are the workers, each on its cable to the leader.';
+const ownKey = "The gateway checks keys; the server must accept apply's requests without a key.";
+const ownLayers = 'All layers run on GPUs.';
+const ownFit = 'llama.cpp must not change settings to make a model fit; use `shares` and `context`.';
+const ownMemory = "The memory plan is based on the driver's value.";
+const ownLog = "The driver's settings log memory use, but no prompts.";
+const ownLogFile = prose`\`${aside(meshwright('logs'))}\` reads the log in its usual place.`;
 
-const ownFiles = 'What apply has not brought is neither checked nor counted.';
+const ownFiles = 'Files that apply did not install are neither verified nor counted in the memory plan.';
 
-/** What the driver does not set, and cannot have. */
+/** Words that the driver does not set, but forbids. */
 const refuse = (because: string, use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   reserve(use, ...words).map((one) => ({ ...one, because }));
 
 const prompts = 'writes every prompt into a file';
-const otherLog = 'gives the log another form than the one that is read here';
-const otherCache = 'makes the cache lie otherwise than it was counted';
-const secondModel = 'loads a second model beside that of `model`, which no plan has counted';
+const otherLog = 'changes the log format, so meshwright cannot read the log';
+const otherCache = 'moves the cache, so the memory plan is wrong';
+const secondModel = 'loads a second model, which the memory plan does not count';
 
-/** What the driver sets of llama.cpp by itself, in all the forms in which llama.cpp takes it. */
+/** Words that the driver sets for llama.cpp or forbids, in all spellings that llama.cpp accepts. */
 export const reserved: ReservedWords = {
   reading: 'whole',
   env: [
     ...reserve('Use `transport`.', 'GGML_RPC_NO_RDMA'),
-    ...reserve('Use `cache` of the runtime.', 'LLAMA_CACHE'),
+    ...reserve('Use the runtime key `cache`.', 'LLAMA_CACHE'),
     ...reserve(ownWorkers, 'LLAMA_ARG_RPC'),
     ...reserve(ownModel, 'LLAMA_ARG_MODEL', 'LLAMA_ARG_MODEL_URL', 'LLAMA_ARG_HF_REPO', 'LLAMA_ARG_HF_FILE'),
     ...reserve(ownModel, 'LLAMA_ARG_DOCKER_REPO'),
-    ...reserve('Its name is that of `model`.', 'LLAMA_ARG_ALIAS'),
+    ...reserve('The alias is always the name in `model`.', 'LLAMA_ARG_ALIAS'),
     ...reserve(ownPlace, 'LLAMA_ARG_HOST', 'LLAMA_ARG_PORT', 'LLAMA_ARG_REUSE_PORT'),
     ...reserve(ownSplit, 'LLAMA_ARG_TENSOR_SPLIT', 'LLAMA_ARG_SPLIT_MODE', 'LLAMA_ARG_MAIN_GPU', 'LLAMA_ARG_DEVICE'),
     ...reserve(ownSplit, 'LLAMA_ARG_OVERRIDE_TENSOR', 'LLAMA_ARG_CPU_MOE', 'LLAMA_ARG_N_CPU_MOE'),
@@ -108,7 +108,7 @@ export const reserved: ReservedWords = {
   args: [
     ...reserve(ownModel, '-m', '--model', '-mu', '--model-url', '-hf', '-hfr', '--hf-repo', '-hff', '--hf-file'),
     ...reserve(ownModel, '-dr', '--docker-repo'),
-    ...reserve('Its name is that of `model`.', '-a', '--alias'),
+    ...reserve('The alias is always the name in `model`.', '-a', '--alias'),
     ...reserve(ownPlace, '--host', '--port', '--reuse-port'),
     ...reserve(ownWorkers, '--rpc'),
     ...reserve(ownSplit, '-ts', '--tensor-split', '-sm', '--split-mode', '-mg', '--main-gpu', '-dev', '--device'),
@@ -131,160 +131,160 @@ export const reserved: ReservedWords = {
   ],
 };
 
-/** What a server and its workers say when they lose each other. */
+/** Messages of a server and its workers that lost each other. */
 const ofTheMesh: readonly FailureSignature[] = [
   {
     id: 'worker-absent',
     pattern: /Failed to connect to \S+:\d+/,
-    meaning: 'A worker did not listen when the server started, so the server ended.',
+    meaning: 'A worker was not listening when the server started, so the server exited.',
     action: 'read-other-ranks',
-    cure: prose`Read the log of that worker (\`${aside(meshwright('logs'))}\`) and look at the cable to it, then restart the placement.`,
+    cure: prose`Read the log of that worker (\`${aside(meshwright('logs'))}\`) and check its cable, then restart the placement.`,
     isUnreached: true,
   },
   {
     id: 'worker-lost',
     pattern: /Remote RPC server crashed or returned malformed response/,
-    meaning: 'A worker ended, or was started anew, while the server held a connection to it.',
+    meaning: 'A worker exited or restarted while the server was connected to it.',
     action: 'restart',
-    cure: 'Restart the placement: a server never takes a worker back, so all of its ranks start together.',
+    cure: 'Restart the placement: a worker cannot rejoin a running server.',
   },
   {
     id: 'handshake',
     pattern: /RPC handshake failed for \S+/,
-    meaning: 'What answers at the address of a worker is no worker of this version.',
+    meaning: "The program at a worker's address is not a worker of this version.",
     action: 'restart',
-    cure: 'Restart the placement; if it comes back, look at who listens on that port.',
+    cure: 'Restart the placement; if the error returns, check which program listens on that port.',
   },
   {
     id: 'version-mismatch',
     pattern: /RPC server version mismatch|client needs upgrade to protocol|Expected HELLO command, update client/,
-    meaning: 'The server and a worker are of different builds of llama.cpp.',
+    meaning: 'The server and a worker run different builds of llama.cpp.',
     action: 'apply',
-    cure: 'Let apply install the one archive of the file on every node; end what else listens on that port.',
+    cure: 'Let apply install the same archive on every node, and stop other programs that listen on that port.',
   },
   {
     id: 'bind-failed',
     pattern: /Failed to create server socket|couldn't bind HTTP server socket|Invalid host address/,
-    meaning: 'A rank could not listen: its address is not on this Mac, or the port is taken.',
+    meaning: 'A rank could not listen: this Mac lacks the address, or the port is taken.',
     action: 'apply',
-    cure: 'Let apply set the addresses of the cables; if it comes back, look at who listens on the port.',
+    cure: 'Let apply set the cable addresses; if the error returns, check which program listens on the port.',
   },
   {
     id: 'send-failed',
     pattern: /^(?:\S+ \S )?(?:send|recv) failed \(bytes_/,
     meaning: 'A connection between the server and a worker broke.',
     action: 'restart',
-    cure: prose`Look at the cable (\`${aside(meshwright('cables'))}\`), then restart the placement.`,
+    cure: prose`Check the cable (\`${aside(meshwright('cables'))}\`), then restart the placement.`,
   },
 ];
 
-/** RDMA, as llama.cpp has it on Macs; every one of these leaves a mesh on TCP, or ends it. */
+/** RDMA errors of llama.cpp on Macs. Each leaves a mesh on TCP or stops it. */
 const ofRdma: readonly FailureSignature[] = [
   {
     id: 'rdma-queue-pair',
     pattern: /RDMA\(Apple\/UC\) (?:RTR|RTS) failed: /,
-    meaning: 'A queue pair could not be connected: no IPv4 address on the cable, a bridge, or rests of a crash.',
+    meaning:
+      'An RDMA queue pair could not be connected: the cable has no IPv4 address, is in a bridge, or has stale state after a crash.',
     action: 'apply',
-    cure: 'Let apply set the addresses of the cables again and start once more; if it comes back, restart the members.',
+    cure: 'Let apply set the cable addresses and start again; if the error returns, restart all Macs of the placement.',
   },
   {
     id: 'rdma-receive',
     pattern: /RDMA\(Apple\/UC\) post_recv \d+\/\d+ failed/,
-    meaning: 'The RDMA device takes no more receives.',
+    meaning: 'The RDMA device accepts no more receive requests.',
     action: 'reboot',
-    cure: 'Stop what else uses RDMA on this Mac, else restart it.',
+    cure: 'Stop other programs that use RDMA on this Mac, or restart it.',
   },
   {
     id: 'rdma-broken',
     pattern: /RDMA\(Apple\/UC\) (?:poll_cq failed|(?:recv|send) wc error|bad frame magic|frame len \d+ exceeds)/,
-    meaning: 'RDMA between the server and a worker broke while it carried data.',
+    meaning: 'RDMA between the server and a worker broke during a transfer.',
     action: 'restart',
-    cure: 'Restart the placement; if it comes back, look at the cable, then restart the members.',
+    cure: 'Restart the placement; if the error returns, check the cable, then restart all Macs of the placement.',
   },
   {
     id: 'rdma-fall-back',
     pattern: /RDMA activate failed, staying on TCP/,
-    meaning: 'RDMA was there and did not come up, so this mesh runs over TCP.',
+    meaning: 'RDMA is available but could not be activated, so this mesh runs over TCP.',
     action: 'apply',
-    cure: prose`Look at RDMA on both Macs (\`${aside(meshwright('doctor'))}\`), then restart the placement.`,
+    cure: prose`Check RDMA on both Macs (\`${aside(meshwright('doctor'))}\`), then restart the placement.`,
   },
 ];
 
-/** The model, and what there is room for. */
+/** Failures of the model, and lack of memory. */
 const ofTheModel: readonly FailureSignature[] = [
   {
     id: 'no-room',
     pattern:
       /unable to allocate \S+ buffer|failed to allocate (?:\S+ )?buffer|failed to allocate compute |kIOGPUCommandBufferCallbackErrorOutOfMemory/,
-    meaning: 'The weights, or the cache of the context, do not fit where the shares put them.',
+    meaning: 'The weights or the context cache do not fit into the memory of a rank.',
     action: 'change-file',
-    cure: prose`Give the placement less context, other shares, or more nodes (\`${aside(meshwright('fit'))}\`).`,
+    cure: prose`Give the placement a smaller context, different shares, or more nodes (\`${aside(meshwright('fit'))}\`).`,
   },
   {
     id: 'unknown-architecture',
     pattern: /unknown model architecture: '/,
-    meaning: 'This build of llama.cpp does not know this kind of model.',
+    meaning: 'This build of llama.cpp does not support this kind of model.',
     action: 'change-file',
-    cure: 'Put a newer llama.cpp into the archive.',
+    cure: 'Use an archive with a newer llama.cpp.',
   },
   {
     id: 'broken-model',
     pattern:
       /invalid magic characters|tensor '\S+' data is not within the file bounds|failed to read (?:magic|tensor info)/,
-    meaning: 'The file of the model is no GGUF, or only a part of one.',
+    meaning: 'The model file is not a GGUF file, or it is truncated.',
     action: 'change-file',
-    cure: 'Fetch the model again; its sha256 in the lock is that of the broken file.',
+    cure: 'Use a different source for the model; the sha256 in the lock belongs to the broken file.',
   },
   {
     id: 'split-missing',
     pattern: /invalid split (?:file|count)|failed to load GGUF split|illegal split file/,
-    meaning: 'A part of a model of several files is not beside the others.',
+    meaning: 'A part of a model in several files is missing.',
     action: 'change-file',
-    cure: 'Let the model have all of its files `…-00001-of-0000N.gguf`.',
+    cure: 'Add all files `…-00001-of-0000N.gguf` to the model.',
   },
   {
     id: 'model-not-loaded',
     pattern: /failed to load model|error loading model/,
     meaning: 'The server could not load the model; the lines before this one say why.',
     action: 'read-other-ranks',
-    cure: prose`Read the lines before it, and the logs of the workers (\`${aside(meshwright('logs'))}\`).`,
+    cure: prose`Read the lines before this one and the logs of the workers (\`${aside(meshwright('logs'))}\`).`,
   },
   {
     id: 'unknown-word',
     pattern: /^error: (?:invalid argument|unknown argument|while handling argument)/,
-    meaning: 'This build of llama.cpp does not know a word of its command line.',
+    meaning: 'This build of llama.cpp does not support one of its arguments.',
     action: 'change-file',
-    cure: 'Correct `args` of the placement, or put a build of 2026 into the archive.',
+    cure: 'Correct `args` of the placement, or use an archive with a build from 2026.',
   },
   {
     id: 'cached-tensor',
     pattern: /^meshwright: cached tensor [0-9a-f]{16} was not what its name says/,
-    meaning: 'A tensor in the cache of a worker had changed on its disk; it was thrown away and came over the cable.',
+    meaning: 'A cached tensor of a worker had changed on disk, so it was deleted and sent over the cable again.',
     action: 'wait',
-    cure: 'Wait; if it comes back, look at the disk of this Mac.',
+    cure: 'Wait; if the error returns, check the disk of this Mac.',
   },
   {
     id: 'library-not-loaded',
     pattern: /^dyld\[\d+\]: Library not loaded: /,
     meaning: 'The program needs a library that is not on this Mac.',
     action: 'change-file',
-    cure: 'Take the build of llama.cpp for macOS on Apple silicon, with all its libraries.',
+    cure: 'Use the build of llama.cpp for macOS on Apple silicon, with all its libraries.',
   },
 ];
 
 /**
- * What the logs of a server and of its workers tell of. Three failures have no line at all, and only a token shows
- * them: a worker that hangs or lost its cable (the server waits), a worker that died when it wrote to a server that
- * was killed, and a changed tensor in a cache that nobody verifies.
+ * Failures in the logs of a server and its workers. Three failures leave no line, and only a token check reveals them:
+ * a worker that hangs or lost its cable while the server waits, a worker that died writing to a killed server, and a
+ * changed tensor in an unverified cache.
  *
- * @see ggml/src/ggml-rpc of llama.cpp for the words; those of the mesh and of the model were seen with build 0.7.0
+ * @see ggml/src/ggml-rpc of llama.cpp for the messages; those of the mesh and of the model were seen with build 0.7.0
  */
 export const signatures: readonly FailureSignature[] = [...ofTheMesh, ...ofRdma, ...ofTheModel];
 
 /**
- * The workers first, until each of them listens: a server that finds one of them absent ends at once. That a worker
- * listens is looked up on its own node, since it serves one connection at a time, and a silent one would keep the
- * server out.
+ * Workers start first, because a server exits if one of them is not listening. This is checked on the worker's own
+ * node: a worker serves one connection at a time, so a check from outside would block the server.
  */
 const phases = ({ nodes }: Pick<DesiredPlacement, 'nodes'>): readonly StartPhase[] =>
   nodes.length === 1
@@ -295,9 +295,8 @@ const phases = ({ nodes }: Pick<DesiredPlacement, 'nodes'>): readonly StartPhase
       ];
 
 /**
- * Lines that tell of the mesh, and of its failures (`signatures`), for awk. A worker says that it took a connection, and then that it carries RDMA, or
- * nothing. The server says which devices it uses, what each of them holds, and when it falls back although RDMA was to
- * be had.
+ * Log lines about the mesh and its failures (`signatures`), as a pattern for awk. A worker logs each connection, and
+ * then RDMA if the connection uses it. The server logs its devices, their memory use, and a fallback from RDMA.
  *
  * @see ggml/src/ggml-rpc/{ggml-rpc,transport,transport-apple}.cpp and `llama_prepare_model_devices` in src/llama.cpp
  */
@@ -310,9 +309,9 @@ const fallBack = /staying on TCP/;
 const device = /: using device (RPC\d+)/;
 
 /**
- * Over what the last connection of a worker goes, and on the leader with how many workers it began and what each device
- * holds. A worker that took a connection and says nothing of RDMA speaks TCP: llama.cpp falls back without a word where
- * no RDMA device has the address of the connection.
+ * The transport of a worker's last connection; on the leader, the number of workers and the memory use of each device.
+ * A worker with a connection and no line about RDMA uses TCP: llama.cpp falls back silently if no RDMA device has the
+ * connection's address.
  */
 export function observe(said: readonly string[]): RuntimeSight {
   const last = said.findLastIndex((line) => connection.test(line));
@@ -333,8 +332,8 @@ function transportOf(lines: readonly string[], isWorker: boolean): Pick<RuntimeS
 }
 
 /**
- * One buffer: `load_tensors: RPC0[10.77.0.2:50152] model buffer size =    36.27 MiB`. What lies in a mapped file is named
- * for that.
+ * One buffer: `load_tensors: RPC0[10.77.0.2:50152] model buffer size =    36.27 MiB`. Buffers in mapped files have the
+ * suffix `_Mapped`.
  *
  * @see `load_tensors`, `llama_kv_cache`, `llama_memory_recurrent` and `sched_reserve` of llama.cpp
  */
@@ -345,7 +344,7 @@ const kinds = { model: 'weights', KV: 'cache', RS: 'cache', compute: 'compute' }
 type Kind = keyof typeof kinds;
 const isKind = (word: string): word is Kind => Object.hasOwn(kinds, word);
 
-/** What the devices of each worker hold, and those of the leader together, in the order of the log. */
+/** Memory use per worker, and that of the leader's own devices in total, in log order. */
 function heldBytes(said: readonly string[]): readonly HeldBytes[] {
   const held = new Map<string, { weights: number; cache: number; compute: number }>();
   for (const line of said) {
@@ -368,7 +367,7 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   check,
   splitsLayers: true,
   judgeSplit: ({ sharding, size }) => ({
-    problems: size > 1 && sharding === 'tensor' ? ['llama.cpp gives every node whole layers.'] : [],
+    problems: size > 1 && sharding === 'tensor' ? ['llama.cpp splits models only by whole layers.'] : [],
     doubts: [],
   }),
   splitAdvice: () => 'Use sharding: pipeline.',
@@ -379,22 +378,22 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   binHas: (programs) => (isReleaseLayout(programs) ? 'llama-server' : undefined),
   programKey: ({ server }, program) => (program === server ? 'server' : 'worker'),
   needs: () => [],
-  // `usage` is `n_decoded`, which grows by one behind each sampled token.
+  // `usage` is `n_decoded`, which grows by one after each sampled token.
   // @see llama.cpp at 00efb3e, tools/server/server-task.cpp: to_json_oaicompat_chat
   tokenRequest: ({ model }) => countedChatRequest(model),
   phases,
-  // Weights travel over the cables when a server loads them.
+  // When the server loads a model, it sends the workers' weights over the cables.
   modelReaders: 'leader',
-  // Measured: a mesh of two workers gives the very bytes of the single process.
+  // Measured: a mesh of two workers gives exactly the same bytes as a single process.
   goldenCheck: () => 'equal',
-  // @see llama.cpp, common/arg.cpp: `Available devices:`, then a line for each backend device; Metal's is MTL0
-  // With Metal built in, its log names ggml_metal even where macOS gives it no device.
+  // @see llama.cpp, common/arg.cpp: `Available devices:`, then one line per backend device; Metal's is MTL0.
+  // A build with Metal logs ggml_metal even if macOS gives it no device.
   gpuQuestion: ({ server }, folder) => ({
     argv: [below(folder, server), '--list-devices'],
     shows: '^ *(MTL|Metal)[0-9]*:',
     builtFor: 'ggml_metal',
   }),
-  // A server never takes a worker back that was started anew.
+  // A restarted worker cannot rejoin a running server.
   canRestartOne: () => false,
   stopOrder: 'leader-first',
   logPattern,

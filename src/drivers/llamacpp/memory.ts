@@ -2,22 +2,22 @@ import type { DesiredPlacement } from '../../model/desired.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { cacheBytesOf, type DriverMemory, sharesOf } from '../contract/memory.ts';
 
-/** What llama-server keeps of earlier prompts, on the leader (MiB). */
+/** Size of the leader's cache of earlier prompts, in MiB. */
 export const llamaPromptCacheMegabytes = 1_024;
 
-/** What one device of llama.cpp holds of a model that is split by layers. */
+/** The part of a model on one device, if the model is split by layers. */
 interface LlamaUnits {
-  /** Numbers of its layers, from 0. */
+  /** Layer numbers, from 0. */
   readonly layers: readonly number[];
-  /** Whether it has the last norm and the output matrix. */
+  /** Whether the device has the last norm and the output matrix. */
   readonly hasOutput: boolean;
 }
 
 /**
- * Which device holds which layers: there are as many units as layers and one more for the output; unit i goes to the
- * first device at whose end the running sum of the shares is more than i of them.
+ * Assigns layers to devices. There is one unit per layer and one for the output; unit i goes to the first device whose
+ * running sum of shares exceeds i.
  *
- * @param shares of each device in llama.cpp's own order, as `--tensor-split` has them; one at least is above 0
+ * @param shares of each device in llama.cpp's order, as in `--tensor-split`; at least one is above 0
  * @see llama.cpp: `llama-model.cpp`, `splits`
  */
 export function llamaUnits(layerCount: number, shares: readonly number[]): readonly LlamaUnits[] {
@@ -34,26 +34,25 @@ export function llamaUnits(layerCount: number, shares: readonly number[]): reado
   }));
 }
 
-/** Bytes on one rank of a placement. */
 interface LlamaBytes extends LlamaUnits {
-  /** In the memory of its GPU, as its log counts them. */
+  /** In GPU memory, as the log counts them. */
   readonly weightBytes: number;
   readonly cacheBytes: number;
-  /** In its plain memory: the embedding, which the leader looks tokens up in. */
+  /** In main memory: the embedding, in which the leader looks up tokens. */
   readonly embeddingBytes: number;
 }
 
 /**
- * What each rank holds, in rank order. llama.cpp takes its workers before its own GPU: the followers have the first
- * layers, and the leader has the last ones and the output.
+ * What each rank holds, in rank order. llama.cpp puts workers before its own GPU: followers get the first layers, the
+ * leader the last ones and the output.
  *
  * @param shares of each rank, the leader's first
- * @param tokens of the whole cache
+ * @param tokens size of the whole cache
  */
 export function llamaBytes(shape: ModelShape, shares: readonly number[], tokens: number): readonly LlamaBytes[] {
   const units = llamaUnits(shape.layers.length, [...shares.slice(1), ...shares.slice(0, 1)]);
   const inRankOrder = [...units.slice(-1), ...units.slice(0, -1)];
-  // Where the embedding serves as output matrix the device of the output gets a copy of it.
+  // If the embedding also serves as output matrix, the output's device gets a copy.
   const output = shape.lastNormBytes + (shape.outputBytes || shape.embeddingBytes);
   return inRankOrder.map(({ layers, hasOutput }, rank) => {
     const own = shape.layers.filter((_, layer) => layers.includes(layer));
@@ -67,7 +66,9 @@ export function llamaBytes(shape: ModelShape, shares: readonly number[], tokens:
   });
 }
 
-/** Bytes of one number of the cache. Those of fewer bits come in blocks of 32 with a scale each. @see ggml/src/ggml-common.h */
+/**
+ * Bytes per cached number. Quantized types use blocks of 32 numbers with one scale each. @see ggml/src/ggml-common.h
+ */
 const bytesOf: Readonly<Record<string, number>> = {
   f32: 4,
   f16: 2,
@@ -80,10 +81,10 @@ const bytesOf: Readonly<Record<string, number>> = {
   iq4_nl: 18 / 32,
 };
 
-/** What a shape counts with. */
+/** Bytes per number that a model's shape assumes. */
 const usualBytes = 2;
 
-/** A word that nobody knows here is taken for the largest one. */
+/** Unknown types count as the largest one. */
 const mostBytes = 4;
 
 const flags = [
@@ -91,12 +92,12 @@ const flags = [
   { words: new Set(['-ctv', '--cache-type-v']), variable: 'LLAMA_ARG_CACHE_TYPE_V' },
 ];
 
-/** The words by which llama-server is told of what its cache is made; a word of `args` comes before a variable. */
+/** Settings of the cache type; `args` take precedence over `env`. */
 type Told = Partial<Pick<DesiredPlacement, 'args' | 'env'>>;
 
 /**
- * How much larger the cache of llama.cpp is than one of f16. Keys and values may have types of their own; then the larger
- * one is taken for both, since not every model has as many of the one as of the other.
+ * Size of llama.cpp's cache relative to f16. If keys and values have different types, the larger one counts for both,
+ * because their numbers can differ.
  */
 export function llamaCacheFactor({ args = [], env = {} }: Told): number {
   const sizes = flags.map(({ words, variable }) => {
@@ -107,7 +108,7 @@ export function llamaCacheFactor({ args = [], env = {} }: Told): number {
   return Math.max(...sizes) / usualBytes;
 }
 
-/** Whole layers by the shares of the ranks. */
+/** Whole layers according to the ranks' shares. */
 export const memory: DriverMemory = {
   held: (wish, rooms) =>
     llamaBytes(wish.shape, sharesOf(wish, rooms.length), wish.contextTokens).map((own) => ({

@@ -2,13 +2,13 @@ import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { isOneOf, isProgram } from '../contract/version-keys.ts';
 
-/** llama.cpp: a server on the leader, and its RPC workers on the other nodes. */
+/** llama.cpp: a server on the leader, and RPC workers on the other nodes. */
 export interface LlamaRuntime extends DesiredRuntime {
   readonly driver: 'llamacpp-rpc';
-  /** The two programs, by their paths in the archive. */
+  /** Paths of the two programs in the archive. */
   readonly server: string;
   readonly worker: string;
-  /** Whether workers keep tensors over a restart, each verified before every start. */
+  /** Whether workers keep tensors between starts; each one is verified before every start. */
   readonly cache: 'none' | 'verified';
 }
 
@@ -28,9 +28,9 @@ export const keys: DriverKeys<LlamaRuntime> = {
       : undefined,
 };
 
-/** The folder in which llama.cpp is looked for unless the file says where it is. */
+/** The default folder of llama.cpp in its archive. */
 export const llamaFolder = 'bin';
 
-/** Whether llama.cpp may be in the one folder that its own releases have, whatever that is called. */
+/** Whether the programs may be in the single folder of llama.cpp's own releases, whatever its name. */
 export const isReleaseLayout = (programs: readonly string[]): boolean =>
   programs[0] === `${llamaFolder}/llama-server` && programs.every((path) => path.startsWith(`${llamaFolder}/`));

@@ -4,21 +4,20 @@ import type { RankCommand, RankFile, RankMatrix, RankPlace } from '../contract/d
 import type { DriverMemory } from '../contract/memory.ts';
 import type { MlxRuntime } from './runtime.ts';
 
-/** What mlx keeps of earlier prompts, at most; it is started with this bound, since by itself it has none in bytes. */
+/** Limit for the cache of earlier prompts. It is passed to mlx, whose default has no limit in bytes. */
 const promptCacheBytes = 2 * 2 ** 30;
 
 type Place = RankPlace<MlxRuntime>;
 
-/** Below the folder of the runtime. */
+/** Relative to the runtime's folder. */
 export const mlxPython = 'venv/bin/python';
 
-/** What the files of a rank are called. */
 const devicesName = 'devices.json';
 const hostsName = 'hosts.json';
 
 /**
- * The command line of one rank, its whole environment, and the files that its group is made from. Nothing is taken over
- * from anywhere: one stray variable would make another group of it.
+ * The command line of one rank, its complete environment, and the files that define its group. Nothing is inherited,
+ * because one stray variable could change the group.
  */
 export function configure(place: Place): RankCommand {
   const { placement, rank, port, endpointPort, runtimeFolder, filesFolder } = place;
@@ -36,10 +35,10 @@ export function configure(place: Place): RankCommand {
     ],
     env: { ...ownEnvironment, ...groupEnvironment(place, backend), ...placement.env },
     files: [program, ...groupFiles(place, backend)],
-    // Its server listens only after the whole group is there.
+    // Its server listens only once the group is complete.
     joinedPort: rank === 0 ? endpointPort : 0,
     meetPort: rank === 0 && isJaccl(backend) ? port : 0,
-    // The neighbours before and behind are the same Mac: a connection to each of them over every cable.
+    // With two ranks, the previous and the next neighbor are the same Mac: every cable carries two connections.
     ...(backend === 'jaccl-ring' && placement.nodes.length === 2 ? { takesOfDevice: 2 } : {}),
   };
 }
@@ -51,7 +50,7 @@ function backendWord(backend: Backend): string {
   return isJaccl(backend) ? 'jaccl' : 'ring';
 }
 
-/** For mlx_lm.server: the same on all ranks, though only the first one opens the port. */
+/** Arguments of mlx_lm.server: the same on all ranks, although only rank 0 opens the port. */
 function serverWords({ placement, model, modelFolder, endpointPort }: Place): RankCommand['argv'] {
   const { sharding, parallel, nodes } = placement;
   return [
@@ -72,7 +71,7 @@ function serverWords({ placement, model, modelFolder, endpointPort }: Place): Ra
   ];
 }
 
-/** Nobody may be asked for a model, and nothing is written into the tree of the runtime. */
+/** No downloads of models, and no writes into the runtime's tree. */
 const ownEnvironment = {
   HF_HUB_OFFLINE: '1',
   TRANSFORMERS_OFFLINE: '1',
@@ -95,10 +94,10 @@ function groupEnvironment(place: Place, backend: Backend): RankCommand['env'] {
 }
 
 /**
- * Where the leader waits for all others: on the cable where there is only one, else in the office network, since an
- * address on a cable is reached by the Mac at its other end alone.
+ * Where the leader waits for all other ranks: on the cable if there are two ranks, otherwise in the office network,
+ * because only the Mac at its other end reaches a cable address.
  *
- * @throws Error when nobody has seen that address, which the driver asks for before
+ * @throws Error if that address was not observed; `needs` asks for it beforehand
  */
 function meetingAddress({ placement: { nodes }, between, lan }: Place): string {
   const address = nodes.length === 2 ? between[0]?.[1] : lan[0];
@@ -124,7 +123,7 @@ function groupFiles({ devices, cables, addresses, port }: Place, backend: Backen
   }
 }
 
-/** Lists of devices towards both neighbours, and nothing else; as many everywhere as the poorest hop has. */
+/** Device lists towards both neighbors only. Every hop gets as many devices as the hop with the fewest cables has. */
 function ringDevices(cables: Place['cables']): readonly (readonly (readonly string[] | null)[])[] {
   const size = cables.length;
   const used = usedPerHop(cables.map((row, rank) => row[(rank + 1) % size]?.length ?? 0));
@@ -136,30 +135,30 @@ function ringDevices(cables: Place['cables']): readonly (readonly (readonly stri
   );
 }
 
-/** A row for each rank. */
+/** One line per rank. */
 const jsonFile = (name: string, rows: readonly unknown[]): RankFile => ({
   kind: 'file',
   name,
   content: [`[\n${rows.map((row) => `  ${JSON.stringify(row)}`).join(',\n')}\n]\n`],
 });
 
-/** What the file of the rank program is called beside the other files of a rank. */
 export const rankProgramName = 'rank.py';
 
-/** The word for a placement of one node, which has no group at all. */
+/** The backend argument for a placement of one node, which has no group. */
 const aloneWord = 'alone';
 
 /**
- * The program of every rank, in Python: it joins the group, looks how many ranks there are before any model is loaded,
- * and becomes `mlx_lm.server` with the words that are left. It sets nothing: what a rank gets stands in its service.
+ * The Python program of every rank. It joins the group, checks the number of ranks before any model is loaded, and
+ * becomes `mlx_lm.server` with the remaining arguments. It configures nothing: its launchd job has all settings.
  *
- * `rank.py BACKEND SIZE WORD...`, with `jaccl` or `ring` as the backend, or `alone`. Without `strict` a mistyped variable
- * would give every rank a group of its own, and each would load the whole model. The group stays the one that the
- * server asks for later, since mlx keeps the first one that was made.
+ * `rank.py BACKEND SIZE ARGUMENT...`, with the backend `jaccl`, `ring` or `alone`. Without `strict`, a mistyped
+ * variable would give every rank its own group, and each would load the whole model. The server later gets the same
+ * group, because mlx keeps the first one.
  *
- * It says what Metal recommends to keep wired: nothing else on a Mac tells that. Where mlx does not say it the rank goes on.
+ * It prints how much memory Metal recommends to wire, which no other tool on a Mac shows. If mlx does not know the
+ * value, the rank continues.
  *
- * @see mlx/distributed/distributed.cpp of mlx 0.32: init() gives the group that is registered as "any"
+ * @see mlx/distributed/distributed.cpp of mlx 0.32: init() registers the group as "any"
  */
 export const rankProgram = `"""One rank of a mesh: joins its group, counts it, then serves. Written by meshwright."""
 
@@ -211,14 +210,14 @@ def main():
 main()
 `;
 
-/** How the ranks of a placement talk; `alone` where there is only one. */
+/** How the ranks of a placement communicate; `alone` for a single rank. */
 export type Backend = 'jaccl' | 'jaccl-ring' | 'ring' | 'alone';
 
-/** Whether every rank has a value towards every other one. */
+/** Whether every rank has a value towards every other rank. */
 export const isFullMesh = (matrix: RankMatrix): boolean =>
   matrix.every((row, rank) => row.every((value, other) => rank === other || value !== null));
 
-/** Whether every rank has a value towards the rank before it and the one behind it. */
+/** Whether every rank has a value towards the previous and the next rank. */
 export const isRing = (matrix: RankMatrix): boolean =>
   matrix.every((row, rank) => {
     const size = matrix.length;
@@ -226,10 +225,10 @@ export const isRing = (matrix: RankMatrix): boolean =>
   });
 
 /**
- * How the ranks talk: as the file says, else by the transport and the cables. Over RDMA jaccl wants every pair cabled;
- * with less a ring.
+ * The backend that the file sets; otherwise it follows from transport and cables. Over RDMA, a full mesh uses jaccl and
+ * fewer cables use a ring.
  *
- * @param between anything that is null where two ranks have no cable
+ * @param between null where two ranks have no cable
  */
 export function backendOf(
   { nodes, transport, backend }: Pick<DesiredPlacement, 'nodes' | 'transport' | 'backend'>,
@@ -245,15 +244,15 @@ export function backendOf(
 const mostCablesPerHop = 4;
 
 /**
- * How many cables of each hop a ring of JACCL uses: it wants as many on all of them.
+ * How many cables of each hop a JACCL ring uses; it needs the same number on all hops.
  *
- * @param counts of the cables of each hop
+ * @param counts number of cables of each hop
  * @see Config::is_valid_ring in mlx/distributed/jaccl/lib/jaccl/jaccl.cpp of mlx 0.32
  */
 export const usedPerHop = (counts: readonly number[]): number => Math.min(mostCablesPerHop, ...counts);
 
 export const memory: DriverMemory = {
   promptCacheBytes: () => promptCacheBytes,
-  // mlx-lm loads a tensor whole before it keeps its part of it.
+  // mlx-lm loads each tensor completely before it cuts out its part.
   loadingBytes: ({ sharding, shape }, ranks) => (sharding === 'tensor' && ranks > 1 ? 2 * shape.largestTensorBytes : 0),
 };

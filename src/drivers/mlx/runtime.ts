@@ -5,7 +5,7 @@ import type { DesiredRuntime } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { isText } from '../contract/version-keys.ts';
 
-/** mlx-lm over JACCL or over sockets. The archive is that of uv; `requirements.lock` is an extra. */
+/** mlx-lm over JACCL or TCP. The archive is that of uv; `requirements.lock` is an extra file. */
 export interface MlxRuntime extends DesiredRuntime {
   readonly driver: 'mlx';
   readonly python: string;

@@ -2,33 +2,32 @@ import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
 
-/** A model to be split over so many ranks by a version of mlx-lm. */
 export interface Split {
   readonly shape: ModelShape;
   readonly sharding: 'tensor' | 'pipeline';
   readonly size: number;
-  /** Of mlx-lm, such as `0.31.3`. */
+  /** Version of mlx-lm, such as `0.31.3`. */
   readonly version: string;
 }
 
-/** Why a model cannot be split so. */
+/** Why a model cannot be split this way. */
 export interface SplitProblem {
   /**
-   * too-old: this version of mlx-lm does not know the options of a rank, split or not; no-way: it has no such way for this kind of model;
-   * not-known: it is newer than what this program knows of, and older ones had none; not-divisible: something of the
-   * model cannot be divided by the number of ranks; lost-layers: a pipeline would leave layers out.
+   * too-old: this mlx-lm lacks the options of a rank, split or not; no-way: it cannot split this kind of model this
+   * way; not-known: this program does not know the version, and older ones could not; not-divisible: part of the model
+   * is not divisible by the number of ranks; lost-layers: a pipeline would skip layers.
    */
   readonly kind: 'too-old' | 'no-way' | 'not-known' | 'not-divisible' | 'lost-layers';
   readonly detail: string;
 }
 
-/** Whether a version of mlx-lm ends at once, whatever the model: its server does not know the options of a rank. */
+/** The problem of a version of mlx-lm whose server lacks the options of a rank, so that it exits immediately. */
 export const tooOld = (version: string): SplitProblem | undefined =>
   isBelow(version, oldestVersion)
-    ? { kind: 'too-old', detail: `mlx-lm ${version} is older than ${oldestVersion}, the oldest that can be started.` }
+    ? { kind: 'too-old', detail: `mlx-lm ${version} is too old; at least ${oldestVersion} is needed.` }
     : undefined;
 
-/** Everything that speaks against a split; for a single rank only the age of mlx-lm. */
+/** All problems of a split; for a single rank, only whether mlx-lm is too old. */
 export function splitProblems(split: Split): readonly SplitProblem[] {
   const old = tooOld(split.version);
   if (old !== undefined) return [old];
@@ -38,7 +37,7 @@ export function splitProblems(split: Split): readonly SplitProblem[] {
   return split.sharding === 'tensor' ? undivided(split) : lost(split);
 }
 
-/** Everything that speaks against a split; a newer mlx-lm than is known leaves doubts. */
+/** Problems of a split become objections. If this program does not know the version, they become doubts. */
 export function judgeSplit({ mlxLm: version, ...split }: RankSplit): SplitJudgement {
   const found = splitProblems({ ...split, version });
   const isDoubt = ({ kind }: SplitProblem): boolean => kind === 'not-known';
@@ -46,11 +45,10 @@ export function judgeSplit({ mlxLm: version, ...split }: RankSplit): SplitJudgem
   return { problems: texts(found.filter((one) => !isDoubt(one))), doubts: texts(found.filter(isDoubt)) };
 }
 
-/** Newer than every version of mlx-lm. */
 const aboveAll = '9999';
 
 export function splitAdvice(split: RankSplit): string {
-  if (tooOld(split.mlxLm) !== undefined) return `Use mlx-lm ${oldestVersion} or a newer one.`;
+  if (tooOld(split.mlxLm) !== undefined) return `Use mlx-lm ${oldestVersion} or newer.`;
   const { problems, doubts } = judgeSplit({ ...split, mlxLm: aboveAll });
   const newer = problems.length + doubts.length === 0 ? 'a newer mlx-lm, one node' : 'one node';
   return otherSplits(split, judgeSplit) ?? `Use ${newer}, or another runtime.`;
@@ -61,25 +59,25 @@ function classOf(modelType: string): ModelClass | undefined {
   return name !== undefined && Object.hasOwn(modelClasses, name) ? modelClasses[name] : undefined;
 }
 
-const words = { tensor: 'by its tensors', pipeline: 'into a pipeline' } as const;
+const words = { tensor: 'by tensor', pipeline: 'as a pipeline' } as const;
 
 function wayProblem({ shape: { architecture }, sharding, version }: Split): SplitProblem | undefined {
   const since = classOf(architecture)?.[sharding];
-  const cannot = `mlx-lm ${version} cannot split a model of the kind ${architecture} ${words[sharding]}`;
+  const cannot = `mlx-lm ${version} cannot split ${architecture} models ${words[sharding]}`;
   if (since !== undefined) {
     return isBelow(version, since) ? { kind: 'no-way', detail: `${cannot}; ${since} can.` } : undefined;
   }
   return isBelow(lastVersionRead, version)
     ? {
         kind: 'not-known',
-        detail: `Up to ${lastVersionRead} no mlx-lm could split a model of the kind ${architecture} ${words[sharding]}.`,
+        detail: `mlx-lm up to ${lastVersionRead} cannot split ${architecture} models ${words[sharding]}; newer ones may.`,
       }
     : { kind: 'no-way', detail: `${cannot}.` };
 }
 
 function undivided({ shape, size }: Split): readonly SplitProblem[] {
   const isRepeated = classOf(shape.architecture)?.repeatsKvHeads === true && size % shape.kvHeads === 0;
-  // Where heads of keys and values are repeated, there are as many as it takes.
+  // Repeated key-value heads can be divided like the other heads.
   const counted = isRepeated ? { ...shape, kvHeads: shape.heads } : shape;
   return tensorProblems(counted, size).map((detail) => ({ kind: 'not-divisible', detail }));
 }
@@ -89,13 +87,13 @@ function lost({ shape, size, version }: Split): readonly SplitProblem[] {
   const missing = isBelow(lastLossyPipeline, version) ? [] : lostLayers(layers, size);
   if (missing.length === 0) return [];
   const which = missing.length === 1 ? `layer ${missing[0]}` : `layers ${missing.join(', ')}`;
-  const detail = `mlx-lm ${version} would load ${which} of ${layers} on none of ${size} nodes, and show no error.`;
+  const detail = `mlx-lm ${version} would load ${which} of ${layers} on none of ${size} nodes, without an error.`;
   return [{ kind: 'lost-layers', detail }];
 }
 
 /**
- * The layers, counted from 0, that no rank loads: rank 0 has the last ones, and the ranks that have one more count
- * their beginning in layers of that size, the others in those of theirs.
+ * The layers, counted from 0, that no rank loads. Rank 0 has the last layers. Each rank computes its first layer from
+ * its own number of layers, so ranks with different numbers leave gaps.
  *
  * @see PipelineMixin in mlx_lm/models/pipeline.py, and issue 1688 of mlx-lm
  */
@@ -111,11 +109,11 @@ export function lostLayers(layers: number, size: number): readonly number[] {
   return Array.from({ length: layers }, (_, layer) => layer).filter((layer) => !loaded.has(layer));
 }
 
-/** The numbers at the beginning of a version of a Python package: `0.31.3.post1` → 0, 31, 3. */
+/** The leading numbers of a Python package version: `0.31.3.post1` → 0, 31, 3. */
 const numbersOf = (version: string): readonly number[] =>
   (/^\d+(?:\.\d+)*/.exec(version)?.[0] ?? '').split('.').map(Number);
 
-/** Whether one version of a Python package is older than another one, by their numbers alone. */
+/** Compares Python package versions by their numbers only. */
 export function isBelow(version: string, other: string): boolean {
   const [mine, theirs] = [numbersOf(version), numbersOf(other)];
   for (let at = 0; at < Math.max(mine.length, theirs.length); at += 1) {
@@ -125,32 +123,32 @@ export function isBelow(version: string, other: string): boolean {
   return false;
 }
 
-/** From which version of mlx-lm on a kind of model can be split; absent where no version can. */
+/** The first version of mlx-lm that can split a kind of model; absent if no version can. */
 interface ModelClass {
   readonly tensor?: string;
   readonly pipeline?: string;
-  /** Whether it repeats heads of keys and values where there are more ranks than those. */
+  /** Whether mlx-lm repeats key-value heads if there are more ranks than heads. */
   readonly repeatsKvHeads?: true;
 }
 
 /**
- * The oldest mlx-lm whose server has every option that a rank is started with: `--prompt-cache-bytes` came with 0.31.0,
- * `--decode-concurrency`, `--prompt-concurrency` and `--pipeline` with 0.30.6.
+ * The oldest mlx-lm whose server has all options of a rank: `--prompt-cache-bytes` came with 0.31.0;
+ * `--decode-concurrency`, `--prompt-concurrency` and `--pipeline` came with 0.30.6.
  *
  * @see mlx_lm/server.py of mlx-lm at v0.30.5 to v0.31.3
  */
 export const oldestVersion = '0.31.0';
 
-/** The last version of mlx-lm that this table was read from; later ones may be able to split more. */
+/** The newest mlx-lm that this table was read from; newer versions may split more models. */
 export const lastVersionRead = '0.32.0';
 
-/** Up to this version the layers that a division leaves over are loaded by no rank of a pipeline. */
+/** Up to this version, no pipeline rank loads the layers that remain after an even division. */
 const lastLossyPipeline = '0.32.0';
 
 /**
- * By `model_type` of the model's own config.json, as mlx-lm names its classes: which of them have a method `shard`, and
- * which have `model.pipeline`. What is not in here cannot be split over several nodes. A file that has no class of its own
- * may still have one of another: `solar_open` is that of `glm4_moe` by an import.
+ * Which models mlx-lm can split, by `model_type` in the model's config.json: by tensor if their class has a method
+ * `shard`, as a pipeline if it has `model.pipeline`. Models that are missing here cannot be split. A file may import
+ * its class from another one: `solar_open` uses that of `glm4_moe`.
  *
  * @see mlx_lm/models/*.py and sharded_load in mlx_lm/utils.py of mlx-lm, read at every version from 0.31.0 to 0.32.0
  */
@@ -178,7 +176,7 @@ export const modelClasses: Readonly<Record<string, ModelClass>> = {
   step3p5: { tensor: oldestVersion },
 };
 
-/** Names that mlx-lm takes for another class. @see MODEL_REMAPPING in mlx_lm/utils.py of mlx-lm 0.32.0 */
+/** Model types that mlx-lm maps to a different class. @see MODEL_REMAPPING in mlx_lm/utils.py of mlx-lm 0.32.0 */
 const otherNames: Readonly<Record<string, string>> = {
   iquestcoder: 'llama',
   joyai_llm_flash: 'deepseek_v3',

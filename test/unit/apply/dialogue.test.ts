@@ -107,11 +107,11 @@ describe('a dialogue with the nodes of a placement', () => {
       expect(command).toContain('http://127.0.0.1:52500/');
     }
     expect(progress.map(({ text }) => text)).toEqual([
-      'asking studio-1 who it is',
-      'asking studio-2 who it is',
-      'looking at the mesh',
-      'asking whether it knows mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit',
-      'it was asked for',
+      'reading the exo id of studio-1',
+      'reading the exo id of studio-2',
+      'checking the mesh',
+      'checking whether exo knows mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit',
+      'the instance was requested',
       'Pipeline over MlxRing on 2 nodes',
     ]);
   });
@@ -124,7 +124,7 @@ describe('a dialogue with the nodes of a placement', () => {
         {
           code: 'exo/no-identity',
           subject: placementSubject('kimi'),
-          detail: `kimi on studio-1: studio-2 and studio-1 are one and the same to exo: ${ids[0]}.`,
+          detail: `kimi on studio-1: studio-2 and studio-1 have the same exo id: ${ids[0]}.`,
         },
       ],
     });
@@ -132,10 +132,14 @@ describe('a dialogue with the nodes of a placement', () => {
 
   it('ends with its step, and with a node that is lost', async () => {
     expect(await talkWith(() => '\n000', {}).run(stepWith(1))).toMatchObject({
-      diagnostics: [{ code: 'exo/stuck', detail: 'kimi: the time for it is over; last: asking studio-1 who it is.' }],
+      diagnostics: [
+        { code: 'exo/stuck', detail: 'kimi: the time for it is over; last: reading the exo id of studio-1.' },
+      ],
     });
     expect(await talkWith(placed, { lost: second }).run(stepWith(60_000))).toMatchObject({
-      diagnostics: [{ code: 'exo/stuck', detail: 'kimi: studio-2 is out of reach; last: asking studio-2 who it is.' }],
+      diagnostics: [
+        { code: 'exo/stuck', detail: 'kimi: studio-2 is out of reach; last: reading the exo id of studio-2.' },
+      ],
     });
   });
 
@@ -152,15 +156,15 @@ describe('a dialogue with the nodes of a placement', () => {
     });
     expect(await talkWith(() => '{}\n500', {}).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi on studio-1: its API answers 500.' }],
+      diagnostics: [{ ...told, detail: 'kimi on studio-1: its API returned status 500.' }],
     });
     expect(await talkWith(() => '', {}).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi on studio-1: nobody could ask its API.' }],
+      diagnostics: [{ ...told, detail: 'kimi on studio-1: no request reached its API.' }],
     });
     expect(await talkWith(placed, { lost: first }).run(farewell)).toMatchObject({
       outcome: 'unchanged',
-      diagnostics: [{ ...told, detail: 'kimi: studio-1 is out of reach; last: asking what it has placed.' }],
+      diagnostics: [{ ...told, detail: 'kimi: studio-1 is out of reach; last: reading its placements.' }],
     });
   });
 

@@ -227,7 +227,7 @@ describe('configuration of a placement', () => {
       'the files of model tiny are not known yet',
     );
     expect(missing({ ...fleet, thunderbolt: { ...fleet.thunderbolt, networks: {} } })).toBe(
-      'a link between neighbouring ranks has no address',
+      'a link between neighboring ranks has no address',
     );
   });
 });

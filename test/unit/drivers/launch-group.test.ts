@@ -77,7 +77,7 @@ describe('the group of a launched program', () => {
       kind: 'unseen',
       diagnostic: {
         code: 'launch/not-seen',
-        detail: expect.stringMatching(/^Not known: the RDMA device of studio-2[^,]*\.$/),
+        detail: expect.stringMatching(/^Not observed: the RDMA device of studio-2[^,]*\.$/),
       },
     });
   });
@@ -86,7 +86,7 @@ describe('the group of a launched program', () => {
     const deaf: SeenNames = { ...seen, lan: (node) => (node === 'studio-2' ? undefined : seen.lan(node)) };
     const three = ['studio-1', 'studio-2', 'studio-3'];
     expect(attempt(three, deaf, uncabled)).toMatchObject({
-      diagnostic: { detail: 'Not known: the address of studio-2 in the office network.' },
+      diagnostic: { detail: 'Not observed: the office network address of studio-2.' },
     });
     expect(group(three, deaf).backend).toBe('jaccl');
     expect(attempt(['studio-2', 'studio-1', 'studio-3'], deaf)).toMatchObject({ kind: 'unseen' });

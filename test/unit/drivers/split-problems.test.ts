@@ -37,25 +37,25 @@ describe('a model that is to be split', () => {
     [
       'is not started by an mlx-lm that is too old',
       { mlxLm: '0.30.4', size: 1 },
-      ['mlx-lm 0.30.4 is older than 0.31.0, the oldest that can be started.'],
+      ['mlx-lm 0.30.4 is too old; at least 0.31.0 is needed.'],
       [],
     ],
     [
       'is not split where no version can',
       { shape: shapeOf('mamba') },
-      ['mlx-lm 0.32.0 cannot split a model of the kind mamba by its tensors.'],
+      ['mlx-lm 0.32.0 cannot split mamba models by tensor.'],
       [],
     ],
     [
       'is doubtful where the version is newer than what is known',
       { shape: shapeOf('mamba'), mlxLm: '0.40.0' },
       [],
-      ['Up to 0.32.0 no mlx-lm could split a model of the kind mamba by its tensors.'],
+      ['mlx-lm up to 0.32.0 cannot split mamba models by tensor; newer ones may.'],
     ],
     [
       'loses no layer in a pipeline of mlx',
       { shape: shapeOf('deepseek_v3', 61), sharding: 'pipeline', size: 2 },
-      ['mlx-lm 0.32.0 would load layer 30 of 61 on none of 2 nodes, and show no error.'],
+      ['mlx-lm 0.32.0 would load layer 30 of 61 on none of 2 nodes, without an error.'],
       [],
     ],
     [
@@ -68,7 +68,12 @@ describe('a model that is to be split', () => {
       ],
       [],
     ],
-    ['is in whole layers with llama.cpp', { driver: 'llamacpp-rpc' }, ['llama.cpp gives every node whole layers.'], []],
+    [
+      'is in whole layers with llama.cpp',
+      { driver: 'llamacpp-rpc' },
+      ['llama.cpp splits models only by whole layers.'],
+      [],
+    ],
     [
       'is divided by exo in its heads of keys and values too, though attention is latent',
       {
@@ -76,7 +81,7 @@ describe('a model that is to be split', () => {
         size: 2,
         shape: shapeOf('deepseek_v3', 61, { attention: { kind: 'mla', latentDim: 512, ropeDim: 64 }, kvHeads: 1 }),
       },
-      ['exo does not split it: its heads of keys and values (1) by 2.'],
+      ['exo cannot split it: its number of key-value heads (1) is not divisible by 2.'],
       [],
     ],
     ['is divided by layers as exo likes', { driver: 'exo', sharding: 'pipeline', size: 3 }, [], []],
@@ -104,7 +109,7 @@ describe('the advice for a model that cannot be split so', () => {
       { sharding: 'pipeline', mlxLm: '0.31.3', shape: shapeOf('qwen3_5', 61, { heads: 17, kvHeads: 17 }) },
       'Use a newer mlx-lm, one node, or another runtime.',
     ],
-    ['is the oldest mlx-lm that can be started', { mlxLm: '0.30.7' }, 'Use mlx-lm 0.31.0 or a newer one.'],
+    ['is the oldest mlx-lm that can be started', { mlxLm: '0.30.7' }, 'Use mlx-lm 0.31.0 or newer.'],
     ['is to do without where no version can', { shape: shapeOf('mamba') }, 'Use one node, or another runtime.'],
     ['is a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],
     ['is that of the heads for exo', { driver: 'exo', size: 3 }, 'Use 2, 4 or 8 nodes, or sharding: pipeline.'],

@@ -15,10 +15,12 @@ function adviceFor(bytes: number, ...on: readonly string[]): string | undefined 
 describe('the advice of fit', () => {
   it('names none but the Macs that were named, and no others where these are unequal', () => {
     expect(adviceFor(431e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toMatch(/divided by memory|nodes: \[studio-1\]/);
-    expect(adviceFor(900e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toBe('No form of it fits on these Macs.');
+    expect(adviceFor(900e9, '1xMac15,14:512GB', '1xMac16,9:128GB')).toBe(
+      'No context, split or choice of nodes makes the model fit on these Macs.',
+    );
   });
 
   it('says of equal Macs how many of their kind it takes, without names for those that do not exist', () => {
-    expect(adviceFor(900e9, '1xMac15,14:512GB')).toBe('It fits on 3 Macs of this kind.');
+    expect(adviceFor(900e9, '1xMac15,14:512GB')).toBe('The model fits on 3 Macs of this kind.');
   });
 });

@@ -111,7 +111,7 @@ describe('the other answers of exo', () => {
   it('say why they refuse, in both of their forms', () => {
     expect(refusalText(exoCase('instance-create.error-memory.json'))).toMatch(/^Insufficient memory/);
     expect(refusalText(exoCase('instance-create.error-422.json'))).toBe('body.instance: Field required');
-    expect(refusalText('<html>')).toBe('it gives no reason');
+    expect(refusalText('<html>')).toBe('no reason given');
   });
 });
 

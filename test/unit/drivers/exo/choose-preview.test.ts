@@ -76,7 +76,7 @@ describe('the preview that is chosen', () => {
     const disguised = all.filter(({ error }) => error === undefined);
     expect(choosePreview(disguised, one)).toEqual({
       kind: 'none',
-      reason: 'what it calls Tensor over MlxJaccl is a MlxRingInstance with PipelineShardMetadata on 1 node',
+      reason: "exo's preview of Tensor over MlxJaccl is a MlxRingInstance with PipelineShardMetadata on 1 node",
     });
     expect(choosePreview(all, { ...qwen, sharding: 'Pipeline', meta: 'MlxRing', ids: one.ids }).kind).toBe('chosen');
   });
@@ -84,11 +84,11 @@ describe('the preview that is chosen', () => {
   it.each([
     ['previews-no-rdma.json', qwen, 'Requested RDMA (MlxJaccl) but no RDMA-connected cycles available'],
     ['previews-insufficient-memory.json', kimi, 'No cycles found with sufficient memory'],
-    ['previews-empty.json', kimi, 'it has no previews at all'],
+    ['previews-empty.json', kimi, 'exo returned no previews'],
     [
       'previews-4node-kimi.json',
       { ...kimi, ids: four.slice(0, 3) },
-      'what it calls Tensor over MlxJaccl is a MlxJacclInstance with TensorShardMetadata on 2 nodes',
+      "exo's preview of Tensor over MlxJaccl is a MlxJacclInstance with TensorShardMetadata on 2 nodes",
     ],
   ])('is none with the reason of exo (%s)', (name, wish, reason) => {
     expect(choosePreview(previewsOf(name), wish)).toEqual({ kind: 'none', reason });

@@ -43,14 +43,14 @@ describe('the farewell of exo', () => {
   it('deletes the instance, and waits until its runners have ended', () => {
     const { end, asked } = leave([placed, placed, leaving, leaving, empty]);
     const [id] = instanceIds(placed);
-    expect(end).toEqual({ kind: 'done', note: 'its runners have ended' });
+    expect(end).toEqual({ kind: 'done', note: 'its runners stopped' });
     const look = 'studio-1 GET /state';
     expect(asked).toEqual([look, `studio-1 DELETE /instance/${id}`, look, look, look, look]);
   });
 
   it('is over at once where nothing is placed, or nobody listens', () => {
-    expect(leave([empty])).toMatchObject({ end: { kind: 'done', note: 'nothing is placed' }, asked: { length: 1 } });
-    const gone = { end: { kind: 'done', note: 'its API does not run' }, asked: { length: 1 } };
+    expect(leave([empty])).toMatchObject({ end: { kind: 'done', note: 'exo had no placement' }, asked: { length: 1 } });
+    const gone = { end: { kind: 'done', note: 'its API is not running' }, asked: { length: 1 } };
     expect(leave(['refused'])).toMatchObject(gone);
     // A refusal may be long on its way back.
     expect(leave(['refused'], 60_000)).toMatchObject(gone);
@@ -60,17 +60,17 @@ describe('the farewell of exo', () => {
     const unheard = { kind: 'failed', code: 'exo/no-farewell' };
     const silent = { end: { ...unheard, reason: 'its API does not answer' }, asked: { length: 1 } };
     expect([leave([0], 5_000), leave([0], 10)]).toMatchObject([silent, silent]);
-    expect(leave([500]).end).toEqual({ ...unheard, reason: 'its API answers 500' });
+    expect(leave([500]).end).toEqual({ ...unheard, reason: 'its API returned status 500' });
     const [id] = instanceIds(placed);
-    expect(leave([placed]).end).toEqual({ ...unheard, reason: `it has not taken ${id} away` });
-    expect(leave([placed, leaving]).end).toEqual({ ...unheard, reason: '2 of its runners have not ended' });
+    expect(leave([placed]).end).toEqual({ ...unheard, reason: `exo has not deleted ${id}` });
+    expect(leave([placed, leaving]).end).toEqual({ ...unheard, reason: '2 of its runners are still running' });
     expect(leave([placed, 0]).end).toEqual({ ...unheard, reason: 'its state cannot be read (status 0)' });
   });
 
   it('asks again where nobody knows whether it was asked, and does not take that for an exo that is not there', () => {
     const { end, asked } = leave(['unasked', 'unasked', placed, empty]);
     expect([end.kind, asked.filter((one) => one.includes('GET'))]).toMatchObject(['done', { length: 4 }]);
-    const never = { kind: 'failed', code: 'exo/no-farewell', reason: 'nobody could ask its API' };
+    const never = { kind: 'failed', code: 'exo/no-farewell', reason: 'no request reached its API' };
     expect(leave(['unasked']).end).toEqual(never);
     expect(leave(['unasked']).atMs).toBeLessThan(6_000);
   });
@@ -80,7 +80,7 @@ describe('the farewell of exo', () => {
       expect(leave(states, 3_000).asked).toEqual(leave(states).asked);
     }
     const slow = leave([placed, ...Array<string>(20).fill(leaving), empty], 3_000);
-    expect(slow.end).toEqual({ kind: 'done', note: 'its runners have ended' });
+    expect(slow.end).toEqual({ kind: 'done', note: 'its runners stopped' });
   });
 
   it('is given a short time only', () => {
@@ -93,6 +93,6 @@ describe('the farewell of exo', () => {
     const stale = stateWith(undefined, (state) => {
       state.runners = { 'of-nobody': { RunnerFailed: { errorMessage: 'long ago' } } };
     });
-    expect(leave([placed, stale]).end).toEqual({ kind: 'done', note: 'its runners have ended' });
+    expect(leave([placed, stale]).end).toEqual({ kind: 'done', note: 'its runners stopped' });
   });
 });

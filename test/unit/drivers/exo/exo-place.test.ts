@@ -36,23 +36,23 @@ describe('placing a model on exo', () => {
   it('refuses two nodes that are one to exo', () => {
     expect(play(well([ready], { 'GET /node_id': JSON.stringify(ids[0]) })).end).toMatchObject({
       code: 'exo/no-identity',
-      reason: `studio-2 and studio-1 are one and the same to exo: ${ids[0]}`,
+      reason: `studio-2 and studio-1 have the same exo id: ${ids[0]}`,
     });
   });
 
   it.each([
-    ['a node is missing', (state: JsonState) => state.topology.nodes.pop(), 'it does not see studio-2'],
+    ['a node is missing', (state: JsonState) => state.topology.nodes.pop(), 'exo does not see studio-2'],
     [
       'a node is none of ours',
       (state: JsonState) => state.topology.nodes.push('beef'),
-      'it sees nodes that are not of this placement: beef',
+      'exo sees nodes outside this placement: beef',
     ],
     [
       'the memory of a node is not known',
       (state: JsonState) => {
         state['nodeMemory'] = {};
       },
-      'it does not know the memory of studio-1, studio-2',
+      'exo has not measured the memory of studio-1, studio-2',
     ],
     [
       'a cable goes one way only',
@@ -60,7 +60,7 @@ describe('placing a model on exo', () => {
         const connections = (state.topology as unknown as { connections: Record<string, unknown> }).connections;
         delete connections[ids[1]];
       },
-      'it sees studio-2 from studio-1, and not the other way round',
+      'exo sees studio-2 from studio-1, but not the reverse',
     ],
   ])('is given up when %s, after two minutes', (_, change, reason) => {
     const { end, atMs } = play(well([ready], { 'GET /state': stateWith(undefined, change) }));
@@ -72,7 +72,7 @@ describe('placing a model on exo', () => {
     const state = stateWith(undefined).replaceAll('sourceRdmaIface', 'elsewhere');
     expect(play(well([ready], { 'GET /state': state }), { meta: 'MlxJaccl' }).end).toMatchObject({
       code: 'exo/mesh-incomplete',
-      reason: 'it sees no RDMA from studio-1 to studio-2',
+      reason: 'exo sees no RDMA from studio-1 to studio-2',
     });
   });
 
@@ -105,14 +105,18 @@ describe('placing a model on exo', () => {
 
     it('asks again while the model is not listed, and gives up after two minutes', () => {
       const { end, asked, atMs } = play(well([ready], { 'GET /models': empty, 'POST /models/add': 0 }));
-      expect(end).toEqual({ kind: 'failed', code: 'exo/model-refused', reason: `no answer to adding ${qwen}` });
+      expect(end).toEqual({
+        kind: 'failed',
+        code: 'exo/model-refused',
+        reason: `exo did not answer the request to add ${qwen}`,
+      });
       expect(adds(asked).length).toBeGreaterThan(1);
       expect(Math.round(atMs / 1_000)).toBeGreaterThanOrEqual(120);
     });
 
     it('says that the list cannot be read when exo never shows it', () => {
       const { end } = play(well([ready], { 'GET /models': 500 }));
-      expect(end).toMatchObject({ reason: 'its list of models cannot be read (status 500)' });
+      expect(end).toMatchObject({ reason: 'its model list cannot be read (status 500)' });
     });
   });
 
@@ -177,7 +181,7 @@ describe('a placement on exo that is refused', () => {
   it('is told when the command was taken and nothing came of it', () => {
     expect(play(well([stateWith(undefined)])).end).toMatchObject({
       code: 'exo/placement-refused',
-      reason: 'it took the placement and never made it; its own log says why',
+      reason: 'exo accepted the placement but did not create it; see its log',
     });
   });
 });
@@ -199,7 +203,7 @@ describe('runners of exo', () => {
     const { end, asked, atMs } = play(well([state]));
     expect(end).toMatchObject({
       code: 'exo/stuck',
-      reason: expect.stringContaining(`nothing has moved for ${seconds}`),
+      reason: expect.stringContaining(`no progress for ${seconds}`),
     });
     expect(asked.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
     expect(atMs / 1_000).toBeLessThan(seconds + 60);
@@ -225,7 +229,7 @@ describe('runners of exo', () => {
     });
     expect(play(well([failed, stateWith(undefined)])).end).toMatchObject({
       code: 'exo/runner-failed',
-      reason: 'exo deleted the instance itself; last: a runner failed: Out of luck',
+      reason: 'exo deleted the instance itself; last state: a runner failed: Out of luck',
     });
   });
 
@@ -235,12 +239,12 @@ describe('runners of exo', () => {
     });
     expect(play(well([layers(3), anew])).end).toMatchObject({
       code: 'exo/master-lost',
-      reason: 'its master changed, and exo forgot everything; last: layers loaded: 3 of 47, 3 of 47',
+      reason: 'the exo master changed and lost all placements; last state: layers loaded: 3 of 47, 3 of 47',
     });
     const alone = stateWith(undefined, (state) => state.topology.nodes.pop());
     expect(play(well([layers(3), alone])).end).toMatchObject({
       code: 'exo/master-lost',
-      reason: expect.stringMatching(/^studio-2 left the mesh; last: /),
+      reason: expect.stringMatching(/^studio-2 left the mesh; last state: /),
     });
   });
 
@@ -252,7 +256,7 @@ describe('runners of exo', () => {
     });
     expect(play(well([state])).end).toMatchObject({
       code: 'exo/runner-failed',
-      reason: 'studio-2 has not all files of the model: offline',
+      reason: 'studio-2 is missing files of the model: offline',
     });
   });
 
@@ -276,7 +280,7 @@ describe('runners of exo', () => {
     });
     expect(play(well([ghosts])).end).toEqual({
       kind: 'done',
-      note: 'Pipeline over MlxRing on 2 nodes; exo still names 1 that are gone',
+      note: 'Pipeline over MlxRing on 2 nodes; exo still lists 1 former node',
     });
   });
 });
@@ -307,7 +311,7 @@ describe('ring of exo over TCP', () => {
     expect(offCables.end).toEqual({
       kind: 'failed',
       code: 'exo/ring-off-cables',
-      reason: 'its ring connects studio-1 to studio-2 at 192.168.1.12 (the cable: 10.99.1.2)',
+      reason: 'its ring connects studio-1 to studio-2 at 192.168.1.12 instead of over the cable (10.99.1.2)',
     });
     expect(offCables.asked.some(({ method }) => method === 'POST')).toBe(false);
     expect(offCables.atMs).toBeGreaterThan(60_000);
@@ -326,7 +330,7 @@ describe('ring of exo over TCP', () => {
   it('is unknown without a cable between two nodes, and at an address that macOS gave itself', () => {
     expect(play(well([ready]), { cables: [] }).end).toMatchObject({
       kind: 'done',
-      note: expect.stringMatching(/; unknown whether over a cable: studio-\d to studio-\d at 10\.99\.1\.\d, /),
+      note: expect.stringMatching(/; unknown whether these use a cable: studio-\d to studio-\d at 10\.99\.1\.\d, /),
     });
     const linkLocal = well([ready], { 'GET /instance/previews': at('169.254.7.1') });
     expect(play(linkLocal, cablesAt('10.99.1.1', '10.99.1.2')).end.kind).toBe('done');

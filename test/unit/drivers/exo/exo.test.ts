@@ -219,21 +219,21 @@ describe('a placement on exo', () => {
   it('needs the name of the model, and files that exo takes for whole', () => {
     const { repository: _, ...unnamed } = exoFleet().models[0] ?? { repository: '' };
     expect(codesOf({ model: { ...unnamed, repository: undefined } as never })).toEqual([
-      'exo/no-repository: models.tiny does not say which repository it is.',
+      'exo/no-repository: models.tiny does not name its repository.',
     ]);
     const [first, second] = exoFleet().models[0]?.files ?? [];
     expect(codesOf({ model: { files: [first, second].flatMap((file) => file ?? []) } })).toEqual([
-      'exo/no-index: Among the files of tiny there is no model.safetensors.index.json.',
+      'exo/no-index: The files of tiny do not include model.safetensors.index.json.',
     ]);
     expect(codesOf({ model: { files: [] } })).toEqual([]);
   });
 
   it('is split by what exo divides by', () => {
     expect(codesOf({ model: { shape: shape(145, 3) } })).toEqual([
-      'placement/not-divisible: exo does not split tiny: its width (145) by 3.',
+      'placement/not-divisible: exo cannot split tiny: its width (145) is not divisible by 3.',
     ]);
     expect(codesOf({ model: { shape: shape(144, 4) } })).toEqual([
-      'placement/not-divisible: exo does not split tiny: its heads of keys and values (4) by 3.',
+      'placement/not-divisible: exo cannot split tiny: its number of key-value heads (4) is not divisible by 3.',
     ]);
     expect(codesOf({ model: { shape: shape(145, 4) }, placement: { sharding: 'pipeline' } })).toEqual([]);
   });
@@ -277,7 +277,7 @@ describe('a placement on exo', () => {
   });
 
   it('needs a cable between every pair over RDMA, for a pipeline as well', () => {
-    const told = ['exo/needs-every-pair: No link joins studio-1 with studio-3.'];
+    const told = ['exo/needs-every-pair: No link connects studio-1 and studio-3.'];
     const uncabled = { without: ['studio-1', 'studio-3'] } as const;
     expect(codesOf({}, uncabled)).toEqual(told);
     expect(codesOf({ placement: { sharding: 'pipeline' } }, uncabled)).toEqual(told);
@@ -289,18 +289,18 @@ describe('a placement on exo', () => {
     expect(envOf({})['EXO_FAST_SYNCH']).toBe('false');
     expect(envOf({ EXO_FAST_SYNCH: 'on' })['EXO_FAST_SYNCH']).toBe('on');
     expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'on' } } })).toEqual([
-      'exo/fast-synch: EXO_FAST_SYNCH stands in its `env`.',
+      'exo/fast-synch: `env` contains EXO_FAST_SYNCH.',
     ]);
     expect(codesOf({ placement: { args: ['--fast-synch'] } })).toEqual([
-      'exo/fast-synch: --fast-synch stands in its `args`.',
+      'exo/fast-synch: `args` contains --fast-synch.',
     ]);
-    expect(codesOf({ placement: { args: ['--fast'] } })).toEqual(['exo/fast-synch: --fast stands in its `args`.']);
+    expect(codesOf({ placement: { args: ['--fast'] } })).toEqual(['exo/fast-synch: `args` contains --fast.']);
     expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'false' }, args: ['--no-fast-synch'] } })).toEqual([]);
   });
 
   it('is warned of the API of exo, which is open beside its gateway', () => {
     const publication = { servedName: 'kimi', apiKeys: [] } as never;
-    const open = `exo/open-api: exo's API listens on port ${innerPort('kimi')} of studio-1, studio-2, studio-3, on every interface and without a key: it answers, deletes the placement, and shows prompts (/events).`;
+    const open = `exo/open-api: exo's API listens on port ${innerPort('kimi')} on every interface of studio-1, studio-2, studio-3, without a key. Anyone who reaches it can send requests, delete the placement, and read prompts (/events).`;
     expect([codesOf({ placement: { publication } }), codesOf({})]).toEqual([[open], []]);
     const {
       placements: [kimi],

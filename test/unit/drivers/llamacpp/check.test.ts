@@ -22,23 +22,25 @@ describe('a placement on llama.cpp', () => {
 
   it('is not split by tensors', () => {
     expect(found({ placement: { sharding: 'tensor' } })).toEqual([
-      ['llama/not-by-tensor', 'kimi says sharding: tensor.'],
+      ['llama/not-by-tensor', 'kimi sets sharding: tensor.'],
     ]);
   });
 
   it('needs a GGUF, and one alone', () => {
     expect(found({ files: [fileAt('model.safetensors')] })).toEqual([
-      ['llama/no-gguf', 'Among the 1 files of tiny there is no .gguf.'],
+      ['llama/no-gguf', 'None of the 1 files of tiny is a .gguf.'],
     ]);
     expect(found({ files: [fileAt('q4.gguf'), fileAt('q8.gguf')] })).toEqual([
-      ['llama/several-ggufs', 'tiny has q4.gguf, q8.gguf.'],
+      ['llama/several-ggufs', 'The .gguf files of tiny: q4.gguf, q8.gguf.'],
     ]);
     expect(found({ files: [] })).toEqual([]);
   });
 
   it('needs a cable from the leader to each worker', () => {
     const without = (text: string): boolean => !text.includes('studio-3');
-    expect(found({ links: without })).toEqual([['llama/no-cable', 'No link joins the leader studio-1 with studio-3.']]);
+    expect(found({ links: without })).toEqual([
+      ['llama/no-cable', 'No link connects the leader studio-1 to studio-3.'],
+    ]);
   });
 
   it('leaves to the driver what the driver sets', () => {

@@ -122,10 +122,10 @@ describe('a further cable of a ring of JACCL', () => {
 
   it('is told of with its receptacle where nobody saw its device, and keeps nothing from being started', () => {
     expect(leftOutOf(['studio-2:5'])).toEqual([
-      'notice The RDMA device of studio-2:5 was not seen, so a start leaves out studio-1:5 <-> studio-2:5; every hop of the ring uses 1 of 2 cables.',
+      'notice The RDMA device of studio-2:5 was not observed, so a start does not use studio-1:5 <-> studio-2:5; every hop of the ring uses 1 of 2 cables.',
     ]);
     expect(leftOutOf(['studio-1:5', 'studio-2:5', 'studio-3:7']).join()).toContain(
-      'studio-1:5, studio-2:5, studio-3:7 was not seen, so a start leaves out studio-1:5 <-> studio-2:5, studio-3:7 <-> studio-4:7;',
+      'studio-1:5, studio-2:5, studio-3:7 was not observed, so a start does not use studio-1:5 <-> studio-2:5, studio-3:7 <-> studio-4:7;',
     );
   });
 

@@ -197,7 +197,7 @@ describe('a rank of mlx over RDMA', () => {
     const unseen = configured({}, { names: { ...seen, lan: () => undefined } });
     expect(unseen).toEqual({
       kind: 'incomplete',
-      missing: 'the address of studio-1 in the office network is not known',
+      missing: 'the office network address of studio-1 is not known',
       digest: expect.any(String),
     });
     expect(configured({}, { names: { ...seen, device: () => undefined } }).kind).toBe('incomplete');

@@ -23,7 +23,7 @@ describe('words that a driver sets itself', () => {
   ])('are found behind %s, which argparse takes for %s', (arg, word, reserved) => {
     const [name] = arg.split('=');
     expect(told(reserved, arg, '1')).toEqual([
-      `placement/reserved-word: ${name} is read as ${word}, which the driver sets itself.`,
+      `placement/reserved-word: The program reads ${name} as ${word}, which the driver sets itself.`,
     ]);
   });
 
@@ -76,7 +76,7 @@ describe('words that a driver sets itself', () => {
     const env = { LLAMA_ARG_SWA_FULL: '1', LLAMA_ARG_MMPROJ: 'x', LLAMA_ARG_SPEC_DRAFT_MODEL: 'x' };
     expect(reservedFindings({ env, args: [] }, llama)).toHaveLength(3);
     expect(told(mlx, '--draft-model', 'x')).toEqual([
-      'placement/reserved-word: --draft-model adds files to the model, which mlx-lm refuses over several nodes and no plan has counted on one.',
+      'placement/reserved-word: --draft-model adds model files, which mlx-lm rejects on several nodes and the memory plan does not count.',
     ]);
   });
 });

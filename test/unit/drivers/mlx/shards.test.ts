@@ -89,7 +89,7 @@ describe('a version of mlx-lm', () => {
     expect(splitProblems(split({ ...pipeline, version: '0.31.3' }))).toEqual([
       {
         kind: 'no-way',
-        detail: 'mlx-lm 0.31.3 cannot split a model of the kind qwen3_5 into a pipeline; 0.32.0 can.',
+        detail: 'mlx-lm 0.31.3 cannot split qwen3_5 models as a pipeline; 0.32.0 can.',
       },
     ]);
   });
@@ -97,7 +97,7 @@ describe('a version of mlx-lm', () => {
   it('starts nothing that is older than 0.31.0, not even one rank', () => {
     for (const size of [1, 4]) {
       expect(splitProblems(split({ size, version: '0.30.7' }))).toEqual([
-        { kind: 'too-old', detail: 'mlx-lm 0.30.7 is older than 0.31.0, the oldest that can be started.' },
+        { kind: 'too-old', detail: 'mlx-lm 0.30.7 is too old; at least 0.31.0 is needed.' },
       ]);
       expect(kindsOf(split({ size, version: '0.31.0' }))).toEqual([]);
     }
@@ -149,7 +149,7 @@ describe('a pipeline', () => {
     expect(splitProblems(one)).toEqual([
       {
         kind: 'lost-layers',
-        detail: 'mlx-lm 0.31.3 would load layer 30 of 61 on none of 2 nodes, and show no error.',
+        detail: 'mlx-lm 0.31.3 would load layer 30 of 61 on none of 2 nodes, without an error.',
       },
     ]);
     expect(splitProblems({ ...one, version: '0.33.0' })).toEqual([]);
