@@ -4,16 +4,16 @@ import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { given } from '../model/given.ts';
 
-/** How Node compiles the text of a CommonJS file. */
+/** The method with which Node compiles the text of a CommonJS file. */
 interface Compiles {
   _compile(this: Module, text: string, file: string, ...rest: unknown[]): unknown;
 }
 
 /**
- * Keeps what V8 compiled of the bundled command in `compiled` beside it, where the bundle belongs to this account:
- * compiling took a third of a short command. Node 22 can do this by itself (`module.enableCompileCache`), Node 20 cannot.
+ * Caches V8's compiled code of the bundle in the folder `compiled` next to the bundle, if the bundle belongs to this
+ * account. Compiling took a third of a short command's time. Node 22 has `module.enableCompileCache`, but Node 20 does not.
  *
- * A file is kept under its own name, which holds a digest of its content. V8 refuses what another version of it made.
+ * The bundle's file names contain a digest of their content. V8 rejects code from a different version of V8.
  */
 export function keepCompiledCode(bundle: string): void {
   const kept = join(bundle, 'compiled', `${process.version}-${process.arch}`);
@@ -29,9 +29,9 @@ export function keepCompiledCode(bundle: string): void {
     return script.runInThisContext().call(this.exports, this.exports, createRequire(file), this, file, bundle);
   };
   process.on('exit', () => {
-    // What root wrote into a user's package that user could not remove.
+    // A user could not remove files that root wrote into the package.
     if (unkept.size === 0 || statSync(bundle).uid !== process.getuid?.()) return;
-    // After the work, since only functions that ran are compiled.
+    // On exit, because V8 compiles only the functions that ran.
     for (const [place, script] of unkept) keep(place, script.createCachedData());
   });
 }
@@ -44,7 +44,7 @@ function readKept(place: string): Buffer | undefined {
   }
 }
 
-/** V8 does not look for damage, so a file gets its name when its content is on the disk. */
+/** V8 does not detect damage, so the file gets its final name only after its content is on the disk. */
 function keep(place: string, data: Buffer): void {
   const made = `${place}.${process.pid}`;
   try {
@@ -55,6 +55,6 @@ function keep(place: string, data: Buffer): void {
     closeSync(file);
     renameSync(made, place);
   } catch {
-    // A full disk, or a folder without leave to write: the next command compiles again.
+    // If the disk is full or the folder read-only, the next command compiles again.
   }
 }

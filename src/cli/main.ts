@@ -5,25 +5,25 @@ import { fileURLToPath } from 'node:url';
 import { keepCompiledCode } from './compiled-code.ts';
 import { readVersion } from './version.ts';
 
-// Scripts ask for it in loops, so it is answered before anything else is loaded.
+// Scripts call it in loops, so it is answered before anything else is loaded.
 if (argv.length === 3 && argv[2] === '--version') process.stdout.write(`meshwright ${readVersion()}\n`);
 else void run();
 
 async function run(): Promise<void> {
-  // By itself Node would open its debugger, to every account of this computer.
+  // Without a handler, Node would open its debugger to every account of this computer.
   process.on('SIGUSR1', () => undefined);
   keepCompiledCode(dirname(fileURLToPath(import.meta.url)));
   const { runCommandLine } = await import('./run.ts');
   const { outputWritten } = await import('./terminal/console.ts');
   const code = await runCommandLine(argv.slice(2), env, workingFolder());
   process.exitCode = code;
-  // A pipe takes 64 KiB at once and its reader may be slow: what is not written yet would be lost by an exit.
+  // A pipe takes 64 KiB at a time and its reader may be slow. Exiting now would lose the unwritten rest.
   await outputWritten();
-  // Sockets are closed by now; what could still keep the process is a stray handle of a library.
+  // Sockets are closed by now; only a stray handle of a library could still keep the process alive.
   setTimeout(() => exit(code), 2_000).unref();
 }
 
-/** Where this was typed; undefined when that folder is gone, as after a branch was changed. */
+/** The current folder; undefined if it no longer exists, such as after switching a branch. */
 function workingFolder(): string | undefined {
   try {
     return process.cwd();

@@ -166,7 +166,7 @@ describe('reboot and shutdown', () => {
     const words = /studio-4: .* It was\s+switched\s+off\s+by\s+\S+\s+\(meshwright\s+shutdown\s+--sim\)\s+at\s+\d{4}-/;
     const { stdout } = await run('status', '--sim');
     expect(stdout).toMatch(words);
-    expect(stdout).toContain('Switch it on: meshwright sim power-on studio-4\n');
+    expect(stdout).toContain('Turn it on: meshwright sim power-on studio-4\n');
     expect((await run('sim', 'power-on', 'studio-4')).code).toBe(0);
   });
 });

@@ -96,7 +96,7 @@ describe('cables --watch', () => {
     await hands('unplug', 'studio-1:2');
     await run('sim', 'fault', 'connection-drop', 'studio-4');
     const watching = watch('--watch');
-    await watching.until('studio-4 cannot be seen: ');
+    await watching.until('studio-4 does not answer: ');
     await watching.until('  not seen: studio-4\n');
     await hands('plug', 'studio-1:2', 'studio-2:2');
     await watching.until('studio-1:2 <-> studio-2:2 is as declared at 80 Gb/s\n');

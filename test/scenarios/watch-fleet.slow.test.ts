@@ -140,7 +140,7 @@ describe('a fleet that is watched', () => {
       {
         code: 'ssh/timed-out',
         subject: nodeSubject('studio-3'),
-        detail: 'studio-3 has gone silent, while others answer.',
+        detail: 'studio-3 stopped answering, while other nodes answer.',
       },
     ]);
     expect([known(without, 'studio-3'), known(without, 'studio-2').length > 0]).toEqual([[], true]);

@@ -36,13 +36,13 @@ import { timingFor } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeLimits, observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `cables`: every cable that is declared or seen, and what hands have to do about them; live with its options. */
+/** `cables`: all declared and observed cables, and the moves that make them match the file; live with its options. */
 export const cables: VerbBody = async (run) => {
   const isWatch = run.own['watch'] === true;
   const isIdentify = run.own['identify'] === true;
-  if (isWatch && isIdentify) throw usageError('--watch and --identify are two ways to look.', 'Leave one out.');
+  if (isWatch && isIdentify) throw usageError('--watch and --identify exclude each other.', 'Leave one of them out.');
   if (isIdentify && run.options.json === true) {
-    throw usageError('--identify has no end, and --json is one document.', 'Leave one of the two out.');
+    throw usageError('--identify runs until Ctrl-C, so it cannot print one JSON document.', 'Leave out --json.');
   }
   const cluster = openCluster(run);
   const ways = openWays(run, cluster);
@@ -57,7 +57,7 @@ export const cables: VerbBody = async (run) => {
 const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<FleetObservation> =>
   observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
 
-/** Says which receptacle somebody has just plugged into or pulled out of, until the run is interrupted. */
+/** Reports each receptacle that is plugged or unplugged, until the run is interrupted. */
 async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const page = pageFor(run.console);
   await watchCables(run, {
@@ -66,7 +66,7 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Prom
     onSight: (sight, before) => {
       for (const line of lostLines(sight, before, page)) run.console.err(`${line}\n`);
       if (before === undefined) {
-        run.console.err('Plug a cable in, or pull one out; the receptacle is told here, until Ctrl-C.\n');
+        run.console.err('Plug or unplug a cable to see its receptacle here. Press Ctrl-C to stop.\n');
         return false;
       }
       const [was, is] = [before, sight].map(({ work }) => work.examination.cabling.rack);
@@ -84,8 +84,8 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Prom
 }
 
 /**
- * Guides the hands at the rack until every link is as declared. On a terminal the last lines are written over; elsewhere
- * every change is a line, and with `--json` only the last look is told, as one document.
+ * Guides a person at the rack until every link matches the file. A terminal redraws the last lines; otherwise each change
+ * is a line. With `--json`, only the final state is printed, as one document.
  */
 async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const stageOf = ({ observation, work, isWhole }: Sight): Stage => {
@@ -108,12 +108,12 @@ async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise
   return exitOfSignal(run.signal) ?? codeForCables(cluster.fleet, observation, work);
 }
 
-/** `to-confirm` is done as far as the receptacles show; the next look asks for all that cables are judged by. */
+/** `to-confirm`: the receptacles are right; the next check reads all facts about cables. */
 type Stage = 'open' | 'to-confirm' | 'done';
 
 type Tell = (sight: Sight, before: Sight | undefined, stage: Stage) => void;
 
-/** Tells what has changed since the last look, and below it what is to be done next. */
+/** Prints the changes since the last check, and below them the next moves. */
 function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
   const page = pageFor(console);
   const showBlock = liveBlock(console);
@@ -135,7 +135,7 @@ function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
   };
 }
 
-/** What no act puts right and was not told before; why a node cannot be seen is told with its name. */
+/** New findings that no move fixes. Connection failures are left out: {@link lostLines} reports them. */
 function newFindings(sight: Sight, before: Sight | undefined) {
   const failures = Object.values(sight.observation.failures).flat();
   const keyOf = ({ code, subject, detail }: Diagnostic): string =>
@@ -145,7 +145,7 @@ function newFindings(sight: Sight, before: Sight | undefined) {
   return mergeFindings(sight.work.findings.filter(isNew));
 }
 
-/** Writes the answer of `cables`: a page, or one JSON document. */
+/** Prints the result of `cables`: a page, or one JSON document. */
 function showCables(run: Run, cluster: OpenedCluster, work: CableWork): void {
   const shown = { desired: cluster.fleet, work, isSimulated: run.console.isSimulated };
   if (run.options.json) {
@@ -182,8 +182,8 @@ function cablingVerdict(
 }
 
 /**
- * 0 when every declared link is met and nothing has to be moved, 3 when hands can put the rest right, 4 when some of
- * it is unknown or cannot be mended by hands, 1 when no node was seen.
+ * 0 if every declared link exists and nothing has to be moved, 3 if manual steps fix the rest, 4 if something is unknown
+ * or cannot be fixed by hand, 1 if no node was observed.
  */
 function codeForCables(desired: DesiredFleet, observation: FleetObservation, work: CableWork): ExitCode {
   const names = desired.nodes.map((node) => node.name);
@@ -193,7 +193,7 @@ function codeForCables(desired: DesiredFleet, observation: FleetObservation, wor
   return code === exitCode.failed && !isUnseen ? exitCode.partial : code;
 }
 
-/** Which nodes do not answer any more, and why, and which of them answer again. */
+/** Lines for the nodes that stopped answering, with the reason, and for the nodes that answer again. */
 function lostLines(sight: Sight, before: Sight | undefined, page: Page): readonly string[] {
   const earlier = before?.lost ?? [];
   return [
@@ -202,41 +202,41 @@ function lostLines(sight: Sight, before: Sight | undefined, page: Page): readonl
       .flatMap((name) => {
         const [problem] = sight.observation.failures[name] ?? [];
         const why = escapeText(proseText(problem?.detail ?? problem?.summary ?? '', page));
-        return hang(`${name} cannot be seen: `, `${why} It is tried again.`, page.columns);
+        return hang(`${name} does not answer: `, `${why} Trying again.`, page.columns);
       }),
     ...earlier.filter((name) => !sight.lost.includes(name)).map((name) => `${name} answers again`),
   ];
 }
 
-/** One look at the rack, with what hands have to do as it is now. */
+/** One reading of the rack, with the moves that remain. */
 interface Sight {
   readonly observation: FleetObservation;
   readonly work: CableWork;
-  /** Whether everything was asked anew that cables are judged by. */
+  /** Whether all facts about cables were read again, not only the receptacles. */
   readonly isWhole: boolean;
-  /** Whether anything that is plugged in, or any node that answers, is another one than in the look before. */
+  /** Whether the plugs or the answering nodes differ from the previous reading. */
   readonly isChanged: boolean;
   /** Nodes that do not answer. */
   readonly lost: readonly NodeName[];
 }
 
-/** What is watched, and who is told of it. */
+/** The watched cluster and the callback. */
 interface CableWatch {
   readonly cluster: OpenedCluster;
   readonly ways: Ways;
-  /** Told of every look that can be trusted, with the one before it; true ends the watch. */
+  /** Called with every trusted reading and the previous one; returning true ends the watch. */
   readonly onSight: (sight: Sight, before: Sight | undefined) => boolean;
 }
 
-/** A look at a busy Mac takes seconds; whoever plugs cables waits for no dead one. */
+/** Long enough for a busy Mac, whose answer takes seconds; short enough that a dead Mac does not delay the person. */
 const patienceMs = 5_000;
 
 /**
- * Looks at the cables again and again, over one connection and with one exec per node and look, until it is told to end,
- * interrupted, or nobody reads the answer any more. A look asks only what is plugged in; when that has changed, or when
- * something else than cables is waited for, the next one asks for all that cables are judged by.
+ * Reads the cables repeatedly, over one connection per node and with one exec per node and reading, until `onSight`
+ * returns true, the run is interrupted, or stdout is closed. A reading covers only the receptacles. After a change, or
+ * while a move waits for something else, the next reading covers all facts about cables.
  *
- * @returns the last look that was told; undefined when there was none
+ * @returns the last trusted reading; undefined if there was none
  */
 async function watchCables(run: Run, { cluster, ways, onSight }: CableWatch): Promise<Sight | undefined> {
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
@@ -288,37 +288,37 @@ async function lookOnce(
 const plugText = ({ work, lost }: Pick<Sight, 'work' | 'lost'>): string =>
   JSON.stringify([work.examination.cabling.rack.views, lost]);
 
-/** Whether somebody has to do something that no receptacle shows: stop a placement, take a bridge away. */
+/** Whether a step must come first that no receptacle shows: stopping a placement or removing a bridge. */
 const isWaiting = ({ acts, loops }: CableWork): boolean => loops.length > 0 || acts.some(({ isFree }) => !isFree);
 
-/** A cable that only one end sees may just have been plugged in, between the looks at both: the next look tells. */
+/** If only one end reports a cable, it may have been plugged in between the readings of its two nodes: read again. */
 const isTrusted = ({ work }: Sight, before: Sight | undefined): boolean =>
   !isHalfSeen(work.examination.cabling.rack) ||
   (before !== undefined && isHalfSeen(before.work.examination.cabling.rack));
 
-/** How a fleet is looked at again and again. */
+/** Options of {@link watchFleet}. */
 export interface WatchOptions extends UseLimits {
-  /** How many nodes at once. */
+  /** How many nodes are read in parallel. */
   readonly parallel: number;
-  /** 32 hexadecimal digits, new for every call. */
+  /** Returns 32 new hexadecimal digits. */
   readonly newToken: () => string;
-  /** Everything that a node is asked once it is there, and whenever a look is to be a whole one. */
+  /** The facts of a whole reading, and of the first reading of each node. */
   readonly facts: readonly FactName[];
-  /** What every look asks. */
+  /** The facts of every reading. */
   readonly often: readonly FactName[];
-  /** Before a node that was lost is tried again. */
+  /** Pause before a lost node is tried again. */
   readonly retryMs: number;
-  /** How long a look waits for a node, at least, once its look has begun and another node has answered. */
+  /** Minimum time for a node's answer beyond that of the slowest other node. */
   readonly patienceMs: number;
 }
 
-/** Nodes that are looked at again and again, over one connection each. */
+/** Nodes that are read repeatedly, over one connection each. */
 interface FleetWatch {
   /**
-   * One exec on each node that answers; resolves when all of them have answered or were given up. A node that has gone
-   * silent is not waited for until the deadline: once others have answered, it has twice the time of the slowest of them,
-   * twice its own last time, and the patience beyond the slowest, all from when its own look has begun. A node that was
-   * given up is tried again by itself, without holding up the others, and is in a later look again.
+   * Runs one exec on each node that is not lost; resolves when each has answered or was given up. A silent node is given
+   * up before the deadline if others have answered and three times have passed since its own exec began: twice the time
+   * of the slowest answer, twice the node's own last time, and the slowest answer plus `patienceMs`. A node that was given
+   * up is retried in the background and takes part again once it answers.
    */
   readonly look: (extent: 'whole' | 'often') => Promise<FleetObservation>;
   readonly close: () => void;
@@ -326,17 +326,17 @@ interface FleetWatch {
 
 interface WatchedNode {
   readonly session: Session;
-  /** As last seen, with everything that an earlier whole look has told; undefined while the node is lost. */
+  /** The last reading, completed with facts of earlier whole readings; undefined while the node is lost. */
   seen: NodeObservation | undefined;
-  /** Why it is lost, and how it looks then. */
+  /** Why the node is lost, and its observation without facts. */
   lost: { readonly observation: NodeObservation; readonly failures: readonly Diagnostic[] } | undefined;
-  /** When the look that is under way has begun; undefined while it waits for a place. */
+  /** When the current exec began; undefined while it waits for its turn. */
   beganMs: number | undefined;
-  /** How long the last look took that was answered. */
+  /** How long the last answer took. */
   lastMs: number;
 }
 
-/** Opens no connection before the first look; ends all of them when the signal comes. */
+/** Opens connections at the first `look`; closes them on abort. */
 export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): FleetWatch {
   const limit = limiter(options.parallel);
   const nodes = ways.map(
@@ -371,7 +371,7 @@ export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): Fle
   };
 }
 
-/** The nodes that have answered in time, or were lost in time. */
+/** The nodes that answered or failed in time. */
 async function waitFor(
   nodes: readonly WatchedNode[],
   asked: readonly Promise<void>[],
@@ -402,13 +402,13 @@ async function waitFor(
   return new Set(heard);
 }
 
-/** Between two looks at the clock while nodes are waited for. */
+/** Poll interval while waiting for nodes. */
 const lookAgainMs = 50;
 
-/** What it was asked is still under way: should it answer after all, it is there again. */
+/** Marks a node as lost. Its exec still runs: if the node answers after all, it is no longer lost. */
 function giveUp(node: WatchedNode): void {
   const { node: name } = node.session;
-  const detail = prose`${named(name)} has gone silent, while others answer.`;
+  const detail = prose`${named(name)} stopped answering, while other nodes answer.`;
   const failure = diagnose('ssh/timed-out', { subject: nodeSubject(name), detail });
   node.seen = undefined;
   node.lost = {
@@ -432,7 +432,7 @@ async function lookAt(node: WatchedNode, extent: 'whole' | 'often', options: Wat
   node.seen = failures.length > 0 ? undefined : merged(seen, observation, facts);
 }
 
-/** What was asked now, and what was asked before of everything else. */
+/** The facts just read, and the earlier values of all others. */
 function merged(
   before: NodeObservation | undefined,
   now: NodeObservation,
@@ -443,7 +443,7 @@ function merged(
   return { node: now.node, facts: { ...before.facts, ...fresh } };
 }
 
-/** Tries a lost node until it answers; then it takes part in the looks again. */
+/** Retries a lost node until it answers. */
 async function callBack(node: WatchedNode, options: WatchOptions, limit: ReturnType<typeof limiter>): Promise<void> {
   const { signal, retryMs } = options;
   while (node.lost !== undefined) {

@@ -14,7 +14,7 @@ import { exitCode } from '../exit-codes.ts';
 import { showJson } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
-/** `endpoints [PLACEMENT…]`: what clients have to be told, ready to be copied. No node is asked, no key is read. */
+/** `endpoints [PLACEMENT…]`: client settings, ready to copy. Contacts no node and reads no key. */
 export const endpoints: VerbBody = (run) => {
   const { fleet, path } = openCluster(run);
   const home = run.env['HOME'] || homedir();
@@ -27,7 +27,7 @@ export const endpoints: VerbBody = (run) => {
   return Promise.resolve(exitCode.done);
 };
 
-/** Where a placement answers, and where it answers on its fallback when that is another node. */
+/** The layouts with different leaders: a fallback only if its leader is a different node. */
 function atLeaders(placement: DesiredPlacement): readonly DesiredPlacement[] {
   const [own = placement, other] = layoutsOf(placement);
   return other === undefined || other.nodes[0] === own.nodes[0] ? [own] : [own, other];
@@ -58,17 +58,17 @@ function exposedOf({ runtimes }: DesiredFleet, placement: DesiredPlacement): Pic
   return exposed.length === 0 ? {} : { exposed };
 }
 
-/** Where the paths of a cluster file start. */
+/** The base folders for paths in the cluster file. */
 interface FilePlace {
   readonly folder: string;
   readonly home: string;
 }
 
-/** What is printed is pasted anywhere: a file of a key is named by its absolute path. */
+/** Makes the path of a key file absolute, because users may paste it anywhere. */
 const keySource = (source: SecretSource, { folder, home }: FilePlace): SecretSource =>
   source.kind === 'file' ? { ...source, path: resolve(folder, source.path.replace(/^~(?=\/)/, home)) } : source;
 
-/** An IPv6 address stands in brackets in a URL. */
+/** In a URL, an IPv6 address needs brackets. */
 const hostOf = ({ host }: DesiredNode): string => (host.includes(':') ? `[${host}]` : host);
 
 function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode, place: FilePlace): EndpointAccess {
@@ -82,13 +82,13 @@ function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode
   return { kind: 'tunnel', command: [...words, ...way, user === undefined ? host : `${user}@${host}`].join(' ') };
 }
 
-/** Without a doorman clients have to use the name that the runtime itself knows. */
+/** The model name without a gateway: clients have to use the runtime's own name. */
 function runtimeWord(fleet: DesiredFleet, placement: DesiredPlacement): string {
   const word = asObject(requestOf(fleet, placement).body)?.['model'];
   return typeof word === 'string' && word !== '' ? word : placement.model;
 }
 
-/** How the runtime itself is asked. */
+/** The request to the runtime itself. */
 function requestOf({ runtimes, models }: DesiredFleet, placement: DesiredPlacement): TokenRequest {
   const runtime = runtimes.find(({ name }) => name === placement.runtime);
   const model = models.find(({ name }) => name === placement.model);
@@ -115,34 +115,34 @@ function show(run: Run, fleet: DesiredFleet, all: readonly EndpointSettings[]): 
 const accessJson = (access: EndpointAccess) =>
   access.kind === 'key' ? { kind: access.kind, source: secretSourceText(access.source) } : access;
 
-/** One endpoint as clients have to be told of it. Holds no key. */
+/** Client settings of one endpoint. They contain no key. */
 export interface EndpointSettings {
   readonly placement: string;
   readonly node: string;
-  /** `http://studio-1.lan:8080`; on this computer where a tunnel is needed. */
+  /** `http://studio-1.lan:8080`; if clients need a tunnel, its end on their computer. */
   readonly url: string;
   /** What clients send as `model`. */
   readonly model: string;
   readonly contextTokens: number;
-  /** Set where this is how it is reached on its fallback alone. */
+  /** Set if these settings apply only while the placement runs on its fallback. */
   readonly fallback?: true;
-  /** Whether the endpoint takes a prompt and no chat. */
+  /** Whether the endpoint accepts only a prompt, not a chat. */
   readonly takesPrompt: boolean;
   readonly access: EndpointAccess;
-  /** How others get in past the key, or read it; one sentence each, absent for none. */
+  /** Ways around the key, and ways to read it; one sentence each, absent if there are none. */
   readonly exposed?: readonly string[];
 }
 
-/** Who gets in, and by what. */
+/** What a client needs to use the endpoint. */
 export type EndpointAccess =
   | { readonly kind: 'key'; readonly source: SecretSource }
   | { readonly kind: 'anybody' }
-  /** Only its node reaches it: clients need this tunnel, open as long as they ask. */
+  /** The endpoint is reachable only on its node, so clients need this tunnel. */
   | { readonly kind: 'tunnel'; readonly command: string };
 
-/** Settings to be copied, one block for each placement. Keys are named by where they come from. */
+/** Settings to copy, one block per placement. For a key, its source is shown. */
 export const endpointsText = (all: readonly EndpointSettings[]): string =>
-  all.length === 0 ? 'The file has no placement.\n' : `${all.map(blockOf).join('\n\n')}\n`;
+  all.length === 0 ? 'The file has no placements.\n' : `${all.map(blockOf).join('\n\n')}\n`;
 
 function blockOf(one: EndpointSettings): string {
   const parts = [headLines(one), curlLines(one), webUiLines(one), openCodeLines(one), xcodeLines(one)];
@@ -167,13 +167,13 @@ const headLines = ({
 ];
 
 function keyText(access: EndpointAccess): string {
-  if (access.kind === 'key') return `that of ${secretSourceText(access.source)}; it is shown nowhere`;
-  return 'none is asked for; programs that insist on one take any';
+  if (access.kind === 'key') return `from ${secretSourceText(access.source)} (never printed)`;
+  return 'not needed (if a program insists on a key, enter anything)';
 }
 
 /**
- * What prints the header with the key, for the standard input of curl: so the key stands in no history, and in no list of
- * processes, since shells have `printf` built in. A placeholder where no short form gives the key.
+ * A command that prints the header with the key to curl's standard input. This keeps the key out of the shell history and,
+ * because `printf` is a shell builtin, out of the process list. Uses `$API_KEY` if no short command prints the key.
  */
 function headerPrinter(access: EndpointAccess): string | undefined {
   if (access.kind !== 'key') return undefined;

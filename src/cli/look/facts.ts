@@ -13,7 +13,7 @@ import { type Console, diagnosticsJson, pageFor, showDiagnostics, showJson } fro
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** What was asked for and what was seen. */
+/** The requested facts and the observation. */
 interface Seen {
   readonly observation: FleetObservation;
   readonly order: readonly NodeName[];
@@ -82,7 +82,7 @@ function wantedFacts(run: Run): readonly FactName[] {
   if (strange !== undefined) {
     const near = didYouMean(strange, every);
     throw usageError(
-      `There is no fact ${JSON.stringify(strange)}.`,
+      `Unknown fact ${JSON.stringify(strange)}.`,
       `${near === undefined ? '' : `Did you mean ${near}? `}Facts: ${every.join(', ')}`,
     );
   }

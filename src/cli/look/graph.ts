@@ -23,7 +23,7 @@ import { diagnosticsJson, showDiagnostics, showJson } from '../terminal/console.
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `graph`: the rack as a picture, declared and seen at once. */
+/** `graph`: a picture of the rack with declared and observed cables. */
 export const graph: VerbBody = async (run) => {
   const target = targetOf(run);
   const cluster = openCluster(run);
@@ -36,13 +36,13 @@ type Format = 'svg' | 'dot';
 
 const writers: Readonly<Record<Format, (picture: GraphPicture) => string>> = { svg: graphSvg, dot: graphDot };
 
-/** What is to be written, and where: to a file, or to the answer when there is none. */
+/** The format and the output file; without a path, the output is stdout. */
 interface Target {
   readonly format: Format;
   readonly path?: string;
 }
 
-/** What was found out for the picture, and how the run ends. */
+/** The picture with its diagnostics and the exit code. */
 interface Seen {
   readonly picture: GraphPicture;
   readonly failures: readonly Diagnostic[];
@@ -52,23 +52,23 @@ interface Seen {
 
 const formats: readonly Format[] = ['svg', 'dot'];
 
-/** The format of `--format`, else of the file's name, else SVG. @throws FleetError `cli/usage`, before any node is asked. */
+/** The format by `--format`, else by the file name, else SVG. @throws FleetError `cli/usage`, before contacting any node. */
 function targetOf(run: Run): Target {
   const { console, folder, options } = run;
   const asked = textOption(run, 'format');
   const out = textOption(run, 'out');
   const format = asked === undefined ? formatOfFile(out) : formats.find((one) => one === asked);
   if (format === undefined) {
-    throw usageError(`There is no format ${JSON.stringify(asked)}.`, `Formats: ${formats.join(', ')}`);
+    throw usageError(`Unknown format ${JSON.stringify(asked)}.`, `Formats: ${formats.join(', ')}`);
   }
   if (out !== undefined) return { format, path: resolve(folder, out) };
   if (options.json && asked !== undefined) {
-    throw usageError('--format says nothing about --json.', 'Leave it out, or write the drawing too: --out rack.svg');
+    throw usageError('--format does not apply to --json.', 'Leave out --format, or save the drawing: --out rack.svg');
   }
   if (!options.json && format === 'svg' && console.isOutTty) {
     throw usageError(
-      'A terminal shows no SVG.',
-      prose`Write it into a file: ${meshwright('graph', '--out', 'rack.svg')}\nAs text for graphviz: ${meshwright('graph', '--format', 'dot')}`,
+      'A terminal cannot show SVG.',
+      prose`Save it in a file: ${meshwright('graph', '--out', 'rack.svg')}\nOr print text for Graphviz: ${meshwright('graph', '--format', 'dot')}`,
     );
   }
   return { format };
@@ -83,8 +83,8 @@ function formatOfFile(out: string | undefined): Format {
       return 'dot';
     default:
       throw usageError(
-        `The name of ${JSON.stringify(out)} does not say which format it has.`,
-        'End it in .svg or .dot, or say --format.',
+        `The format is not clear from the name ${JSON.stringify(out)}.`,
+        'Use a name that ends in .svg or .dot, or add --format.',
       );
   }
 }
@@ -104,7 +104,7 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });
   const placements = surveyPlacements(view).map(({ name, nodes: members, state }) => ({ name, nodes: members, state }));
   const work = cableWork(cluster.fleet, observation);
-  // A ring of bridged Macs takes the network down: whoever goes to the rack has to hear of it first.
+  // A ring of bridged Macs takes the network down, so this warning comes first.
   const told = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];
   return {
     picture: {
@@ -137,7 +137,7 @@ function show({ console, folder, options }: Run, { format, path }: Target, seen:
   showDiagnostics(console, gatherAlike(failures));
 }
 
-/** What is drawn, for programs. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+/** The picture as JSON. Text from nodes is not escaped: print the document with `jsonText`, which escapes it. */
 export function graphJson({ graph, placements, isSimulated }: GraphPicture): Omit<GraphDocument, 'diagnostics'> {
   return {
     formatVersion: 1,

@@ -25,12 +25,12 @@ import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } 
 const usualRuns = 20;
 const linesPerNode = 1_000;
 
-/** How runs are named, by time; no node is called so. */
+/** The format of run names. No node has such a name. */
 const runName = /^\d{8}T\d{6}-[0-9a-f]+$/;
 
 /**
- * `history [NODE…|RUN…]`: what was done to the nodes, by whom: this controller's journals and what the nodes have kept;
- * of runs that are named every change.
+ * `history [NODE…|RUN…]`: past runs, from this controller's journals and the records on the nodes; with every change for
+ * runs that are named.
  */
 export const history: VerbBody = async (typed) => {
   const named = typed.words.filter((word) => runName.test(word));
@@ -70,11 +70,11 @@ function refuseUnknown(named: readonly string[], runs: readonly HistoryRun[], lo
   const unknown = named.find((name) => !runs.some(({ run }) => run === name));
   if (unknown === undefined) return;
   const where =
-    lost.length === 0 ? 'here or on the nodes' : `here or on the nodes that were seen; not reached: ${lost.join(', ')}`;
-  throw usageError(`No run ${unknown} is recorded, ${where}.`, prose`See the runs: ${meshwright('history')}`);
+    lost.length === 0 ? 'here or on the nodes' : `here or on the reached nodes; not reached: ${lost.join(', ')}`;
+  throw usageError(`No run ${unknown} is recorded ${where}.`, prose`List the runs: ${meshwright('history')}`);
 }
 
-/** Some nodes were asked for: then runs that touched none of them are not told. */
+/** If nodes were chosen, only runs with a step on one of them are listed. */
 function isAbout({ steps }: HistoryRun, run: Run, nodes: readonly DesiredNode[]): boolean {
   const isChosen = run.words.length > 0 || run.options.nodes !== undefined || run.options.label !== undefined;
   return !isChosen || steps.some(({ node }) => nodes.some(({ name }) => name === node));
@@ -92,7 +92,7 @@ function showHistory(
       formatVersion: 1,
       cluster,
       ...(isSimulated ? { simulated: true } : {}),
-      // Of nodes that were not reached nobody can say that no run touched them.
+      // Nodes that were not reached may have records of runs.
       runs: runs.length === 0 && Object.keys(unreached).length > 0 ? null : runs.map(runJson),
       ...unreachedField(unreached),
       diagnostics: diagnosticsJson(run.console, diagnostics),
@@ -117,7 +117,7 @@ const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end,
   steps: steps.map((one) => ({ node: one.node, step: one.step, result: one.result, at: isoOf(one.atEpochSeconds) })),
 });
 
-/** What the history of one node has. */
+/** The records of one node. */
 interface NodeHistory {
   readonly node: string;
   readonly entries: readonly HistoryEntry[];
@@ -133,9 +133,9 @@ const namedAt = (run: string): number =>
   secondsOf(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)-.*$/, '$1-$2-$3T$4:$5:$6Z'));
 
 /**
- * Journals of this controller and histories of nodes as one list of runs, newest first. A step that both know is told
- * once, with the outcome that the journal has; what only a node knows was done by another controller, or by one that
- * has lost its journals.
+ * Merges this controller's journals and the nodes' records into one list of runs, newest first. A step in both is listed
+ * once, with the outcome of the journal. A step that only a node records comes from a different controller, or from one
+ * that lost its journals.
  */
 export function mergeHistory(journals: readonly RecordedRun[], nodes: readonly NodeHistory[]): readonly HistoryRun[] {
   const runs = new Map<string, HistoryRun>();
@@ -181,7 +181,7 @@ function spanOf(records: readonly JournalRecord[]): { readonly ms?: number } {
 
 type Planned = Extract<JournalRecord, { phase: 'plan' }>['changes'][number];
 
-/** The changes of every plan, with what became of their steps up to the next plan. */
+/** The changes of every plan, with the outcomes of their steps before the next plan. */
 function changesOf(records: readonly JournalRecord[]): readonly HistoryChange[] {
   return records.flatMap((plan, at) => {
     if (plan.phase !== 'plan') return [];
@@ -218,7 +218,7 @@ function resultOf(
   return done.includes('changed') ? 'changed' : 'unchanged';
 }
 
-/** Every intent with its outcome; one without was interrupted, and nobody knows what became of it. */
+/** Every intent with its outcome; an intent without one was interrupted, so its outcome is unknown. */
 function stepsOf(records: readonly JournalRecord[]): readonly HistoryStep[] {
   const outcomes = new Map(
     records.flatMap((one) => (one.phase === 'outcome' ? [[`${one.node} ${one.step}`, one.outcome] as const] : [])),
@@ -233,7 +233,7 @@ function stepsOf(records: readonly JournalRecord[]): readonly HistoryStep[] {
 function withEntry(known: HistoryRun | undefined, node: string, entry: HistoryEntry): HistoryRun {
   const { atEpochSeconds, step, result, run, verb, by } = entry;
   const base: HistoryRun = known ?? { run, atEpochSeconds, verb, by, steps: [], from: [] };
-  // What the node did by itself afterwards, the journal cannot know.
+  // The node may roll back by itself after the run, which the journal cannot contain.
   const isAfter = result === 'rolled-back' || result === 'partly-rolled-back';
   const isOfJournal = base.from.includes('journal') && base.steps.some((one) => one.node === node && one.step === step);
   const isTold = isOfJournal && !isAfter;
@@ -245,19 +245,19 @@ function withEntry(known: HistoryRun | undefined, node: string, entry: HistoryEn
   };
 }
 
-/** One thing that a run did to a node, as a journal or a node has it. */
+/** One step of a run on a node, from a journal or from the node's records. */
 interface HistoryStep {
   readonly node: string;
   readonly step: string;
-  /** As the node or the journal has it: `changed`, `unchanged`, `failed`, `unknown`, … */
+  /** As recorded by the node or the journal: `changed`, `unchanged`, `failed`, `unknown`, … */
   readonly result: string;
   readonly atEpochSeconds: number;
 }
 
-/** How a change of a run came out; `unknown` where the journal does not say how many steps it takes. */
+/** The result of a change; `unknown` if the journal does not record how many steps it takes. */
 type ChangeResult = 'changed' | 'unchanged' | 'failed' | 'not finished' | 'not begun' | 'unknown';
 
-/** One property that a run was to change, from the journal of its controller. */
+/** One property that a run planned to change, from the journal. */
 interface HistoryChange {
   readonly node: string;
   /** Its address: `power/sleep`. */
@@ -265,45 +265,45 @@ interface HistoryChange {
   readonly from: string;
   readonly to: string;
   readonly result: ChangeResult;
-  /** From the begin of its first step to the end of its last one; absent where none has ended. */
+  /** From the start of its first step to the end of its last one; absent if no step ended. */
   readonly ms?: number;
 }
 
-/** One run, put together from the journal of this controller and from what the nodes have kept. */
+/** One run, merged from this controller's journal and the nodes' records. */
 interface HistoryRun {
   readonly run: string;
-  /** Of its first record. */
+  /** The time of its first record. */
   readonly atEpochSeconds: number;
   readonly verb: string;
   /** `user@host` of the controller. */
   readonly by: string;
-  /** In the order of time. */
+  /** Oldest first. */
   readonly steps: readonly HistoryStep[];
-  /** In the order of the plans; absent without a journal: nodes keep steps only. */
+  /** In the order of the plans; absent without a journal, because nodes record steps only. */
   readonly changes?: readonly HistoryChange[];
-  /** From its first record to its last one; absent without a journal, or while it has one record. */
+  /** From its first to its last record; absent without a journal, or if the journal has only one record. */
   readonly ms?: number;
-  /** Who knows of it. */
+  /** Where the run is recorded. */
   readonly from: readonly ('journal' | 'node')[];
-  /** How it ended by its journal; `open` without a last record: it was killed, or is still running. */
+  /** According to the journal; `open` without a last record: the run was killed or is still running. */
   readonly end?: 'ended' | 'interrupted' | 'open';
   /** How many records of its journal are damaged or missing; absent when none are. */
   readonly damaged?: number;
 }
 
-/** What `history` shows, and on what. */
+/** The content of the `history` page, and the page itself. */
 interface HistoryTextInput extends PageInput {
   readonly cluster: string;
   /** Newest first. */
   readonly runs: readonly HistoryRun[];
-  /** How many nodes were asked and answered, and those that did not. */
+  /** The number of nodes that answered, and the nodes that did not. */
   readonly seen: number;
   readonly unreached: Unreached;
   /** Whether each change is listed, as for one run. */
   readonly isWhole: boolean;
 }
 
-/** Every run in a few lines, newest first: when, what, by whom, on which nodes, and how it went. */
+/** Each run in a few lines, newest first: when, which command, by whom, on which nodes, and the result. */
 export function historyText(input: HistoryTextInput): string {
   const { cluster, runs, seen, unreached, isWhole } = input;
   const page = pageOf(input);
@@ -315,16 +315,21 @@ export function historyText(input: HistoryTextInput): string {
     ...runs.map((run) => runLines(run, isWhole, page)),
     ...(isWhole || runs.length === 0
       ? []
-      : [fitLines(`Changes of one run: ${commandText(meshwright('history', blank('RUN')), page)}`, page.columns)]),
+      : [
+          fitLines(
+            `List the changes of one run: ${commandText(meshwright('history', blank('RUN')), page)}`,
+            page.columns,
+          ),
+        ]),
   ];
   return pageText(blocks);
 }
 
-/** What was done to nodes that were not reached is unknown. */
+/** Says that no run is recorded, and names the nodes that were not reached: they may have records. */
 function noneText({ seen, unreached }: Pick<HistoryTextInput, 'seen' | 'unreached'>): string {
   const lost = Object.keys(unreached);
   if (lost.length === 0) return 'No run is recorded, here or on the nodes.';
-  const there = seen === 0 ? '' : ' or on the nodes that were seen';
+  const there = seen === 0 ? '' : ' or on the nodes that were reached';
   return `No run is recorded here${there}. Not reached: ${nodesText(lost)}.`;
 }
 
@@ -337,7 +342,7 @@ function runLines(run: HistoryRun, isWhole: boolean, page: Page): readonly strin
   const damage =
     run.damaged === undefined
       ? []
-      : [`${counted(run.damaged, 'record')} of its journal damaged or missing: more may have been done`];
+      : [`${counted(run.damaged, 'record')} of its journal damaged or missing, so the run may have done more`];
   const bad = steps.filter(({ result }) => result !== 'changed' && result !== 'unchanged');
   return [
     columnsOf(title) <= page.columns ? page.paint('strong', title) : title,
@@ -351,7 +356,7 @@ function runLines(run: HistoryRun, isWhole: boolean, page: Page): readonly strin
 
 function wholeLines(changes: HistoryRun['changes'], page: Page): readonly string[] {
   if (changes === undefined) {
-    return hang('  ', 'The journal of this run is not on this computer, and nodes keep steps only.', page.columns);
+    return hang('  ', 'The journal of this run is not on this computer, and nodes record only steps.', page.columns);
   }
   return changes.flatMap(({ node, resource, from, to, result, ms }) => {
     const took = ms === undefined ? '' : ` ${durationText(ms)}`;
@@ -363,8 +368,8 @@ function wholeLines(changes: HistoryRun['changes'], page: Page): readonly string
 function outcomeText(run: HistoryRun): string {
   const { from, end } = run;
   const said = run.changes === undefined ? stepsText(run) : changesText(run.changes, run.damaged);
-  const ends = { ended: '', interrupted: '; interrupted', open: '; no end is recorded: killed, or still running' };
-  return `${said}${end === undefined ? '' : ends[end]}${from.includes('journal') ? '' : ' (as the nodes recorded it)'}`;
+  const ends = { ended: '', interrupted: '; interrupted', open: '; killed or still running (no end recorded)' };
+  return `${said}${end === undefined ? '' : ends[end]}${from.includes('journal') ? '' : ' (recorded by the nodes)'}`;
 }
 
 const tally = (results: readonly string[]): readonly (readonly [string, number])[] => {
@@ -373,7 +378,7 @@ const tally = (results: readonly string[]): readonly (readonly [string, number])
   return [...counts];
 };
 
-/** In properties, as `apply` counts. */
+/** Counts properties, like `apply`. */
 function changesText(changes: readonly HistoryChange[], damaged = 0): string {
   const parts = tally(changes.map(({ result }) => result)).map(([result, count]) =>
     result === 'unchanged'
@@ -382,7 +387,7 @@ function changesText(changes: readonly HistoryChange[], damaged = 0): string {
         ? `${count} planned`
         : `${count} ${result}`,
   );
-  const none = damaged === 0 ? 'no change was planned' : 'no change is recorded';
+  const none = damaged === 0 ? 'no changes planned' : 'no changes recorded';
   return parts.length === 0 ? none : parts.join(', ');
 }
 
@@ -390,5 +395,5 @@ function stepsText({ steps }: HistoryRun): string {
   const parts = tally(steps.map(({ result }) => result)).map(
     ([result, count]) => `${counted(count, 'step')} ${escapeText(result)}`,
   );
-  return parts.length === 0 ? 'no step was begun' : parts.join(', ');
+  return parts.length === 0 ? 'no step started' : parts.join(', ');
 }

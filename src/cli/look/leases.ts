@@ -28,7 +28,7 @@ import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `lease status [NODE…]`: which run holds which node. */
+/** `lease status [NODE…]`: which run has the lease of which node. */
 export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const asked = targetedNodes(run, cluster.fleet, run.words);
@@ -71,7 +71,7 @@ export const leaseStatus: VerbBody = async (run) => {
   return codeForNodes(holds.map(({ hold }): NodeVerdict => (hold.kind === 'known' ? 'fine' : 'unjudged')));
 };
 
-/** What became of the lease of one node. */
+/** The result of `lease release` on one node. */
 interface Freed {
   readonly node: NodeName;
   readonly isFree: boolean;
@@ -79,12 +79,12 @@ interface Freed {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `lease release NODE…|--all [--run ID]`: gives a lease back whose run is dead, or which is named by its id. */
+/** `lease release NODE…|--all [--run ID]`: releases the lease of a dead run, or of the run with this id. */
 export const leaseRelease: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const wanted = textOption(run, 'run');
   const nodes = namedNodes(run, cluster.fleet);
-  if (wanted !== undefined && nodes.length === 0) throw usageError('--run is for named nodes.', 'Name the node.');
+  if (wanted !== undefined && nodes.length === 0) throw usageError('--run needs a named node.', 'Name the node.');
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways);
   const holds = nodes.map(({ name }) => ({ node: name, hold: holdOn(observation, name) }));
@@ -113,9 +113,9 @@ export const leaseRelease: VerbBody = async (run) => {
 
 function questionFor(held: readonly { readonly node: NodeName; readonly seen: SeenHold }[]): string {
   return [
-    'These leases are held:',
+    'These nodes are leased:',
     ...held.map(({ node, seen }) => `  ${node}   ${holdText(seen)}`),
-    'Release them?',
+    'Release these leases?',
   ].join('\n');
 }
 
@@ -146,7 +146,7 @@ async function releaseDead(run: Run, session: ReturnType<typeof openSession>): P
   return releaseDeadLease(session, { claim, controller, timing: timingFor(run), askMs, signal: run.signal });
 }
 
-/** What is told of a lease that was to be released. */
+/** Reports how a release ended. */
 export function freedBy(node: NodeName, seen: SeenHold, released: Released): Freed {
   switch (released.kind) {
     case 'released':
@@ -175,20 +175,20 @@ const notFreed = (node: NodeName, ...diagnostics: readonly Diagnostic[]): Freed 
 const alive = (node: NodeName, holder: SeenHold): Diagnostic =>
   diagnose('lease/alive', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}${holdText(holder)}; it renewed its lease just now.`,
-    hint: prose`Let it end, or end it where it runs. If you are sure: ${meshwright('lease release', node, '--run', holder.run ?? '')}`,
+    detail: prose`${labelled(node)}${holdText(holder)}; this run just renewed its lease.`,
+    hint: prose`Wait until the run ends, or stop it on its controller. To release the lease anyway: ${meshwright('lease release', node, '--run', holder.run ?? '')}`,
   });
 
 const otherRun = (node: NodeName, seen: SeenHold, wanted: string): Diagnostic =>
   diagnose('lease/other-run', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}${holdText(seen)}, and ${wanted} was named.`,
+    detail: prose`${labelled(node)}${holdText(seen)}, but --run names ${wanted}.`,
   });
 
 const unheard = (node: NodeName): Diagnostic =>
   diagnose('lease/not-released', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}whether the lease was released is not known: no answer came back.`,
+    detail: prose`${labelled(node)}The node did not answer, so it is unknown whether the lease was released.`,
   });
 
 function show(run: Run, freed: readonly Freed[]): void {
@@ -212,7 +212,7 @@ function show(run: Run, freed: readonly Freed[]): void {
   showDiagnostics(run.console, gatherAlike(diagnostics));
 }
 
-/** The lease of one node as it was seen; without `run` when its owner died before he had signed it. */
+/** The observed lease of one node; without `run` if its owner died before writing its name into the lease. */
 interface SeenHold {
   readonly run?: string;
   readonly token?: number;
@@ -222,7 +222,7 @@ interface SeenHold {
   readonly since?: string;
 }
 
-/** Who holds a node; `undefined` inside of a known value for nobody. */
+/** The lease of a node; a known `undefined` means that the node is free. */
 function holdOn(observation: FleetObservation, node: string): Known<SeenHold | undefined> {
   const fact = read(observation.nodes[node]?.facts, leasesFact);
   if (fact === undefined) return unknown('unreachable', 'The node was not observed.');
@@ -239,15 +239,15 @@ function seenHold(fields: Readonly<Record<string, string>>): SeenHold {
 }
 
 /**
- * `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run 20261120T111844-5f3a9c)`; the step of
- * another node: `while studio-1/power/set runs`.
+ * `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run 20261120T111844-5f3a9c)`; for a step on
+ * a different node: `while studio-1/power/set runs`.
  *
- * @param node that the lease is of
+ * @param node whose lease it is
  */
 export function holdText({ run, owner, verb, phase, since }: SeenHold, node?: string): string {
-  if (run === undefined) return 'a run that died while it took it';
+  if (run === undefined) return 'a run that died while taking the lease';
   const when = since === undefined ? '' : ` since ${since.replace(/\.\d+Z$/, 'Z')}`;
   const isOfOther = node !== undefined && phase?.includes('/') === true && !phase.startsWith(`${node}/`);
   const at = phase === undefined ? '' : isOfOther ? `, while ${phase} runs` : `, at ${phase}`;
-  return `${verb ?? 'a run'} by ${owner ?? 'somebody'}${when}${at} (run ${run})`;
+  return `${verb ?? 'a run'} by ${owner ?? 'an unknown user'}${when}${at} (run ${run})`;
 }

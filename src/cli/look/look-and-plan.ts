@@ -16,9 +16,9 @@ import type { Run } from '../verb.ts';
 import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
 
 /**
- * The same cluster, whose links that have no network in the lock yet get none that a node sees in use; one with an end
- * at which that could not be seen gets none yet, and none of them does where the pool has too little left beside what is
- * in use: then the plan says what is in the way. The very same where there is nothing to go around and all was seen.
+ * Allocates networks to new links, skipping networks that a node already uses. A link gets no network yet if the networks
+ * in use at one of its ends are unknown. If the rest of the pool is too small, no new link gets one, and the plan names
+ * the obstacle. Returns the same object if nothing changes.
  */
 export function settleAround(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
   return withoutUnseen(settleBeside(cluster, observation), observation);
@@ -43,7 +43,7 @@ function settleBeside(cluster: SettledCluster, observation: FleetObservation): S
   };
 }
 
-/** The links that have a network which the lock does not have yet. */
+/** The links with a network that is not in the lock yet. */
 function newLinks({ fleet, before }: SettledCluster): DesiredFleet['thunderbolt']['links'] {
   const given = withGivenNetworks(fleet.thunderbolt, before).networks;
   return fleet.thunderbolt.links.filter(
@@ -51,7 +51,7 @@ function newLinks({ fleet, before }: SettledCluster): DesiredFleet['thunderbolt'
   );
 }
 
-/** Takes back what links were given anew at whose ends it may be in use: what is given out never moves. */
+/** Removes the new networks of links whose ends may already use them, because an allocated network never changes. */
 function withoutUnseen(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
   const isUnseen = (node: NodeName): boolean => {
     const facts = observation.nodes[node]?.facts;
@@ -65,7 +65,7 @@ function withoutUnseen(cluster: SettledCluster, observation: FleetObservation): 
   return { ...rest, fleet: { ...fleet, thunderbolt: { ...fleet.thunderbolt, waiting } } };
 }
 
-/** The same cluster, in which these links, which are new, have no network, and the lock has what it had of them before. */
+/** Removes the networks of these new links, and their entries from the lock. */
 function withoutNew(cluster: SettledCluster, links: DesiredFleet['thunderbolt']['links']): SettledCluster {
   const { fleet, before, lock, additions } = cluster;
   const names = links.map(({ ends }) => linkText(ends));
@@ -85,7 +85,7 @@ function withoutNew(cluster: SettledCluster, links: DesiredFleet['thunderbolt'][
   };
 }
 
-/** Looks and plans; networks of links that are new go around what was seen, and the plan is made from the same look. */
+/** Observes and plans; new links get networks that are not in use, and the plan is made from the same observation. */
 export async function lookAndSettle(
   run: Run,
   cluster: SettledCluster,
@@ -98,31 +98,31 @@ export async function lookAndSettle(
     : { cluster: around, looked: planFrom(looked.observation, { ...wish, fleet: around.fleet }) };
 }
 
-/** What is to be brought about, where, and how the nodes are reached. */
+/** The goal of a plan, its targets and their SSH targets. */
 interface PlanWish {
   /** Settled. */
   readonly fleet: DesiredFleet;
   readonly ways: Ways;
   readonly goal: Goal;
   readonly targets: readonly NodeName[];
-  /** How patient the look is; as for a verb that changes something where absent. */
+  /** Time limits of the observation; absent for those of a command that changes nodes. */
   readonly extent?: Pick<ObserveExtent, 'firstByteMs'>;
 }
 
-/** A plan and the look that it was made from. */
+/** A plan and the observation from which it was made. */
 export interface LookedPlan {
   readonly plan: Plan;
   readonly observation: FleetObservation;
-  /** Of launches over RDMA, where any can come. */
+  /** Budgets of RDMA launches, if the fleet can have any. */
   readonly budgets?: readonly NodeBudget[];
 }
 
-/** Observes the targets, and what else must be seen to judge them, and plans. */
+/** Observes the targets and the other nodes that the plan depends on, and plans. */
 export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
   return planFrom(await observeNodes(run, nodesToSee(wish.fleet, wish.targets), wish.ways, wish.extent), wish);
 }
 
-/** Plans from a look that was had already. */
+/** Plans from an existing observation. */
 function planFrom(observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
   const plan = makePlan({ goal, desired: fleet, observation, targets });
   const budgets = launchBudgets(viewOf({ desired: fleet, observation, targets }));

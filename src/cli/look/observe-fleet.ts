@@ -12,10 +12,10 @@ import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** Of the answer of one node; what these commands print is short. */
+/** The size limit of one node's answer; these commands print little. */
 const maxBytes = 4_194_304;
 
-/** Runs one short command on nodes that only reads there, with progress on the error stream when it takes long. */
+/** Runs one short, read-only command on nodes; shows progress on stderr if it takes long. */
 export function askNodes(
   run: Run,
   { nodes, ways }: { readonly nodes: readonly DesiredNode[]; readonly ways: Ways },
@@ -29,41 +29,41 @@ export function askNodes(
 
 type Ended = Extract<CommandOutcome, { readonly kind: 'ended' }>;
 
-/** Whether the command ended with 0 on its node. */
+/** Whether the command exited with 0. */
 export const isAnswered = (outcome: CommandOutcome): outcome is Ended =>
   outcome.kind === 'ended' && isSuccess(outcome.result.exit);
 
-/** What the command printed, as UTF-8. */
+/** The output of the command, decoded as UTF-8. */
 export const answerText = ({ result }: Ended): string => new TextDecoder().decode(result.stdout);
 
-/** Why a node was not reached, or why nobody knows how the command ended there. */
+/** Why a node was not reached, or why the command's exit status is unknown. */
 export function outcomeDiagnostics(outcome: CommandOutcome): readonly Diagnostic[] {
   if (outcome.kind === 'unreached') return outcome.diagnostics;
   const broken = diagnoseExit(outcome.node, outcome.result.exit);
   return broken === undefined ? [] : [broken];
 }
 
-/** A node whose answer did not come is unjudged; one that waits for its FileVault password needs hands. */
+/** A node without an answer is `unjudged`; a node that waits for its FileVault password needs a manual step (`hands`). */
 export function outcomeVerdict(outcome: CommandOutcome): NodeVerdict {
   if (outcome.kind === 'unreached') return verdictOf(outcome.diagnostics);
   return isAnswered(outcome) ? 'fine' : 'unjudged';
 }
 
-/** What of an observation differs from verb to verb. */
+/** The options of an observation that differ between commands. */
 export type ObserveExtent = Pick<ObserveOptions, 'facts' | 'firstByteMs' | 'tokensOf' | 'onSeen'>;
 
-/** How long a Mac may be silent at first for a verb that only shows, unless its deadline was raised. */
+/** How long a read-only command waits for the first byte of a Mac, unless --deadline is raised. */
 const silentMs = 4_000;
 const usualDeadlineMs = 30_000;
 
 /**
- * The bound of a connection for a verb that only shows: a Mac that is off is named after 4 s. A `--deadline` above the
- * usual one holds for connecting as well. Verbs that change a Mac have more patience with it.
+ * The connection limit of a read-only command: a Mac that is off is reported after 4 s. A `--deadline` above the default
+ * applies to connecting as well. Commands that change a Mac wait longer for it.
  */
 export const shownOnly = ({ options: { deadline } }: Run): Pick<ObserveExtent, 'firstByteMs'> =>
   deadline > usualDeadlineMs ? {} : { firstByteMs: silentMs };
 
-/** Observes the given nodes, with progress on the error stream when it takes long. */
+/** Observes the given nodes; shows progress on stderr if it takes long. */
 export function observeNodes(
   run: Run,
   nodes: readonly DesiredNode[],
@@ -75,7 +75,7 @@ export function observeNodes(
   );
 }
 
-/** What every observation of this run has. */
+/** The options of every observation of this run. */
 export const observeLimits = (run: Run): Pick<ObserveOptions, keyof UseLimits | 'parallel' | 'newToken'> => ({
   ...useLimits(run),
   parallel: run.options.parallel,

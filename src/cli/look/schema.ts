@@ -6,7 +6,7 @@ import { usageError, type VerbBody } from '../verb.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 
-/** `schema [NAME]`: prints one of the JSON schemas that this version works with; the cluster file's by default. */
+/** `schema [NAME]`: prints a JSON schema of this version, by default that of the cluster file. */
 export const schema: VerbBody = async (run) => {
   const [name = 'cluster'] = run.words;
   const names = readdirSync(folder)
@@ -15,7 +15,7 @@ export const schema: VerbBody = async (run) => {
   if (!names.includes(name)) {
     const near = didYouMean(name, names);
     const guess = near === undefined ? '' : `Did you mean ${near}? `;
-    throw usageError(`There is no schema ${JSON.stringify(name)}.`, `${guess}Schemas: ${names.join(', ')}`);
+    throw usageError(`Unknown schema ${JSON.stringify(name)}.`, `${guess}Schemas: ${names.join(', ')}`);
   }
   showJsonText(run.console, readFileSync(new URL(`${name}.schema.json`, folder), 'utf8'));
   return exitCode.done;

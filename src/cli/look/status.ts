@@ -36,7 +36,7 @@ import { isLive, liveBlock, logFindings, pageFor, showJson } from '../terminal/c
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `doctor [NODE…]`: one cause, one action and the evidence for each broken thing, in the order of the walk. */
+/** `doctor [NODE…]`: the cause, the repair and the evidence of each fault, in repair order. */
 export const doctor: VerbBody = async (run) => {
   const look = await lookForFindings(run);
   const { names, desired, observation, budgets, isSimulated } = look;
@@ -50,45 +50,45 @@ export const doctor: VerbBody = async (run) => {
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
 
-/** What the verdict on a node is made from. */
+/** The input of a node's verdict. */
 interface Judged {
   readonly observation: FleetObservation;
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
 }
 
-/** How a node came out of a look at it: work for hands alone, wrong, or not to be judged. */
+/** The verdict on one node: fine, wrong, not checked (`unjudged`), or only manual steps remain (`hands`). */
 export function nodeVerdict(name: NodeName, { observation, findings, placements }: Judged): NodeVerdict {
   const unseen = verdictOf(observation.failures[name] ?? []);
   if (unseen !== 'fine') return unseen;
   const about = findings.filter((one) => subjectNodes(one.subject).includes(name));
   const errors = about.filter((one) => one.severity === 'error');
   const own = placements.filter((one) => one.nodes.includes(name));
-  // A placement that is not as the file says is wrong on every member, wherever its fault lies.
+  // If a placement differs from the file, all of its nodes are wrong, whichever node causes it.
   if (own.some(({ standing }) => standing === 'differs')) return 'wrong';
   if (errors.some((one) => !isHandsWork(one))) return 'wrong';
-  // What is unknown could not be judged, so nobody can say that the node is as the file says.
+  // With an unknown fact, it is unknown whether the node matches the file.
   if (about.some((one) => one.code === 'fact/unknown')) return 'unjudged';
   if (own.some((one) => one.standing === 'unknown' && !hasUnseen(one, observation))) return 'unjudged';
   return errors.length > 0 ? 'hands' : 'fine';
 }
 
-/** What nobody knows of a placement because a node was not seen counts for that node, which is not fine itself. */
+/** Whether a node of the placement was not observed: then the unknown facts count for that node, not for the others. */
 const hasUnseen = ({ nodes }: PlacementSurvey, { failures }: FleetObservation): boolean =>
   nodes.some((node) => (failures[node]?.length ?? 0) > 0);
 
-/** One look at the nodes of a command line, with what is wrong there. */
+/** An observation of the chosen nodes with all findings. */
 export interface FoundLook {
   readonly desired: DesiredFleet;
-  /** The same with what the lock adds, as plans are made from it. */
+  /** `desired` with the values of the lock, as plans need it. */
   readonly locked: DesiredFleet;
   /** The nodes that were asked for. */
   readonly names: readonly NodeName[];
   readonly observation: FleetObservation;
   readonly placements: readonly PlacementSurvey[];
-  /** What came through the doors of published placements. */
+  /** Requests at the gateways of published placements. */
   readonly clients: readonly ClientCounts[];
-  /** What is wrong with Macs and cables, and then with placements; its hints are for simulated Macs where they are that. */
+  /** Findings about Macs and cables, then about placements. */
   readonly findings: readonly Diagnostic[];
   /** Whether anything is wrong with Macs and cables. */
   readonly isBroken: boolean;
@@ -96,13 +96,13 @@ export interface FoundLook {
   readonly isSimulated: boolean;
 }
 
-/** The Macs that have been seen so far, while tokens and silent Macs are waited for. */
+/** The Macs observed so far, while others are still awaited. */
 type SeenSoFar = Pick<FoundLook, 'desired' | 'observation'>;
 
 /**
- * Observes the nodes that the words of a verb name, all without words, and judges what it sees.
+ * Observes the nodes named on the command line, or all nodes, and looks for faults.
  *
- * @param onSeen called after each Mac with all of those seen so far
+ * @param onSeen called after each Mac with all Macs observed so far
  */
 export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => void): Promise<FoundLook> {
   const cluster = openCluster(run);
@@ -142,18 +142,18 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   };
 }
 
-/** Without prototypes: `constructor` is a good name for a node. */
+/** Without prototypes, because `constructor` is a valid node name. */
 const emptyObservation = (): {
   readonly nodes: Record<string, FleetObservation['nodes'][string]>;
   readonly failures: Record<string, readonly Diagnostic[]>;
 } => ({ nodes: Object.create(null), failures: Object.create(null) });
 
-/** What a Mac that is off looks like from here: nothing listens, or nothing answers. */
+/** The errors that a Mac causes while it is off: nothing listens, or nothing answers. */
 const looksOff = ['ssh/unreachable', 'ssh/refused', 'ssh/timed-out'];
 
 /**
- * The same observation, where a Mac gives no answer with the time at which this computer switched it off, as far as its
- * journals say so. A run that changed that Mac later has seen it again, and then nothing is said.
+ * Adds to each Mac that does not answer when this computer shut it down, according to its journals. If a later run
+ * contacted the Mac, nothing is added.
  */
 function withShutdowns(
   run: Run,
@@ -164,18 +164,18 @@ function withShutdowns(
   const silent = Object.entries(observation.failures).filter(([, found]) => found.some(isOff));
   if (silent.length === 0) return observation;
   const journals = journalsOf(run, journalName(cluster, isSimulated));
-  // Without a prototype, as it was: `constructor` is a good name for a node.
+  // Without a prototype, because `constructor` is a valid node name.
   const failures: Record<string, readonly Diagnostic[]> = Object.assign(Object.create(null), observation.failures);
   for (const [node, found] of silent) {
     const words = shutdownOf(journals, node);
     if (words === undefined) continue;
-    const hint = isSimulated ? prose`Switch it on: ${meshwright('sim power-on', node)}` : 'Press its power button.';
+    const hint = isSimulated ? prose`Turn it on: ${meshwright('sim power-on', node)}` : 'Press its power button.';
     failures[node] = found.map((one) => (isOff(one) ? { ...one, detail: prose`${one.detail} ${words}`, hint } : one));
   }
   return { ...observation, failures };
 }
 
-/** None where they cannot be read: a look needs them for one sentence only. */
+/** The journals, or none if they cannot be read: they are needed for one sentence only. */
 function journalsOf({ env }: Run, name: string): readonly RecordedRun[] {
   try {
     return readJournals(journalFolder(stateFolder(env), name)).runs;
@@ -184,7 +184,7 @@ function journalsOf({ env }: Run, name: string): readonly RecordedRun[] {
   }
 }
 
-/** In words when the newest run that had to do with a node switched it off. @param journals newest first */
+/** Says when the newest run on a node shut it down; undefined if that run did not. @param journals newest first */
 export function shutdownOf(journals: readonly RecordedRun[], node: string): Prose | undefined {
   const last = journals.find(({ records }) => records.some((one) => 'node' in one && one.node === node));
   if (last === undefined) return undefined;
@@ -196,13 +196,13 @@ export function shutdownOf(journals: readonly RecordedRun[], node: string): Pros
     (one) => one.phase === 'outcome' && steps.includes(one.step) && one.outcome === 'changed',
   );
   if (done === undefined) return undefined;
-  return prose`It was switched off by ${escapeText(by)} (${aside(meshwright('shutdown'))}) at ${utcText(Math.floor(Date.parse(done.at) / 1_000))}.`;
+  return prose`${escapeText(by)} shut this Mac down (${aside(meshwright('shutdown'))}) at ${utcText(Math.floor(Date.parse(done.at) / 1_000))}.`;
 }
 
-/** The cures of what is broken are for real Macs; nobody needs a power button here. */
-const mending = prose`\n  This rack is simulated: ${aside(meshwright('sim fault', '--clear'))} mends what was broken.\n`;
+/** Shown below the faults of simulated Macs, whose hints are written for real ones. */
+const mending = prose`\n  Simulated rack: ${aside(meshwright('sim fault', '--clear'))} clears all injected faults.\n`;
 
-/** `status [NODE…]`: placements and Macs in one table each, and what is wrong with them. */
+/** `status [NODE…]`: a table of placements, a table of Macs, and all findings. */
 export const status: VerbBody = async (run) => {
   const { names, isBroken, ...shown } = await lookWithRows(run);
   if (run.options.json) showJson(run.console, statusJson(shown));
@@ -213,10 +213,10 @@ export const status: VerbBody = async (run) => {
   return codeForNodes(names.map((name) => nodeVerdict(name, shown)));
 };
 
-/** A look that ends within this time is shown as one page, without rows before it. */
+/** Until this time has passed, no rows are shown before the page. */
 const quickMs = 1000;
 
-/** On a terminal, where a look takes longer, the rows of the Macs seen so far stand where the whole page comes later. */
+/** If observing takes longer, a terminal shows the Macs observed so far, until the page replaces them. */
 async function lookWithRows(run: Run): Promise<FoundLook> {
   if (run.options.json || !isLive(run.console)) return lookForFindings(run);
   const showBlock = liveBlock(run.console);

@@ -14,7 +14,7 @@ import { missingPrograms, missingSources, seeSources } from '../sources/read-sou
 import { answerDiagnostics, diagnosticsJson, showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `validate`: every problem of the cluster file and its lock at once; reaches no node. */
+/** `validate`: all problems of the cluster file and its lock. Contacts no node. */
 export const validate: VerbBody = async (run) => {
   const judged = judgeFiles(withFileWord(run));
   const { shown, sources, fleet, lock, path } = judged;
@@ -39,7 +39,7 @@ export const validate: VerbBody = async (run) => {
 function withFileWord(run: Run): Run {
   const [file] = run.words;
   if (file === undefined) return run;
-  if (run.options.file !== undefined) throw usageError('Two files are named.', 'Leave -f or the word out.');
+  if (run.options.file !== undefined) throw usageError('Two files were entered.', 'Leave out -f or the other file.');
   return { ...run, options: { ...run.options, file } };
 }
 
@@ -53,8 +53,8 @@ function showVerdict(run: Run, shown: string, diagnostics: readonly Diagnostic[]
 }
 
 /**
- * What speaks against the placements of a good file, from it, its lock and lists of packages. What nobody can know without looking
- * is left to the plan; nothing is said of a file with errors.
+ * Problems of placements that follow from the file, its lock and package lists, without observing nodes: `plan` reports the
+ * others. A file with errors is not checked.
  */
 function placementProblems(
   { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,

@@ -34,6 +34,6 @@ describe('a lease that was to be released', () => {
     const elsewhere = holdText({ ...holder, since: '2026-11-20T08:00:00.123Z' }, 'studio-2');
     expect(elsewhere).toBe('apply by ana@desk since 2026-11-20T08:00:00Z, while studio-1/power/set runs (run run-a)');
     expect(holdText(holder, 'studio-1')).toContain(', at studio-1/power/set');
-    expect(holdText({})).toBe('a run that died while it took it');
+    expect(holdText({})).toBe('a run that died while taking the lease');
   });
 });

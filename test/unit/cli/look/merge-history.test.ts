@@ -115,7 +115,7 @@ describe('the history of a rack', () => {
     const refused = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
     expect(text(1, { 'studio-2': refused })).toBe(
       'rack   0 runs, 1 of 2 nodes seen\n\n' +
-        'No run is recorded here or on the nodes that were seen. Not reached: studio-2.\n',
+        'No run is recorded here or on the nodes that were reached. Not reached:\nstudio-2.\n',
     );
     expect(text(0, { 'studio-2': refused })).toContain('No run is recorded here. Not reached: studio-2.');
     expect(mergeHistory([{ runId: 'x', records: [], damaged: 0, isEnded: false }], [])).toEqual([]);
@@ -124,13 +124,13 @@ describe('the history of a rack', () => {
   it('says of a run that records of its journal are damaged, also when none is left (case 53)', () => {
     const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
     const text = historyText({ ...page, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) });
-    expect(text).toContain('  1 record of its journal damaged or missing: more may have been done\n');
+    expect(text).toContain('  1 record of its journal damaged or missing, so the run may have done more\n');
     expect(text).toContain(
       [
         '2026-01-02 03:04:05 UTC   unknown by this controller',
         '  run 20260102T030405-aaaaaa',
-        '  no change is recorded; no end is recorded: killed, or still running',
-        '  4 records of its journal damaged or missing: more may have been done',
+        '  no changes recorded; killed or still running (no end recorded)',
+        '  4 records of its journal damaged or missing, so the run may have done more',
       ].join('\n'),
     );
   });
@@ -166,8 +166,8 @@ describe('the changes of a run', () => {
     const text = historyText({ ...page, runs: [runWith('interrupted')] });
     expect(text).toContain('  1 changed, 2 not finished, 1 failed, 1 not begun; interrupted\n');
     expect(text).toMatch(/ apply by ana@desk {3}9 s$/m);
-    expect(text).toContain('Changes of one run: meshwright history RUN');
-    expect(historyText({ ...page, runs: [runWith('none')] })).toContain('; no end is recorded: killed,');
+    expect(text).toContain('List the changes of one run: meshwright history RUN');
+    expect(historyText({ ...page, runs: [runWith('none')] })).toContain('; killed or still running');
   });
 
   it('are listed for one run, from and to, with the time of their steps', () => {
@@ -186,7 +186,7 @@ describe('the changes of a run', () => {
     const [run] = mergeHistory([], [{ node: 'studio-1', entries: [entry('run-b', 'studio-1/reboot', 60)] }]);
     if (run === undefined) throw new Error('there is a run');
     const text = historyText({ ...page, runs: [run], isWhole: true });
-    expect(text).toContain('  1 step changed (as the nodes recorded it)\n');
-    expect(text).toContain('  The journal of this run is not on this computer, and nodes keep steps only.\n');
+    expect(text).toContain('  1 step changed (recorded by the nodes)\n');
+    expect(text).toContain('  The journal of this run is not on this computer, and nodes record only steps.\n');
   });
 });

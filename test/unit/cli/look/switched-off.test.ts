@@ -25,7 +25,7 @@ describe('a Mac that gives no answer', () => {
   const off = run('shutdown', 'changed');
 
   it('was switched off by the newest run that had to do with it, if that run saw it done', () => {
-    const words = 'It was switched off by ana@desk (meshwright shutdown) at 2026-11-22 09:12:30 UTC.';
+    const words = 'ana@desk shut this Mac down (meshwright shutdown) at 2026-11-22 09:12:30 UTC.';
     expect(shutdownOf([off], 'studio-4')).toBe(words);
     expect(shutdownOf([off], 'studio-1')).toBeUndefined();
     expect(shutdownOf([], 'studio-4')).toBeUndefined();
@@ -38,6 +38,6 @@ describe('a Mac that gives no answer', () => {
     const later = { ...off, records: [{ seq: 1, runId: 'q', at: '2026-11-22T10:00:00.000Z', ...lease }] };
     expect(shutdownOf([later, off], 'studio-4')).toBeUndefined();
     const refused = { ...later, records: later.records.map((one) => ({ ...one, node: 'studio-1' })) };
-    expect(shutdownOf([refused, off], 'studio-4')).toMatch(/^It was switched off/);
+    expect(shutdownOf([refused, off], 'studio-4')).toMatch(/^ana@desk shut this Mac down/);
   });
 });
