@@ -1,17 +1,18 @@
 /**
- * Makes `dist` from `src`: into a new folder first, then by renaming, so that nobody runs half a build.
+ * Makes `dist` from `src`: into a new folder first, then by renaming, so that no command runs half a build.
  * `--quick` leaves out the type check and does nothing when `dist` was built from these very sources.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleCommandLine, bundleDoorman } from './bundle.mjs';
+import { bundleCommandAndLibrary, bundleGateway } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const made = join(root, `dist-${process.pid}`);
+const compiled = join(root, `dist-${process.pid}-compiled`);
 const stampName = '.built-from';
 const isQuick = process.argv.includes('--quick');
 
@@ -41,22 +42,34 @@ function swapIn() {
     // Another build was faster; its result is as good as ours when it came from the same sources.
     if (!existsSync(dist)) throw error;
   }
-  for (const left of [old, made]) rmSync(left, { recursive: true, force: true });
+  for (const left of [old, made, compiled]) rmSync(left, { recursive: true, force: true });
 }
 
-/** Runs the compiler; its exit code is the build's. */
-function compile() {
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const words = [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', made];
-  if (isQuick) words.push('--noCheck', '--declaration', 'false');
-  return spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' }).status ?? 1;
+/** Runs a program of a package. @throws when it fails, after it has said why */
+function runTool(path, words) {
+  const { status } = spawnSync(process.execPath, [join(root, 'node_modules', path), ...words], {
+    cwd: root,
+    stdio: ['inherit', 'ignore', 'inherit'],
+  });
+  if (status !== 0) throw new Error(`${path} failed`);
 }
 
-/** What the compiler leaves behind: programs that simulated Macs run are written for perl. */
-function copyPrograms() {
+/** Builds all of `dist` in the folder `made`. */
+async function build() {
+  runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', compiled, ...(isQuick ? ['--noCheck'] : [])]);
+  await bundleCommandAndLibrary(compiled, made);
+  await bundleGateway(compiled, made);
+  // Simulated Macs run these.
   for (const name of readdirSync(join(root, 'src'), { recursive: true })) {
     if (name.endsWith('.pl')) cpSync(join(root, 'src', name), join(made, name));
   }
+  if (!isQuick) {
+    const types = ['-o', join(made, 'index.d.ts'), '--export-referenced-types=false', 'src/index.ts'];
+    runTool('dts-bundle-generator/dist/bin/dts-bundle-generator.js', types);
+  }
+  chmodSync(join(made, 'cli', 'main.js'), 0o755);
+  // The first run shows that the bundle starts, and keeps the compiled code of what most commands load.
+  runTool(`../${relative(root, join(made, 'cli', 'main.js'))}`, ['validate', 'cluster.example.yaml']);
 }
 
 // Makes the modules of src that are not in git.
@@ -66,28 +79,11 @@ const digest = sourceDigest();
 const stamps = isQuick ? [`checked ${digest}\n`, `quick ${digest}\n`] : [];
 const stamp = existsSync(join(dist, stampName)) ? readFileSync(join(dist, stampName), 'utf8') : '';
 if (!stamps.includes(stamp)) {
-  if (compile() !== 0) {
-    rmSync(made, { recursive: true, force: true });
-    process.stderr.write('build: the compiler failed\n');
-    process.exit(1);
-  }
-  copyPrograms();
   try {
-    await bundleCommandLine(made);
-    await bundleDoorman(made);
+    await build();
   } catch (error) {
-    rmSync(made, { recursive: true, force: true });
+    for (const left of [made, compiled]) rmSync(left, { recursive: true, force: true });
     throw error;
-  }
-  chmodSync(join(made, 'cli', 'main.js'), 0o755);
-  // The first run shows that the bundle starts, and keeps the compiled code of what most verbs load.
-  const first = spawnSync(process.execPath, [join(made, 'cli', 'main.js'), 'validate', 'cluster.example.yaml'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (first.status !== 0) {
-    rmSync(made, { recursive: true, force: true });
-    throw new Error(`the bundle does not start: ${first.stdout}${first.stderr}`);
   }
   writeFileSync(join(made, stampName), `${isQuick ? 'quick' : 'checked'} ${digest}\n`);
   swapIn();

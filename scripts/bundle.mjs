@@ -1,8 +1,8 @@
 /**
- * Puts the command line into a few files. A short command spent as much time on opening some three hundred modules as
- * Node needs to start; the library beside it (`dist/index.js`) stays as the compiler wrote it.
+ * Puts the command and the library into a few files. A short command spent as much time on opening some three hundred
+ * modules as Node needs to start.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -10,11 +10,11 @@ import { rolldown } from 'rolldown';
 const external = [/^node:/, 'ssh2'];
 
 /** What a file finds from its own place it still finds from the bundle. */
-const keepPlaces = (compiled, folder) => ({
+const keepPlaces = (compiled) => ({
   name: 'keep-places',
   transform(code, id) {
     if (!id.startsWith(compiled) || !code.includes('import.meta.url')) return null;
-    const place = `require('node:path').join(__dirname, ${JSON.stringify(relative(folder, id))})`;
+    const place = `require('node:path').join(__dirname, ${JSON.stringify(relative(join(compiled, 'cli'), id))})`;
     return code.replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place}).href`);
   },
 });
@@ -43,23 +43,24 @@ function licences(ids) {
 }
 
 /**
- * Replaces `cli` in a compiled tree by the same command in few files. They are CommonJS: only for that can Node 20 keep
- * compiled code (src/cli/compiled-code.ts).
+ * Bundles the command and the library, which share most of their code, from a compiled tree into `made/cli`. The files are
+ * CommonJS: only for that can Node 20 keep compiled code (src/cli/compiled-code.ts).
  */
-export async function bundleCommandLine(compiled) {
-  const cli = join(compiled, 'cli');
-  const bundled = join(compiled, 'cli-bundled');
+export async function bundleCommandAndLibrary(compiled, made) {
+  const cli = join(made, 'cli');
   const bundle = await rolldown({
-    input: { main: join(cli, 'main.js') },
+    // Parts are named by their path in this folder, so that equal sources give equal bytes.
+    cwd: compiled,
+    input: { main: join(compiled, 'cli', 'main.js'), index: join(compiled, 'index.js') },
     platform: 'node',
     external,
-    plugins: [keepPlaces(compiled, cli), withoutTransports],
+    plugins: [keepPlaces(compiled), withoutTransports],
     onLog: (_level, log) => {
       throw new Error(log.message);
     },
   });
   const { output } = await bundle.write({
-    dir: bundled,
+    dir: cli,
     format: 'cjs',
     chunkFileNames: '[name]-[hash].js',
     // Code that is kept has no way to import.
@@ -67,15 +68,13 @@ export async function bundleCommandLine(compiled) {
     comments: false,
   });
   await bundle.close();
-  writeFileSync(join(bundled, 'package.json'), '{ "type": "commonjs" }\n');
+  writeFileSync(join(cli, 'package.json'), '{ "type": "commonjs" }\n');
   const ids = output.flatMap((chunk) => chunk.moduleIds ?? []);
-  writeFileSync(join(bundled, 'third-party-licences.txt'), licences(ids));
-  rmSync(cli, { recursive: true });
-  renameSync(bundled, cli);
+  writeFileSync(join(cli, 'third-party-licences.txt'), licences(ids));
 }
 
-/** Puts the doorman into one file of its own: it runs on a node, where nothing else of meshwright is. */
-export async function bundleDoorman(compiled) {
+/** Puts the gateway into one file of its own: it runs on a node, where nothing else of meshwright is. */
+export async function bundleGateway(compiled, made) {
   const folder = join(compiled, 'gateway');
   const bundle = await rolldown({
     input: join(folder, 'main.js'),
@@ -90,10 +89,10 @@ export async function bundleDoorman(compiled) {
   await bundle.close();
   const [chunk, ...others] = output;
   const strange = chunk.imports.filter((name) => !name.startsWith('node:'));
-  if (others.length > 0 || strange.length > 0) throw new Error('the doorman is not one file with node: imports alone');
+  if (others.length > 0 || strange.length > 0) throw new Error('the gateway is not one file with node: imports alone');
   // Equal sources give equal bytes; the mark of a part would name the folder of this very build.
   const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.js)\n/gm, '');
-  const published = join(compiled, 'doorman');
+  const published = join(made, 'doorman');
   mkdirSync(published, { recursive: true });
   writeFileSync(join(published, 'doorman.mjs'), `${code}/*\n${licences(chunk.moduleIds)}*/\n`);
 }

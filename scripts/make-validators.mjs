@@ -17,6 +17,8 @@ export function validators(names) {
     strict: true,
     strictRequired: true,
     allErrors: true,
+    // Problems are put into our own words.
+    messages: false,
     ownProperties: true,
     unicode: false,
     logger: { ...console, warn: () => {} },

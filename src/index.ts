@@ -1,49 +1,180 @@
 /**
- * The library behind the command: judge a cluster file, reach its nodes, observe them, say what is wrong.
+ * What the command does, for programs: load a cluster file, observe its nodes, find what is wrong, plan, apply, and start
+ * a simulated rack. Problems of files, nodes and consent reject with {@link FleetError}, as the command shows them.
  *
  * ```ts
- * const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
- * const options = { sources, columns: 80, color: false, isSimulated: false };
- * if (fleet === undefined) throw new Error(renderDiagnostics(diagnostics, options));
- * const resolver = createReachResolver(localReachEnv());
- * const ways = await Promise.all(
- *   fleet.nodes.map(async ({ name, ...node }) => {
- *     const reach = await resolver.resolve({ label: name, ...node });
- *     const trust = await resolver.trust(reach, lock);
- *     return { node: name, way: { kind: 'way', target: reach.target, trust } } as const;
- *   }),
- * );
- * const newToken = () => randomBytes(16).toString('hex');
- * const observation = await observeFleet(ways, { parallel: 16, deadlineMs: 30_000, newToken });
- * const findings = diagnoseFleet(fleet, observation);
+ * const rack = await startSimulatedRack({ file: 'cluster.yaml' });
+ * const cluster = openCluster({ file: 'cluster.yaml', isSimulated: true });
+ * const observation = await cluster.observe();
+ * const findings = cluster.diagnose(observation);
+ * const plan = await cluster.plan();
+ * const report = await cluster.apply({ plan, allow: ['interrupt'] });
+ * await rack.stop();
  * ```
  *
  * @module
  */
-export { type ObserveOptions, observeFleet } from './apply/reach/observe.ts';
-export type { NodeWay, Way } from './apply/reach/session.ts';
+import { applyPlan } from './cli/apply/apply.ts';
+import { openCluster as openFile, targetedNodes } from './cli/cluster/open-cluster.ts';
+import { openWays } from './cli/cluster/ways.ts';
+import { observeNodes } from './cli/look/observe-fleet.ts';
+import type { GuardedEffect } from './cli/plan/consent.ts';
+import { lookForPlan } from './cli/plan/plan.ts';
+import { planDocument } from './cli/plan/plan-document.ts';
+import { simDown, simUp } from './cli/sim/sim.ts';
+import type { Run } from './cli/verb.ts';
+import type { Diagnostic } from './diagnostics/diagnostic.ts';
+import { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
+import type { Plan } from './engine/plan/plan.ts';
+import type { DesiredFleet } from './model/desired.ts';
+import type { PrintedDocument, ReportDocument, SimDocument, SimFleet } from './model/documents.generated.ts';
+import { given } from './model/given.ts';
+import type { FleetObservation } from './rack/examination.ts';
+
 export type { LoadedCluster } from './config/load-cluster-with.ts';
-export type { LoadedLock } from './config/lock.ts';
-export type { Diagnostic } from './diagnostics/diagnostic.ts';
 export { FleetError } from './diagnostics/diagnostic.ts';
 export { plainText, proseText, type Reader } from './diagnostics/prose-text.ts';
 export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
-export { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
 export { codes, type DiagnosticCode } from './engine/diagnose/rules.ts';
-export { loadCluster, parseLock } from './engine/load-cluster.ts';
+export { loadCluster } from './engine/load-cluster.ts';
 export { type FactName, type FactValues, readFact } from './engine/observe/facts.ts';
-export type { ClusterLock } from './model/cluster-lock.ts';
 export type { ClusterSpec } from './model/cluster-spec.generated.ts';
-export type { DesiredFleet, DesiredNode } from './model/desired.ts';
+export type { DesiredNode } from './model/desired.ts';
 export type { Facts, NodeObservation } from './model/facts/fact-values.ts';
 export type { Known, UnknownReason } from './model/known.ts';
 export { type Subject, subjectText } from './model/subject.ts';
 export type { Prose } from './model/text/prose.ts';
-export type { FleetObservation } from './rack/examination.ts';
-export {
-  createReachResolver,
-  localReachEnv,
-  type Reach,
-  type ReachResolver,
-  type ReachWish,
-} from './remote/resolve-reach.ts';
+export type { DesiredFleet, Diagnostic, FleetObservation, GuardedEffect, Plan, ReportDocument };
+
+/** Which cluster file is meant, and which Macs. */
+export interface ClusterOptions {
+  /** Path of the cluster file; without it `cluster.yaml` in the current folder or in one above it, as for the command. */
+  readonly file?: string;
+  /** Whether to reach the simulated Macs of {@link startSimulatedRack} instead of real ones. */
+  readonly isSimulated?: boolean;
+  /** Names of nodes; without them every node of the file. */
+  readonly nodes?: readonly string[];
+  /** Aborting it stops a run in order, as Ctrl-C does. What was only reading rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** How long a node may take for one answer, in milliseconds: 30,000 unless given. */
+  readonly deadlineMs?: number;
+}
+
+/** A plan, and the text by which `apply` knows it again. */
+export interface ClusterPlan {
+  readonly plan: Plan;
+  /** As `plan --out` saves it: `meshwright apply FILE` takes it as well. */
+  readonly text: string;
+}
+
+/** What `apply` may do. */
+export interface ApplyOptions {
+  /** Rejects with `plan/stale`, and changes nothing, where a new plan differs from this one. */
+  readonly plan?: ClusterPlan;
+  /** Effects that are agreed to, as with `--allow`. A plan that has others rejects with `plan/not-allowed`. */
+  readonly allow?: readonly GuardedEffect[];
+}
+
+/** A cluster file without errors, and its nodes. Each method connects to the nodes by itself, and closes the connections. */
+export interface Cluster {
+  readonly fleet: DesiredFleet;
+  /** Of the cluster file and its lock. */
+  readonly warnings: readonly Diagnostic[];
+  /** Reads every fact of every node. A node that cannot be reached is in `failures`. */
+  observe(): Promise<FleetObservation>;
+  /** What is wrong, from an observation that was made before. */
+  diagnose(observation: FleetObservation): readonly Diagnostic[];
+  /** Observes, and says what `apply` would do. Hashes archives and models that `cluster.lock` does not know. */
+  plan(): Promise<ClusterPlan>;
+  /** Makes the nodes match the file, writes `cluster.lock`, and observes again; `report.exit` is the exit code. */
+  apply(options?: ApplyOptions): Promise<ReportDocument>;
+}
+
+/** Reads and checks a cluster file and its lock. @throws FleetError with every error of both */
+export function openCluster(options: ClusterOptions = {}): Cluster {
+  const run = silentRun(options);
+  const opened = openFile(run);
+  const { fleet, warnings } = opened;
+  return {
+    fleet,
+    warnings,
+    observe: () => observeNodes(run, targetedNodes(run, fleet, []), openWays(run, opened)),
+    diagnose: (observation) => diagnoseFleet(fleet, observation),
+    plan: async () => {
+      const { looked, additions } = await lookForPlan(run);
+      const surroundings = { isSimulated: run.console.isSimulated, additions, ...targetsOf(options) };
+      return { plan: looked.plan, text: planDocument(looked.plan, surroundings) };
+    },
+    apply: ({ plan, allow = [] } = {}) => {
+      const saved = plan === undefined ? undefined : { shown: 'the plan', text: plan.text, ...targetsOf(options) };
+      const own = { updateLock: true, allow: allow.join(',') };
+      return answerOf<ReportDocument>({ ...run, own }, (one) =>
+        applyPlan(one, () => ({ nodes: [], ...given({ saved }) })),
+      );
+    },
+  };
+}
+
+const targetsOf = ({ nodes }: ClusterOptions): { readonly targets?: readonly string[] } => given({ targets: nodes });
+
+/** A simulated rack that runs until it is stopped, also after this program has ended. */
+export interface SimulatedRack {
+  /** Where each Mac listens, and the folder that is its disk, by node name. */
+  readonly nodes: SimFleet['nodes'];
+  stop(): Promise<void>;
+}
+
+/** Starts a simulated Mac for each node of the file, or finds them running. @throws FleetError */
+export async function startSimulatedRack(
+  options: Pick<ClusterOptions, 'file' | 'signal'> = {},
+): Promise<SimulatedRack> {
+  const run = silentRun({ ...options, isSimulated: true });
+  const { nodes } = await answerOf<SimDocument & SimFleet>(run, simUp);
+  return { nodes, stop: async () => void (await answerOf(run, simDown)) };
+}
+
+/** Runs a command that answers with one document. */
+async function answerOf<D extends PrintedDocument>(run: Run, body: (run: Run) => Promise<number>): Promise<D> {
+  let answer: PrintedDocument | undefined;
+  const keep = (document: PrintedDocument): void => {
+    answer = document;
+  };
+  await body({ ...run, console: { ...run.console, keep } });
+  if (answer === undefined) throw new Error('the command gave no document');
+  return answer as D;
+}
+
+/** What a command is given, for a program: it writes nothing and asks nothing. */
+function silentRun({ file, isSimulated = false, nodes, signal, deadlineMs = 30_000 }: ClusterOptions): Run {
+  return {
+    console: {
+      out: () => undefined,
+      err: () => undefined,
+      outClosed: new AbortController().signal,
+      isOutTty: false,
+      isErrTty: false,
+      canAsk: false,
+      canRewrite: false,
+      columns: 80,
+      hasColor: false,
+      hasErrColor: false,
+      hasUnicode: true,
+      isSimulated,
+    },
+    env: process.env,
+    folder: process.cwd(),
+    options: {
+      ...given({ file, nodes }),
+      json: true,
+      sim: isSimulated,
+      yes: true,
+      parallel: 256,
+      deadline: deadlineMs,
+      color: false,
+    },
+    own: {},
+    words: [],
+    tail: undefined,
+    signal: signal ?? new AbortController().signal,
+  };
+}

@@ -78,7 +78,7 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['src/apply/asks.ts', 'import { Command } from "commander";\nexport const verb = Command;\n', 'package-commander'],
   ['src/cli/draws.ts', 'import { Listr } from "listr2";\nexport const list = Listr;\n', 'package-listr2'],
   ['src/cli/tests.ts', 'import { it } from "vitest";\nexport const test = it;\n', 'unlisted-package'],
-  ['src/apply/asks-the-shell.ts', 'export * from "../cli/tests.ts";\n', 'nobody-imports-the-command-line'],
+  ['src/apply/asks-the-shell.ts', 'export * from "../cli/tests.ts";\n', 'only-the-library-imports-the-command-line'],
   ['src/remote/needs-a-test.ts', 'export * from "../../test/case.ts";\n', 'src-without-tests'],
   ['test/case.ts', 'export const one = 1;\n'],
   ['src/model/alone.ts', 'export const alone = 1;\n', 'no-orphan'],

@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { utils } from 'ssh2';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as library from '../../src/index.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 
-/** A loopback port on which nobody listens. */
+/** A loopback port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
@@ -19,46 +18,41 @@ async function closedPort(): Promise<number> {
 
 describe('the library', () => {
   let folder = '';
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+    return join(folder, name);
+  };
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'meshwright-library-'));
-    writeFileSync(join(folder, 'key'), utils.generateKeyPairSync('ecdsa', { bits: 256 }).private, { mode: 0o600 });
+    write('key', utils.generateKeyPairSync('ecdsa', { bits: 256 }).private);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('offers these names and no more', () => {
+  it('exports these values and no others', () => {
     expect(Object.keys(library).sort()).toEqual([
       'FleetError',
       'codes',
-      'createReachResolver',
-      'diagnoseFleet',
       'loadCluster',
-      'localReachEnv',
-      'observeFleet',
-      'parseLock',
+      'openCluster',
       'plainText',
       'proseText',
       'readFact',
       'renderDiagnostics',
+      'startSimulatedRack',
       'subjectText',
     ]);
   });
 
-  it('goes from the text of a file to what is wrong, as its example says', async () => {
-    const way = `host: 127.0.0.1, port: ${await closedPort()}, user: nobody, identityFile: "${join(folder, 'key')}"`;
-    const text = `schema: 1\nname: rack\nnodes:\n  one: { ${way} }\n`;
-    const { fleet } = library.loadCluster(text, 'cluster.yaml');
-    const { lock } = library.parseLock('lock: 1\n', 'cluster.lock');
-    const resolver = library.createReachResolver(library.localReachEnv());
-    const ways = await Promise.all(
-      (fleet?.nodes ?? []).map(async ({ name, ...node }) => {
-        const reach = await resolver.resolve({ label: name, ...node });
-        const trust = await resolver.trust(reach, lock);
-        return { node: name, way: { kind: 'way', target: reach.target, trust } } as const;
-      }),
-    );
-    const newToken = (): string => randomBytes(16).toString('hex');
-    const observation = await library.observeFleet(ways, { parallel: 16, deadlineMs: 10_000, newToken });
-    const findings = fleet === undefined ? [] : library.diagnoseFleet(fleet, observation);
+  it('reports why a node was not reached, and prints nothing', async () => {
+    const node = `host: 127.0.0.1, port: ${await closedPort()}, user: nobody, identityFile: "${join(folder, 'key')}"`;
+    const file = write('cluster.yaml', `schema: 1\nname: rack\nnodes:\n  one: { ${node} }\n`);
+    const written = vi.spyOn(process.stdout, 'write');
+    const errors = vi.spyOn(process.stderr, 'write');
+    const cluster = library.openCluster({ file });
+    const observation = await cluster.observe();
+    const findings = cluster.diagnose(observation);
+    expect([written, errors].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+    vi.restoreAllMocks();
     const refused = { code: 'ssh/refused', subject: nodeSubject('one') };
     expect(observation.failures['one']).toMatchObject([refused]);
     expect(findings).toMatchObject([refused]);
@@ -67,7 +61,20 @@ describe('the library', () => {
     ).toContain('ssh/refused');
   });
 
-  it('returns every problem of a wrong file instead of a fleet', () => {
+  it('rejects a wrong file with all of its errors', () => {
+    const file = write('wrong.yaml', 'schema: 1\nnames: rack\nnodes: {}\n');
+    const open = (): unknown => library.openCluster({ file });
+    expect(open).toThrow(library.FleetError);
+    try {
+      open();
+    } catch (error) {
+      const found = error instanceof library.FleetError ? error.diagnostics.map(({ code }) => code) : [];
+      expect(found).toContain('schema/unknown-key');
+      expect(found.length).toBeGreaterThan(1);
+    }
+  });
+
+  it('returns every problem of a wrong text instead of a fleet', () => {
     const { fleet, diagnostics } = library.loadCluster('schema: 1\nnames: rack\n', 'cluster.yaml');
     expect(fleet).toBeUndefined();
     expect(diagnostics.map((one) => one.code)).toContain('schema/unknown-key');

@@ -32,9 +32,15 @@ import { changeNodes, type EndedChange } from './change-nodes.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 
 /** `apply [NODE…|PLANFILE]`: looks, plans, shows, asks, runs exactly that, and looks again; the last look decides. */
-export const apply: VerbBody = async (run) => {
+export const apply: VerbBody = (run) => applyPlan(run, (fleet) => readApplyWords(run, fleet));
+
+/** The same for what was chosen another way: nodes, or a plan that was made before. */
+export async function applyPlan(
+  run: Run,
+  choose: (fleet: DesiredFleet) => ReturnType<typeof readApplyWords>,
+): Promise<number> {
   const settled = await settleCluster(run);
-  const { nodes, saved } = readApplyWords(run, settled.fleet);
+  const { nodes, saved } = choose(settled.fleet);
   const targets = targetedNodes(run, settled.fleet, saved?.targets ?? nodes).map(({ name }) => name);
   // Somebody who can be asked sees the lines with the plan.
   const canBeSeen = run.console.canAsk && !run.options.json;
@@ -55,7 +61,7 @@ export const apply: VerbBody = async (run) => {
   const lock = { path: lockPlace.path, written: last.isLockWritten, additions };
   const outcome = outcomeOf(last, { goal: 'converge', fleet, targets }, last.last);
   return showOutcome(run, outcome, { cluster: fleet.name, verb: 'apply', lock });
-};
+}
 
 const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?: readonly string[] } =>
   targets === undefined ? {} : { targets };

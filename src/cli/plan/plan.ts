@@ -24,7 +24,7 @@ import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../
 import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
 /** Looks at the nodes that the words name, and plans for them. */
-async function lookForPlan(run: Run) {
+export async function lookForPlan(run: Run) {
   const settled = await settleCluster(run);
   const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
   const ways = openWays(run, settled.opened);

@@ -7,7 +7,7 @@ import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { cannotWrite } from '../files/write-file.ts';
 import { outputWritten } from '../terminal/console.ts';
 import { type Run, shownWord, type VerbBody } from '../verb.ts';
-import { selfEntry } from './sim.ts';
+import { selfWords } from './sim.ts';
 import { prepareDemo } from './sim-example.ts';
 
 function makeFolder(): string {
@@ -193,7 +193,8 @@ interface SelfEnd {
  */
 function runSelf(words: readonly string[], place: SelfPlace, end: SelfEnd): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...process.execArgv, selfEntry(), ...words], {
+    const [program, ...self] = selfWords();
+    const child = spawn(program, [...self, ...words], {
       cwd: place.folder,
       env: place.env,
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -213,7 +214,8 @@ function runSelf(words: readonly string[], place: SelfPlace, end: SelfEnd): Prom
 
 /** The same in silence, to its end, while everything else in this process waits. */
 function runSelfSync(words: readonly string[], place: SelfPlace): void {
-  spawnSync(process.execPath, [...process.execArgv, selfEntry(), ...words], {
+  const [program, ...self] = selfWords();
+  spawnSync(program, [...self, ...words], {
     cwd: place.folder,
     env: place.env,
     stdio: 'ignore',

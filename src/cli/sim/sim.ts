@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
@@ -144,15 +145,7 @@ export const simUp: VerbBody = async (run) => {
   const recipe = JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet });
   const isChanged = before.kind === 'live' && readIfThere(join(folder, fleetFileName), 'fleet')?.text !== recipe;
   if (before.kind !== 'live') replaceFile(join(folder, fleetFileName), recipe, 0o600);
-  const entry = [
-    process.execPath,
-    ...process.execArgv,
-    selfEntry(),
-    'sim',
-    'serve',
-    folder,
-    ...(isFactory ? ['--factory'] : []),
-  ] as const;
+  const entry = [...selfWords(), 'sim', 'serve', folder, ...(isFactory ? ['--factory'] : [])] as const;
   const started = await startSupervisor({ entry, folder });
   const isNew = started.kind === 'started';
   // Whoever interrupts the start does not want what it starts.
@@ -318,9 +311,9 @@ async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = contr
   ]);
 }
 
-/** The file that was started as `meshwright`. */
-export function selfEntry(): string {
-  const entry = process.argv[1];
-  if (entry === undefined) throw new Error('this process has no entry file');
-  return entry;
+/** The words that start this command again: `main.js` of the bundle, or `main.ts` by what loads the sources. */
+export function selfWords(): readonly [string, ...string[]] {
+  const extension = extname(import.meta.url);
+  const entry = fileURLToPath(new URL(`../main${extension}`, import.meta.url));
+  return [process.execPath, ...(extension === '.ts' ? process.execArgv : []), entry];
 }

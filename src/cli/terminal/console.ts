@@ -42,7 +42,8 @@ const diagnosticsText = (
 
 /** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
 export function showJson(console: Console, value: PrintedDocument): void {
-  showJsonText(console, `${jsonText(value)}\n`);
+  if (console.keep === undefined) showJsonText(console, `${jsonText(value)}\n`);
+  else console.keep(value);
 }
 
 /** Writes a text that is JSON already. */
@@ -114,6 +115,8 @@ export interface Console extends Reader {
   out(text: string): void;
   /** Everything else: diagnostics, progress, notes. */
   err(text: string): void;
+  /** Set for a program: takes the document of the answer instead of its text. */
+  readonly keep?: (document: PrintedDocument) => void;
   /** Aborted when the answer reaches nobody any more: `| head` has seen enough, or its disk is full. */
   readonly outClosed: AbortSignal;
   readonly isOutTty: boolean;

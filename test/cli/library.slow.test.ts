@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace } from './fleet.ts';
+import { longestRunMs, mainFile, meshwright } from './meshwright.ts';
+import { makePlace, type Place } from './place.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+describe('the built library', () => {
+  let place: Place;
+  let file = '';
+  const node = async (...words: string[]): Promise<string> => {
+    const options = { cwd: root, env: place.env, timeout: longestRunMs };
+    return (await promisify(execFile)(process.execPath, words, options)).stdout;
+  };
+  /** What a program prints in which `cluster` is the one of the file. */
+  const program = (text: string, options = ''): Promise<string> =>
+    node(
+      '--input-type=module',
+      '-e',
+      `import { FleetError, openCluster } from 'meshwright';
+       const cluster = openCluster({ file: ${JSON.stringify(file)}, isSimulated: true, ${options} });
+       const codes = (error) => error instanceof FleetError ? error.diagnostics.map(({ code }) => code).join() : error;
+       ${text}`,
+    );
+  beforeAll(async () => {
+    place = makePlace();
+    await meshwright(place, ['sim', 'example', 'rack']);
+    file = join(place.folder, 'rack', 'cluster.yaml');
+  });
+  afterAll(() => endPlace(place));
+
+  it('runs its example, which applies a file and leaves nothing to do', async () => {
+    const printed = await node('--import', 'tsx', 'examples/library.ts', file);
+    expect(printed).toContain('studio-4: RDMA enabled\n');
+    expect(printed).toMatch(/exit 0, [1-9][0-9]* changed\n0 changes left\n$/);
+    expect((await meshwright(place, ['sim', 'status', '-f', file])).stderr).toContain('sim/not-running');
+  });
+
+  it('applies no plan that has become stale, and nothing after it was aborted', async () => {
+    await meshwright(place, ['sim', 'up', '-f', file]);
+    const stale = `import { execFileSync } from 'node:child_process';
+      const plan = await cluster.plan();
+      execFileSync(process.execPath, ${JSON.stringify([mainFile, 'sim', 'fault', 'power-wrong', 'studio-1', '-f', file])});
+      await cluster.apply({ plan }).catch((error) => console.log(codes(error)));`;
+    expect(await program(stale)).toBe('plan/stale\n');
+    const aborted = 'await cluster.apply().catch(({ name }) => console.log(name));';
+    expect(await program(aborted, 'signal: AbortSignal.abort()')).toBe('AbortError\n');
+    const applied = 'const { exit, counts } = await cluster.apply(); console.log(exit, counts.changed);';
+    expect(await program(applied, "nodes: ['studio-1']")).toBe('0 1\n');
+  });
+
+  it('reads a file from the current folder, and rejects where there is none', async () => {
+    const text = `import('meshwright').then(({ openCluster }) => openCluster())
+      .catch((error) => console.log(error.diagnostics[0].code));`;
+    expect(await node('-e', text)).toBe('cli/no-cluster-file\n');
+  });
+});
