@@ -91,7 +91,8 @@ module.exports = {
     },
     {
       name: 'only-the-library-imports-the-command-line',
-      comment: 'cli reads files, builds objects and sets the exit code; only the library (index.ts) does the same for programs.',
+      comment:
+        'cli reads files, builds objects and sets the exit code; only the library (index.ts) does the same for programs.',
       severity: 'error',
       from: { path: '^src/', pathNot: `${inFolder([commandLine])}|^src/index\\.ts$` },
       to: { path: `${inFolder([commandLine])}|^src/index\\.ts$` },
