@@ -2,240 +2,239 @@ import { its, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { CodeEntry } from '../code-entry.ts';
 
-/** Codes about whether models fit into the memory of their nodes. */
+/** Codes about placements and models that do not suit the Macs' memory, macOS or number. */
 export const fitCodes = {
   'placement/does-not-fit': {
     summary: 'A placement does not fit into the memory of its nodes.',
     cause:
-      'All that is to serve on a node needs more than its GPU may use. The runtime would not refuse it: it swaps, or macOS panics.',
-    hint: prose`Use more nodes, a smaller context, or stop another placement: ${meshwright('fit')}`,
+      'All placements of a node together need more memory than its GPU may use. The runtime would start anyway, and then the Mac swaps or macOS panics.',
+    hint: prose`Use more nodes or a smaller context, or stop another placement: ${meshwright('fit')}`,
   },
   'placement/tight': {
-    summary: 'A placement leaves its nodes less than a tenth of the memory of their GPU.',
-    cause: 'What is needed is an estimate; above nine tenths a long request can end the mesh.',
-    hint: 'Use more nodes or a smaller context; or agree to it in the placement: allow: [tight]',
+    summary: "A placement leaves less than 10 % of a node's GPU memory free.",
+    cause: 'The memory need is an estimate. Above 90 %, one long request can crash the mesh.',
+    hint: 'Use more nodes or a smaller context. To accept the risk, add `allow: [tight]` to the placement.',
   },
   'placement/degraded': {
     severity: 'warning',
-    summary: 'A placement takes more than 70 % of the memory of a node.',
-    cause: 'Meshes were seen to become slow where models took more than 60 to 70 % of the memory.',
-    hint: 'Use more nodes or a smaller context if it is slower than it should be.',
+    summary: "A placement uses more than 70 % of a node's memory.",
+    cause: 'Meshes became slow when their models used more than 60 to 70 % of the memory.',
+    hint: 'If the placement is too slow, use more nodes or a smaller context.',
   },
   'placement/near-degraded': {
     severity: 'notice',
-    summary: 'A placement takes more than 60 % of the memory of a node.',
-    cause: 'Meshes were seen to become slow where models took more than 60 to 70 % of the memory.',
-    hint: 'Nothing has to be done; a longer context or a second placement would be too much.',
+    summary: "A placement uses more than 60 % of a node's memory.",
+    cause: 'Meshes became slow when their models used more than 60 to 70 % of the memory.',
+    hint: 'Nothing to do now. A longer context or a second placement would be too much.',
   },
   'placement/memory-unknown': {
     severity: 'notice',
-    summary: 'Nobody knows how much memory a placement needs.',
-    cause:
-      'It follows from the headers of the files of its model and from the memory of its nodes, and one of them is not known.',
-    hint: 'Watch its memory at the first start. Known are safetensors with config.json, and GGUF, in a folder here or at a URL.',
+    summary: 'The memory need of a placement is unknown.',
+    cause: "It is computed from the headers of the model's files and the memory of the nodes. One of these is unknown.",
+    hint: 'Watch the memory at the first start. meshwright can read safetensors with config.json, and GGUF, from a local folder or a URL.',
   },
   'placement/mixed-macos': {
-    summary: 'The nodes of a placement have different versions or builds of macOS.',
+    summary: 'The nodes of a placement have different macOS versions or builds.',
     cause:
-      'Over RDMA peers may not see each other, and no handshake tells: JACCL uses buffers above 4 KiB from macOS 26.3 on, and exo asks for exactly equal versions. Over TCP it is only told. Builds of one version count between Macs of one model, since some models have builds of their own.',
-    hint: 'Bring all of them to one version and build, 26.3 or later.',
+      'Over RDMA, such peers may not connect, and no handshake reports it: JACCL uses buffers above 4 KiB since macOS 26.3, and exo requires equal versions. Over TCP this is only reported. Builds of one version are compared only between Macs of the same model, because some models have builds of their own.',
+    hint: 'Update all of them to the same version and build, 26.3 or later.',
   },
   'placement/program-in-home': {
     severity: 'warning',
-    summary: 'The program of a runtime is in the home of another account, which that of ranks usually cannot enter.',
+    summary: "A runtime's program is in another account's home folder, which ranks usually cannot enter.",
     cause:
-      'macOS usually opens a home to its owner and the group staff, and the account of ranks is not in that group.',
+      'macOS usually opens a home folder only to its owner and the group staff. The account of the ranks is not in that group.',
     hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as /opt or /usr/local.',
   },
   'placement/not-divisible': {
     summary: 'The model cannot be split over this number of nodes.',
-    cause: 'With tensor sharding every rank has the same number of heads and the same part of every layer.',
-    hint: 'Use a number of nodes that divides them, such as 2, 4 or 8; or sharding: pipeline.',
+    cause: 'With tensor sharding, every rank has the same number of heads and an equal part of every layer.',
+    hint: 'Use a number of nodes that divides both evenly, such as 2, 4 or 8, or use sharding: pipeline.',
   },
   'model/shape-unknown': {
-    summary: 'The bytes of this model cannot be read.',
+    summary: 'The size and layers of this model cannot be read.',
     cause:
-      'They stand in the headers of its files: safetensors beside a config.json, or one GGUF model with all its parts.',
-    hint: 'Name a model of the file, its folder, a .gguf file, or the base of its URLs.',
+      'meshwright reads them from file headers. It needs safetensors with a config.json, or one GGUF model with all its parts.',
+    hint: 'Give a model from the cluster file, its folder, a .gguf file, or the base of its URLs.',
   },
 } as const satisfies Record<string, CodeEntry>;
 
-/** Codes about the runtimes, models and placements of a cluster file whose form is right. */
+/** Codes about the runtimes, models and placements of a well-formed cluster file. */
 export const placementCodes = {
   'runtime/unknown-field': {
-    summary: 'A word has a field that does not exist.',
-    cause: 'A word in braces is filled in, and there is nothing of this name to fill in. The list of fields is closed.',
-    hint: 'Use a field of docs/cluster-yaml.md, section runtimes.',
+    summary: 'This text has a field that does not exist.',
+    cause: 'Names in braces are replaced by values, and no value has this name. The list of fields is fixed.',
+    hint: 'Use a field listed in docs/cluster-yaml.md, section runtimes.',
   },
   'runtime/not-for-driver': {
-    summary: 'The driver of this runtime does not read this key.',
-    cause:
-      'Each driver has keys of its own, for its runtimes and for the placements on them; nothing is read and ignored.',
+    summary: "This runtime's driver does not use this key.",
+    cause: 'Each driver has its own keys for runtimes and for placements. meshwright never ignores a key silently.',
     hint: 'Remove the key, or use another driver.',
   },
   'runtime/key-missing': {
-    summary: 'The driver of this runtime needs one more key.',
-    cause: 'What the driver starts cannot be brought to a node without it.',
-    hint: 'Add it; docs/cluster-yaml.md, section runtimes, says what it is.',
+    summary: "This runtime's driver requires another key.",
+    cause: 'Without this key, the program cannot be installed on a node.',
+    hint: 'Add the key. Section runtimes of docs/cluster-yaml.md describes it.',
   },
   'runtime/program-not-found': {
-    summary: 'The command line does not say where its program lies.',
+    summary: 'The command does not give the path of its program.',
     cause:
-      'The first word is what is started. No shell looks it up, so it is a path inside the archive or an absolute one.',
-    hint: 'Begin it with {runtime}/, such as "{runtime}/bin/rank".',
+      'The first word is the program. No shell searches for it, so it must be an absolute path or a path inside the archive.',
+    hint: 'Begin the command with {runtime}/, such as "{runtime}/bin/rank".',
   },
   'model/files-missing': {
     summary: 'The model has no list of files.',
     cause:
-      'What a node takes from its own disk or from a server is compared with the sha256 of every file, so each must stand in the file. Only a folder of this machine can be listed by meshwright itself.',
-    hint: 'Add `files`: for each path its sha256 and its size in bytes.',
+      'A node verifies every file from its own disk or a server by its SHA-256, so the cluster file must list each one. meshwright can list the files itself only for a folder on this computer.',
+    hint: 'Add `files`: the sha256 and the size in bytes of each path.',
   },
   'model/plain-http': {
-    summary: 'A model comes by http.',
+    summary: 'A model is downloaded over unencrypted HTTP.',
     cause:
-      'Everyone on the way can read and change what comes by http. What was changed is refused for its sha256, but only after it has come whole.',
-    hint: 'Begin the source with https://, or allow it: downloads: { plainHttp: allowed }.',
+      'Anyone on the network path can read and change the files. A changed file is refused because of its SHA-256, but only after the whole download.',
+    hint: 'Use https:// for the source, or allow HTTP with `downloads: { plainHttp: allowed }`.',
   },
   'model/path-collision': {
-    summary: 'Two files of a model would be one on a Mac.',
+    summary: 'Two file names of a model would be the same on a Mac.',
     cause: 'macOS ignores upper and lower case in names, and a name is either a file or a folder.',
-    hint: 'Rename one of the two where the model comes from.',
+    hint: 'Rename one of the two at the source of the model.',
   },
   'placement/unknown-model': {
     summary: 'This model is not in the file.',
-    cause: 'A placement names a model that stands nowhere under `models`.',
+    cause: 'A placement names a model that is not under `models`.',
     hint: 'Correct the name, or add the model under `models`.',
   },
   'placement/unknown-runtime': {
     summary: 'This runtime is not in the file.',
-    cause: 'A placement names a runtime that stands nowhere under `runtimes`.',
+    cause: 'A placement names a runtime that is not under `runtimes`.',
     hint: 'Correct the name, or add the runtime under `runtimes`.',
   },
   'placement/unknown-node': {
     summary: 'A placement names a node that is not in the file.',
-    cause: 'One of its nodes stands nowhere under `nodes`.',
+    cause: 'One of its nodes is not under `nodes`.',
     hint: 'Correct the name, or add the node under `nodes`.',
   },
   'placement/fallback-same-nodes': {
-    summary: 'A fallback needs all nodes of its placement.',
+    summary: 'A fallback uses all nodes of its placement.',
     cause:
-      'A fallback is started when the nodes of the placement cannot carry it: one is away, held or broken. One that has all of them among its own could not be started then either.',
-    hint: 'Leave at least one node out, or name others.',
+      "A fallback is for the case that one of the placement's nodes is unreachable, on hold or broken. If the fallback uses all of those nodes, it cannot start in that case either.",
+    hint: 'Leave at least one of those nodes out of the fallback, or use other nodes.',
   },
   'placement/node-twice': {
-    summary: 'A node stands twice in a placement.',
-    cause: 'Every rank runs on a node of its own.',
-    hint: 'Remove one of the two.',
+    summary: 'A placement lists a node twice.',
+    cause: 'Every rank needs a node of its own.',
+    hint: 'Remove one of the two entries.',
   },
   'placement/shares-differ': {
-    summary: 'A placement does not have one share for each node.',
-    cause: 'Shares say how the layers are divided, in the order of the nodes.',
-    hint: 'Write as many numbers as there are nodes, or remove `shares`: then they are equal.',
+    summary: 'The number of shares differs from the number of nodes.',
+    cause: 'Shares divide the layers among the nodes, in the order of `nodes`.',
+    hint: 'Write one number per node, or remove `shares` to divide the layers equally.',
   },
   'placement/sharding-missing': {
-    summary: 'A placement on several nodes does not say how the model is split.',
-    cause: 'tensor splits every layer over all nodes and needs a link between every pair; pipeline needs a ring.',
+    summary: 'A placement on several nodes does not set `sharding`.',
+    cause:
+      'tensor splits every layer over all nodes and needs a link between every pair of nodes. pipeline needs a ring of links.',
     hint: 'Add `sharding: tensor` or `sharding: pipeline`.',
   },
   'placement/mesh-not-complete': {
-    summary: 'The links do not join every pair of these nodes.',
-    cause: 'With tensor sharding every rank talks to every other one, over a cable of their own.',
-    hint: 'Add the missing links, take other nodes, or split by pipeline, which needs a ring only.',
+    summary: 'Some pairs of these nodes have no link between them.',
+    cause: 'With tensor sharding, every rank talks to every other rank over a direct cable.',
+    hint: 'Add the missing links, use other nodes, or use sharding: pipeline, which needs only a ring.',
   },
   'placement/ring-not-complete': {
-    summary: 'The links do not form a ring of these nodes.',
+    summary: 'The links do not connect these nodes in a ring.',
     cause:
-      'Every rank needs a cable to the next one, and the last one to the first; the order of `nodes` is the order of ranks.',
-    hint: 'Add the missing links, or put the nodes in an order in which each has a link to the next one.',
+      'Every rank needs a cable to the next rank, and the last rank needs one to the first. The order of `nodes` is the order of the ranks.',
+    hint: 'Add the missing links, or order the nodes so that each has a link to the next.',
   },
   'placement/needs-addressing': {
     summary: 'The ranks have no addresses on their cables.',
-    cause: 'Two or more ranks meet at the addresses of their links, and those come from a pool.',
-    hint: 'Add `addressing: { pool: 10.77.0.0/24 }` under `thunderbolt`, a network that nobody else uses.',
+    cause: 'Two or more ranks connect over the addresses of their links, and those come from an address pool.',
+    hint: 'Add `addressing: { pool: 10.77.0.0/24 }` under `thunderbolt`. The network must be unused.',
   },
   'placement/no-rdma': {
-    summary: 'A Mac of this placement can never do RDMA.',
-    cause:
-      'RDMA over Thunderbolt needs Thunderbolt 5 (Apple TN3205), and falling back to TCP silently would be a failure.',
-    hint: 'Write `transport: tcp`, or take Macs with Thunderbolt 5.',
+    summary: 'A Mac in this placement does not support RDMA.',
+    cause: 'RDMA over Thunderbolt needs Thunderbolt 5 (Apple TN3205). meshwright never falls back to TCP silently.',
+    hint: 'Write `transport: tcp`, or use Macs with Thunderbolt 5.',
   },
   'placement/unequal-macs': {
     severity: 'notice',
-    summary: 'The Macs of this placement are unequal: the slowest usually sets the pace.',
+    summary: 'The Macs in this placement are not equal, so the slowest usually sets the pace.',
     cause:
-      'Tokens are made at the speed of the memory. In a mesh each token passes through every Mac, so the others wait for the one with the slowest memory (docs/macs.md).',
-    hint: 'Nothing to do if that is fast enough. Otherwise use equal Macs.',
+      'Memory bandwidth limits the speed of generation. In a mesh each token passes through every Mac, so all wait for the Mac with the slowest memory (docs/macs.md).',
+    hint: 'If that is fast enough, there is nothing to do. Otherwise use equal Macs.',
   },
   'placement/endpoint-taken': {
-    summary: 'Two placements on one node have the same port.',
-    cause: 'Every rank is told the port of the endpoint, and only one program of a node can listen on it.',
-    hint: 'Give one of the two another `endpoint: { port }`.',
+    summary: 'Two placements on one node use the same port.',
+    cause: 'Every rank gets the port of the endpoint, and only one program on a node can listen on a port.',
+    hint: 'Give one of the two placements another `endpoint: { port }`.',
   },
   'placement/same-slot': {
-    summary: 'The ranks of two placements on one node could meet on the same port.',
-    cause: 'Their 64 ports follow from the name of a placement, and these two names lead to the same ones.',
-    hint: 'Rename one of the two.',
+    summary: 'Ranks of two placements on one node could use the same port.',
+    cause: 'The name of a placement determines its 64 ports, and these two names result in the same ports.',
+    hint: 'Rename one of the two placements.',
   },
 } as const satisfies Record<string, CodeEntry>;
 
-/** Codes about what is resolved once and stands in the lock: links, archives, models, nodes. */
+/** Codes about links, archives, models and nodes that are resolved once and recorded in the lock. */
 export const settleCodes = {
   'lock/node-left-file': {
-    summary: 'A node that was set up left the file.',
-    cause: 'It may still have our services and addresses, and nobody would look after them any more.',
-    hint: prose`Put it back under \`nodes\`, or run: ${meshwright('forget', its.node)}`,
+    summary: 'A node that was set up is no longer in the file.',
+    cause: 'It may still have services and addresses from meshwright, which nothing would maintain.',
+    hint: prose`Add it to \`nodes\` again, or run: ${meshwright('forget', its.node)}`,
   },
   'lock/pool-full': {
-    summary: 'The pool has no network left for a link.',
-    cause: 'Every link has a /30, and one that left the file keeps its own until no node has an address of it.',
-    hint: 'Let the pool begin where it does and make it larger: nothing moves. Or apply once without the new link.',
+    summary: 'The address pool has no network left for a link.',
+    cause:
+      'Every link needs a /30 network. A link that was removed from the file keeps its network until no node has an address in it.',
+    hint: 'Make the pool larger without changing its first address, so that no link changes its network. Or apply once without the new link.',
   },
   'runtime/no-program': {
     summary: 'The archive of a runtime lacks a program that the file names.',
     cause:
-      'Every start would fail, after whatever serves was stopped. The archive on this computer was listed with tar.',
-    hint: 'See what is in the archive (tar -tf), and set the path of the program, or use another archive.',
+      'Every start would fail, after a running placement was stopped for it. meshwright listed the archive on this computer with tar.',
+    hint: 'List the archive (tar -tf) and correct the path of the program, or use another archive.',
   },
   'runtime/archive-missing': {
     severity: 'warning',
-    summary: 'The archive of a runtime is not there.',
+    summary: 'The archive of a runtime was not found.',
     cause:
-      'The lock does not know its digest yet, so the archive is needed once on this computer. Placements that use it wait; everything else continues.',
-    hint: 'Put the archive where `archive` says, or correct the path; it starts at the cluster file.',
+      'The lock does not have its digest yet, so this computer needs the archive once. Placements that use it wait; everything else continues.',
+    hint: 'Put the archive at the path of `archive`, or correct that path. It is relative to the cluster file.',
   },
   'runtime/archive-unreadable': {
     severity: 'warning',
     summary: 'The archive of a runtime cannot be read.',
-    cause: 'It is there, and this user may not read it, or it is no file.',
-    hint: 'Correct what the detail says, then run the command again.',
+    cause: 'This user may not read it, or it is not a regular file.',
+    hint: 'Fix the problem named above, then run the command again.',
   },
   'model/folder-missing': {
     severity: 'warning',
-    summary: 'The folder of a model is not there.',
+    summary: 'The folder of a model was not found.',
     cause:
-      'The lock does not know its files yet, so the folder is needed once on this computer. Placements that use it wait; everything else continues.',
-    hint: 'Put the folder where `source` says, or correct the path; it starts at the cluster file.',
+      'The lock does not list its files yet, so this computer needs the folder once. Placements that use it wait; everything else continues.',
+    hint: 'Put the folder at the path of `source`, or correct that path. It is relative to the cluster file.',
   },
   'model/folder-unreadable': {
     severity: 'warning',
     summary: 'The folder of a model cannot be read.',
-    cause: 'Something in it may not be read by this user, or is neither a file nor a folder.',
-    hint: 'Correct what the detail says, then run the command again.',
+    cause: 'It contains something that this user may not read, or that is neither a file nor a folder.',
+    hint: 'Fix the problem named above, then run the command again.',
   },
   'model/folder-empty': {
-    summary: 'The folder of a model has no files.',
-    cause: 'A model is a list of files, and this one would be none.',
-    hint: 'Correct `source`, or put the files there.',
+    summary: 'The folder of a model is empty.',
+    cause: 'A model needs at least one file.',
+    hint: 'Correct `source`, or put the files in the folder.',
   },
   'model/too-many-files': {
-    summary: 'A model has more files than a lock can list.',
-    cause: 'The lock is read whole before anything is done, so it has a limit.',
-    hint: 'Point `source` at the folder of one model only.',
+    summary: 'A model has more files than the lock can list.',
+    cause: 'meshwright reads the whole lock before every run, so its size is limited.',
+    hint: 'Set `source` to the folder of a single model.',
   },
   'model/bad-file-name': {
     summary: 'A file of a model has a name that cannot be used.',
     cause:
-      'Names end up on nodes and in URLs: letters, digits and . _ + @ = , - between slashes, at most 512 characters.',
-    hint: 'Rename the file, or take it out of the folder.',
+      'Names become part of paths on the nodes and of URLs. They may have letters, digits, slashes and . _ + @ = , - and at most 512 characters.',
+    hint: 'Rename the file, or remove it from the folder.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,133 +1,135 @@
 import type { CodeEntry } from '../code-entry.ts';
 
-/** Codes about the meaning of a cluster file whose form is right. */
+/** Codes about the meaning of a cluster file that is well-formed. */
 export const ruleCodes = {
   'topology/unknown-node': {
     summary: 'This node is not in the file.',
-    cause: 'A link or a receptacle to avoid names a node that stands nowhere under `nodes`.',
+    cause: 'A link or `thunderbolt.avoid` names a node that is not under `nodes`.',
     hint: 'Correct the name, or add the node under `nodes`.',
   },
   'topology/receptacle-used-twice': {
     summary: 'Two links use the same receptacle.',
-    cause: 'One receptacle holds one cable.',
-    hint: 'Give one of the two links another receptacle.',
+    cause: 'A receptacle holds only one cable.',
+    hint: 'Use another receptacle for one of the two links.',
   },
   'topology/no-such-receptacle': {
     summary: 'This Mac has no such receptacle.',
-    cause: 'The model that the file declares has fewer Thunderbolt receptacles. macOS numbers them from 1.',
+    cause: 'The declared Mac model has fewer Thunderbolt receptacles. macOS numbers receptacles from 1.',
     hint: 'Use a receptacle that the Mac has, or correct `hardware.model`.',
   },
   'topology/link-to-itself': {
-    summary: 'A link joins a node with itself.',
-    cause: 'Both ends of the cable are at the same node; macOS would see its own bus.',
+    summary: 'A link connects a node to itself.',
+    cause: 'Both ends of the link are on the same node.',
     hint: 'Correct one end of the link.',
   },
   'topology/duplicate-link': {
-    summary: 'The same link stands twice.',
-    cause: 'Both lines name the same two receptacles; the order of the ends has no meaning.',
+    summary: 'The same link is declared twice.',
+    cause: 'Both lines name the same two receptacles. The order of the ends does not matter.',
     hint: 'Remove one of the two lines.',
   },
   'topology/avoided-receptacle': {
     severity: 'warning',
-    summary: 'This receptacle is better left free.',
+    summary: 'This receptacle should stay empty.',
     cause:
-      'It stands in `thunderbolt.avoid`, or it is receptacle 1 of a Mac Studio, next to Ethernet, which the README of exo says not to use for RDMA.',
+      'It is listed in `thunderbolt.avoid`, or it is receptacle 1 of a Mac Studio, next to Ethernet. The exo README says not to use that receptacle for RDMA.',
     hint: 'Move the cable to another receptacle.',
   },
   'topology/no-rdma': {
     severity: 'notice',
-    summary: 'This Mac can never have RDMA.',
+    summary: 'This Mac does not support RDMA.',
     cause:
-      'RDMA over Thunderbolt needs Thunderbolt 5 at both ends of the cable (Apple TN3205). This Mac can still be a node for TCP. `thunderbolt.rdma: required` ignores it once its model is declared. Placements over RDMA refuse it.',
-    hint: 'Nothing to do if TCP is enough on these links. For RDMA, use a Mac with Thunderbolt 5.',
+      'RDMA over Thunderbolt needs Thunderbolt 5 at both ends of the cable (Apple TN3205). This Mac can still be a node for TCP. Once its model is declared, `thunderbolt.rdma: required` does not apply to it. RDMA placements refuse it.',
+    hint: 'If TCP is enough on these links, there is nothing to do. For RDMA, use a Mac with Thunderbolt 5.',
   },
   'topology/unknown-model': {
     severity: 'notice',
     summary: "This model is not in meshwright's table of Macs.",
     cause:
-      'The table (docs/macs.md) says how many receptacles a model has, where they are, which Thunderbolt version they have and how fast its memory is. For an unknown model meshwright cannot check these in the file. It asks the Mac later.',
-    hint: 'Compare with `sysctl hw.model` on the Mac. If the model is right, nothing needs to be done; a newer meshwright may know it.',
+      "The table (docs/macs.md) lists each model's receptacles and their positions, its Thunderbolt version and its memory bandwidth. For an unknown model, meshwright cannot check these in the file and asks the Mac later.",
+    hint: 'Compare it with `sysctl hw.model` on the Mac. If the model is right, there is nothing to do; a newer meshwright may know it.',
   },
   'topology/duplicate-node': {
     summary: 'Two nodes have the same name.',
-    cause: 'Names that differ only in upper and lower case count as the same: they end up in names of files and hosts.',
-    hint: 'Rename one of the two.',
+    cause: 'Upper and lower case count as the same, because node names become names of files and hosts.',
+    hint: 'Rename one of the two nodes.',
   },
   'topology/duplicate-address': {
     summary: 'Two nodes have the same address.',
-    cause: 'Both would be reached at the same host and port, so one Mac would be set up as two nodes.',
-    hint: 'Correct the host of one of the two.',
+    cause: 'Both nodes have the same host and port, so one Mac would be set up as two nodes.',
+    hint: 'Correct the host of one of the two nodes.',
   },
   'topology/bad-address': {
-    summary: 'This is not a usable address.',
-    cause: 'It looks like an IP address and is none, or a short or octal form that programs read differently.',
-    hint: 'Write an IPv4 address as four plain numbers from 0 to 255, or IPv6 in its usual form.',
+    summary: 'This address is not valid.',
+    cause:
+      'It looks like an IP address but is not one, or it uses a short or octal form that programs read differently.',
+    hint: 'Write an IPv4 address as four decimal numbers from 0 to 255, or use the standard IPv6 form.',
   },
   'topology/pool-not-a-network': {
     summary: 'The pool is not an IPv4 network for links.',
-    cause: 'A pool is written as its first address and a prefix length, and lies in a range that hosts can use.',
-    hint: 'Write it like 10.77.0.0/24.',
+    cause: 'A pool is a first address with a prefix length, in a range that hosts may use.',
+    hint: 'Write it like this: 10.77.0.0/24.',
   },
   'topology/pool-too-small': {
     summary: 'The pool has too few addresses for the links.',
-    cause: 'Every link gets a /30 network of its own, four addresses.',
+    cause: 'Each link needs a /30 network of its own, which is four addresses.',
     hint: 'Use a larger pool.',
   },
   'topology/pool-has-host': {
-    summary: 'A node is reached at an address inside the pool of the links.',
+    summary: "A node's address is inside the address pool of the links.",
     cause:
-      'Each cable gets a network of the pool. A Mac would then send what is meant for that node over a cable, and could not be reached any more.',
+      'Each cable gets a network from the pool. A Mac would then send traffic for that node over a cable, and the node would be unreachable.',
     hint: 'Use a pool that no host, router or DHCP server uses, such as 10.77.0.0/24.',
   },
   'topology/pool-not-private': {
     severity: 'warning',
     summary: 'The pool is not a private network.',
     cause:
-      'Addresses outside 10.0.0.0/8, 172.16.0.0/12 and 192.168.0.0/16 belong to somebody else, who is out of reach while they are used here.',
+      'Addresses outside 10.0.0.0/8, 172.16.0.0/12 and 192.168.0.0/16 belong to hosts on the internet. The Macs cannot reach those hosts while the pool uses their addresses.',
     hint: 'Use a private network, such as 10.77.0.0/24.',
   },
   'node/wired-limit-too-large': {
-    summary: 'The GPU would be allowed more memory than a Mac can spare.',
+    summary: 'The GPU memory limit leaves macOS too little memory.',
     cause:
-      'macOS needs about 8 GiB of the memory beside the GPU; a Mac whose GPU takes them swaps, hangs or panics. The limit holds for every node.',
-    hint: 'Write `auto`, which fits every Mac, or a size that the smallest Mac can spare.',
+      'macOS needs about 8 GiB that the GPU does not use. If the GPU takes that memory, the Mac swaps, hangs or panics. The limit applies to every node.',
+    hint: 'Write `auto`, which fits every Mac, or a size that the Mac with the least memory can spare.',
   },
   'node/login-under-filevault': {
-    summary: 'Automatic login is required where FileVault must be on.',
-    cause: 'FileVault waits for a password before macOS starts, so macOS does not offer automatic login beside it.',
-    hint: 'Choose one: system.fileVault: disabled, or no system.automaticLogin.',
+    summary: 'Automatic login and FileVault are both required.',
+    cause:
+      'FileVault asks for a password before macOS starts, so macOS does not offer automatic login while FileVault is on.',
+    hint: 'Choose one: set system.fileVault: disabled, or remove system.automaticLogin.',
   },
   'node/same-account': {
-    summary: 'Ranks and gateway would share an account.',
+    summary: 'The ranks and the API gateway would use the same account.',
     cause:
-      'An attacker who breaks a rank could then read the requests and keys of clients. Ranks and gateway each need their own account.',
+      "An attacker who breaks a rank could then read the clients' requests and keys. The ranks and the gateway each need an account of their own.",
     hint: 'Name two accounts, such as _meshrank and _meshgate.',
   },
   'node/account-logs-in': {
-    summary: 'A rank or the gateway would run as an account that can become root.',
+    summary: 'A rank or the API gateway would run as an account that can become root.',
     cause:
       'The ssh user becomes root without a password, so an attacker who breaks a rank or the gateway would be root on that Mac.',
     hint: 'Name _meshrank, _meshgate or an account that cannot become root. Write login if you accept the risk.',
   },
   'version/not-text': {
     summary: 'A version is written as a number.',
-    cause: 'To YAML, 26.10 without quotes is the number 26.1, which is another macOS.',
+    cause: 'Without quotes, YAML reads 26.10 as the number 26.1, which is a different macOS version.',
     hint: 'Put the version in quotes.',
   },
   'version/bad-range': {
-    summary: 'This is not a range of versions.',
-    cause: 'A range is comparisons such as >=26.4 <28, which must all hold; || separates alternatives.',
-    hint: 'Write it like ">=26.4 <28".',
+    summary: 'This is not a version range.',
+    cause: 'A range is a list of comparisons that must all be true, such as >=26.4 <28. Separate alternatives with ||.',
+    hint: 'Write it like this: ">=26.4 <28".',
   },
   'version/outside-accept': {
-    summary: 'The wanted version is not an accepted one.',
-    cause: '`macos.version` lies outside `macos.accept`, so a node with the wanted version would be wrong.',
+    summary: 'The desired version is not an accepted version.',
+    cause: '`macos.version` is outside `macos.accept`, so a node with the desired version would count as wrong.',
     hint: 'Widen `accept`, or correct `version`.',
   },
   'version/model-needs-newer': {
     severity: 'warning',
-    summary: 'A Mac of the file came with a newer macOS than the file asks for.',
-    cause: 'No Mac starts with a macOS that is older than the one that its model came with (docs/macs.md).',
-    hint: 'Raise `macos.version` and widen `macos.accept`. All Macs of a placement over RDMA need the same version.',
+    summary: 'A Mac needs a newer macOS than the desired version.',
+    cause: 'No Mac can start a macOS version older than the one its model shipped with (docs/macs.md).',
+    hint: 'Raise `macos.version` and widen `macos.accept`. All Macs of an RDMA placement need the same version.',
   },
 } as const satisfies Record<string, CodeEntry>;

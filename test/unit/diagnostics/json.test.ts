@@ -26,7 +26,7 @@ describe('a diagnostic as JSON', () => {
       severity: 'error',
       summary: 'Two nodes have the same address.',
       detail: 'b and a would both be reached at a.lan.',
-      hint: 'Correct the host of one of the two.',
+      hint: 'Correct the host of one of the two nodes.',
       where: { file: 'cluster.yaml', line: 5, column: 14 },
       subject: 'node b',
       related: [expect.objectContaining({ where: { file: 'cluster.yaml', line: 4, column: 14 } })],

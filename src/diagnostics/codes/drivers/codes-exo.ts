@@ -2,108 +2,108 @@ import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about exo, with which a placement is talked over once its ranks run. */
+/** Codes about exo, which creates a placement by requests to its API after the ranks started. */
 export const exoCodes = {
   'exo/no-repository': {
-    summary: 'exo does not know the model without the name of its repository.',
-    cause: 'It finds the files of a model, its card and whom a request is for by organization/name.',
+    summary: 'exo needs the repository name of the model.',
+    cause: "exo uses organization/name to find the model's files and its model card, and to route requests.",
     hint: 'Add the name to the model: repository: organization/name',
   },
   'exo/no-index': {
-    summary: 'exo would never take the model for whole.',
+    summary: 'exo would consider the model incomplete.',
     cause:
-      'A model is there for exo when model.safetensors.index.json is, and every file that it names; it reads its shape from config.json.',
-    hint: 'Add the file to the model; for weights in one file an index can be written by hand.',
+      'exo needs model.safetensors.index.json and every file that the index names. It reads the shape of the model from config.json.',
+    hint: 'Add the missing file to the model. For weights in a single file, you can write the index by hand.',
   },
   'exo/needs-every-pair': {
     summary: 'exo over RDMA needs a cable between every pair of its nodes.',
     cause:
-      'Whatever the sharding, over RDMA it makes only groups of JACCL, in which every rank talks to every other over a cable of their own. Without one it would look for it, and offer nothing.',
-    hint: 'Declare the cable under `thunderbolt.links`, use fewer nodes, or transport: tcp; mlx has rings over RDMA (backend: jaccl-ring).',
+      'Over RDMA exo only creates JACCL groups, in which every rank talks to every other over a direct cable, whatever the sharding. If a cable is missing, exo keeps searching for it and never offers the model.',
+    hint: 'Declare the cable under `thunderbolt.links`, use fewer nodes, or use transport: tcp. mlx can also use a ring over RDMA (backend: jaccl-ring).',
   },
   'exo/fast-synch': {
     severity: 'warning',
-    summary: 'Fast synch of exo can hang the GPU.',
+    summary: 'Fast synch in exo can hang the GPU.',
     cause:
-      'It is on in exo unless the driver sets EXO_FAST_SYNCH=false, as it does where the file says nothing. It is faster, and the documentation of mlx says that it may deadlock (issue 3142 of mlx).',
-    hint: 'Remove it if the placement hangs.',
+      'exo turns it on unless EXO_FAST_SYNCH=false is set, which meshwright does by default. It is faster, but the mlx documentation says that it may deadlock (mlx issue 3142).',
+    hint: 'If the placement hangs, remove the setting.',
   },
   'exo/open-api': {
     severity: 'warning',
-    summary: "exo's own API is open beside the gateway.",
+    summary: "exo's own API can be reached without passing the gateway.",
     cause:
-      'The gateway of an endpoint with `listen: lan` asks for a key. exo binds its own API to every address of each of its Macs (0.0.0.0), asks for no key and cannot be told to do otherwise. Who reaches that port needs no key.',
-    hint: 'Close that port in the firewall of the network, or let only trusted computers into it.',
+      'The gateway of an endpoint with `listen: lan` requires an API key. exo also serves its own API on every address of each of its Macs (0.0.0.0), without a key, and this cannot be turned off. Anyone who reaches that port needs no key.',
+    hint: 'Block that port in the firewall of the network, or allow only trusted computers on the network.',
   },
   'exo/network-daemon': {
-    summary: "exo's network daemon would take the addresses of the cables away.",
+    summary: "exo's network daemon would remove the addresses of the cables.",
     cause:
-      'It puts every cable back on DHCP at each start and every half an hour; RDMA then has no address that the other end knows (exo issues 1158, 2007 and 2067). exo itself does not need it.',
-    hint: 'Let apply stop it (thunderbolt.foreignDaemons: stop), or take it away (remove).',
+      'At each start and every 30 minutes, it sets every cable back to DHCP. RDMA then has no address that the peer knows (exo issues 1158, 2007 and 2067). exo itself does not need the daemon.',
+    hint: 'Let apply stop it (thunderbolt.foreignDaemons: stop) or remove it (thunderbolt.foreignDaemons: remove).',
   },
   'placement/reserved-word': {
-    summary: 'A placement sets what its driver sets itself, or cannot have.',
+    summary: 'A placement uses an argument or a variable that is reserved or not allowed.',
     cause:
-      'env and args are handed on to the runtime as they are. What the driver decides would be contradicted; other words load what no plan has counted, or write prompts and answers into a log.',
-    hint: 'Take the word out of the file.',
+      'env and args are passed to the runtime unchanged. A reserved one would contradict the driver. Others load something that the memory check did not count, or write prompts and answers to a log.',
+    hint: 'Remove it from the file.',
   },
   'exo/no-identity': {
-    summary: 'A rank of exo does not say who it is.',
+    summary: 'A rank of exo does not report its ID.',
     cause:
-      'exo gives itself a new id at every start, and is asked for it on each node. It did not answer in time, or two of them gave the same one, as when they share a home folder.',
-    hint: prose`See what it said: ${meshwright('logs')}`,
+      'exo generates a new ID at every start, and meshwright asks each node for it. A rank did not answer in time, or two ranks reported the same ID, which happens if they share a home folder.',
+    hint: prose`Read the logs: ${meshwright('logs')}`,
   },
   'exo/mesh-incomplete': {
-    summary: 'exo does not see all of its nodes and cables.',
+    summary: 'exo does not find all of its nodes and cables.',
     cause:
-      'It finds the others by itself: by multicast in the networks that it is in, and RDMA by the cables that macOS lists. On some days it drops an interface for as long as it runs (exo issue 2191), and it never places a model over a cable that it sees in one direction only (exo issue 2077).',
-    hint: prose`See whether the cables and their addresses are well: ${meshwright('doctor')}. Then start it again: ${meshwright('restart')}`,
+      'exo finds other nodes by multicast, and RDMA links by the cables that macOS lists. It sometimes drops an interface until it restarts (exo issue 2191). It never places a model over a cable that it sees in only one direction (exo issue 2077).',
+    hint: prose`Check the cables and their addresses: ${meshwright('doctor')}. Then restart the placement: ${meshwright('restart')}`,
   },
   'exo/model-refused': {
-    summary: 'exo does not take the model.',
+    summary: 'exo does not accept the model.',
     cause:
-      'It knows models by cards that come with it; for others it makes one from config.json and the index of the weights, and refuses those that lack either.',
-    hint: 'Give the model the repository that exo knows it by, or add model.safetensors.index.json to its files.',
+      'exo ships model cards for the models it knows. For any other model it builds a card from config.json and the weights index, and refuses the model if either is missing.',
+    hint: 'Set `repository` to the name that exo knows, or add model.safetensors.index.json to the files of the model.',
   },
   'exo/cannot-split': {
-    summary: 'exo refuses to split this model so.',
+    summary: 'exo cannot split this model in this way.',
     cause:
-      'Its master makes no pipeline of several nodes for DeepSeek V3.1 (8 bit) and Gemma 4, and shards by tensors only what its model card allows. Without a card `architectures` of the model must be one that it knows.',
-    hint: 'Use the other kind of sharding, one node, or another runtime.',
+      'exo has no pipeline over several nodes for DeepSeek V3.1 (8 bit) and Gemma 4. It uses tensor sharding only if the model card allows it. If the model has no card, exo must know its `architectures`.',
+    hint: 'Use the other kind of sharding, a single node, or another runtime.',
   },
   'exo/placement-refused': {
-    summary: 'exo offers no placement as the file declares it.',
+    summary: 'exo offers no placement that matches the file.',
     cause:
-      'It is asked beforehand what it would do, and only what is exactly the declared sharding, transport and nodes is asked for: left to itself it takes other nodes, or one alone.',
-    hint: 'See its reason. Free memory, or change nodes, sharding or transport of the placement.',
+      'meshwright first asks exo for its possible placements, and accepts only the declared sharding, transport and nodes. On its own, exo may choose other nodes or a single node.',
+    hint: 'Check the reason that exo gives. Then free memory, or change the nodes, the sharding or the transport of the placement.',
   },
   'exo/ring-off-cables': {
-    summary: 'The ring of exo does not use the cables.',
+    summary: "exo's ring does not use the cables.",
     cause:
-      'Over TCP exo chooses the addresses itself, and for a minute it offered none of the cable that two of the nodes share: the ring would run over Wi-Fi or the office network.',
-    hint: prose`See whether the cables and their addresses are up: ${meshwright('doctor')}`,
+      'Over TCP, exo chooses the addresses itself. For a minute it offered no address of a cable between two of the nodes, so the ring would run over Wi-Fi or the office network.',
+    hint: prose`Check the cables and their addresses: ${meshwright('doctor')}`,
   },
   'exo/runner-failed': {
-    summary: 'A runner of exo failed.',
-    cause: 'exo starts a failed runner again five times and then takes the placement away; its own words are shown.',
-    hint: prose`See what the ranks said: ${meshwright('logs')}`,
+    summary: 'An exo runner failed.',
+    cause: 'exo restarts a failed runner five times and then removes the placement. The error from exo is shown.',
+    hint: prose`Read the logs of the ranks: ${meshwright('logs')}`,
   },
   'exo/stuck': {
-    summary: 'exo does not come any further with a placement.',
+    summary: 'exo stopped making progress with a placement.',
     cause:
-      'exo itself knows no deadline: runners can connect, load or warm up for ever (exo issues 1137, 1731 and 2173). Each of these was waited for as long as it may take without any progress.',
-    hint: prose`Start it again: ${meshwright('restart')}. If it comes back, try the other sharding.`,
+      'exo has no deadlines: its runners can connect, load or warm up forever (exo issues 1137, 1731 and 2173). meshwright waited for each of these as long as it may take without progress.',
+    hint: prose`Restart the placement: ${meshwright('restart')}. If it happens again, use the other kind of sharding.`,
   },
   'exo/no-farewell': {
     severity: 'warning',
-    summary: 'exo was stopped with its instance.',
+    summary: 'exo was stopped without a graceful shutdown.',
     cause:
-      'Before its processes are stopped it is asked to delete the instance and to end the runners itself, which is given a short time. A runner that is killed inside of a collective can keep its GPU busy until the Mac restarts (exo issue 1137).',
-    hint: prose`If the next start hangs, or a GPU stays busy, restart these Macs: ${meshwright('reboot')}`,
+      'Before stopping its processes, meshwright gives exo a short time to delete the instance and stop the runners itself. A runner that is killed inside a collective operation can keep its GPU busy until the Mac restarts (exo issue 1137).',
+    hint: prose`If the next start hangs or a GPU stays busy, restart these Macs: ${meshwright('reboot')}`,
   },
   'exo/master-lost': {
-    summary: 'exo forgot a placement while it was made.',
-    cause: 'Placements live in the session of its master. When that ends or changes, exo begins with nothing.',
+    summary: 'exo lost a placement while creating it.',
+    cause: 'exo keeps placements in the session of its master. If the session ends or changes, all of them are lost.',
     hint: prose`Start it again: ${meshwright('apply')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -2,126 +2,130 @@ import { aside, its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about runtimes and placements of the driver mlx. */
+/** Codes about runtimes and placements that use the mlx driver. */
 export const mlxCodes = {
   'mlx/unlocked-requirement': {
-    summary: 'A line of the requirements does not pin a package with its hash.',
+    summary: 'A line in the requirements does not pin a package by version and hash.',
     cause:
-      'Ranks send each other Python objects, so every node has to have the very same packages, today and in a year. Only a version with its hashes says which those are.',
-    hint: 'Make the list anew: uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock',
+      'Ranks exchange Python objects, so every node needs exactly the same packages, today and in a year. Only a version with its hashes guarantees that.',
+    hint: 'Compile the list again: uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock',
   },
   'mlx/package-missing': {
     summary: 'The requirements lack a package that every rank needs.',
-    cause: 'A rank runs mlx_lm.server over mlx; nothing is installed that does not stand in the list.',
-    hint: 'Put mlx-lm into what the list is compiled from, for macOS on Apple silicon.',
+    cause: 'Each rank runs mlx_lm.server with mlx, and meshwright installs only packages in the list.',
+    hint: 'Add mlx-lm to the input of the list, and compile the list for macOS on Apple silicon.',
   },
   'mlx/too-old': {
-    summary: 'This version of mlx-lm cannot be started.',
+    summary: 'This version of mlx-lm is too old.',
     cause:
-      'meshwright bounds how many requests are answered at once and how much is kept of earlier prompts. The server of mlx-lm has the options for this from 0.31.0 on; an older one ends with "unrecognized arguments".',
-    hint: 'Put mlx-lm 0.31.0 or a newer one into the requirements, and compile the list again.',
+      'meshwright limits the number of parallel requests and the size of the prompt cache. The server has these options since mlx-lm 0.31.0; an older one exits with "unrecognized arguments".',
+    hint: 'Require mlx-lm 0.31.0 or newer, and compile the list again.',
   },
   'mlx/cannot-split': {
-    summary: 'This version of mlx-lm cannot split this kind of model so.',
-    cause: 'A class of mlx-lm splits by its tensors, into a pipeline, by both or not at all; ranks would end at once.',
-    hint: 'Use the other kind of sharding, a newer mlx-lm in the requirements, or one node.',
+    summary: 'This version of mlx-lm cannot split this kind of model in this way.',
+    cause:
+      'Each model class in mlx-lm supports tensor sharding, pipeline sharding, both or neither. With an unsupported one, the ranks would exit immediately.',
+    hint: 'Use the other kind of sharding, a newer mlx-lm in the requirements, or a single node.',
   },
   'mlx/not-known-to-split': {
     severity: 'warning',
-    summary: 'Whether this version of mlx-lm can split this kind of model is not known.',
-    cause: 'It is newer than the versions that were read, and none of those could.',
-    hint: 'Try it: a rank that cannot ends at once, and says so in its log.',
+    summary: 'It is unknown whether this version of mlx-lm can split this kind of model.',
+    cause: 'It is newer than the versions that meshwright knows, and none of those could split it.',
+    hint: 'Try it: a rank that cannot split the model exits immediately, and its log says so.',
   },
   'mlx/lost-layers': {
-    summary: 'A pipeline of this many nodes would leave layers of the model out.',
+    summary: 'A pipeline with this number of nodes would skip layers of the model.',
     cause:
-      'Up to mlx-lm 0.32.0 a rank with one layer more counts its beginning wrongly (issue 1688 of mlx-lm): the layers between are loaded nowhere, without an error.',
-    hint: 'Use as many nodes as divide the number of layers, sharding: tensor, or a newer mlx-lm.',
+      'Up to mlx-lm 0.32.0, a rank with one layer more than others computes its first layer wrongly (mlx-lm issue 1688). The layers in between are loaded on no rank, without an error.',
+    hint: 'Use a number of nodes that divides the number of layers, sharding: tensor, or a newer mlx-lm.',
   },
   'mlx/backend-needs-cables': {
     summary: 'The backend needs cables that are not declared.',
-    cause: 'jaccl talks between every pair of ranks over a cable of their own; jaccl-ring and ring between neighbours.',
+    cause:
+      'jaccl needs a direct cable between every pair of ranks. jaccl-ring and ring need a cable between neighbors.',
     hint: 'Declare the cables under `thunderbolt.links`, or use another backend.',
   },
   'mlx/backend-against-transport': {
-    summary: 'Backend and transport contradict each other.',
-    cause: 'jaccl and jaccl-ring talk over RDMA, ring over TCP.',
-    hint: 'Leave `backend` out, or change `transport`.',
+    summary: '`backend` and `transport` contradict each other.',
+    cause: 'jaccl and jaccl-ring use RDMA; ring uses TCP.',
+    hint: 'Remove `backend`, or change `transport`.',
   },
   'mlx/too-many-ranks': {
-    summary: 'JACCL has no full mesh of this many nodes.',
-    cause: 'mlx 0.32 takes up to eight peers.',
+    summary: 'JACCL does not support a full mesh of this many nodes.',
+    cause: 'mlx 0.32 supports up to eight peers.',
     hint: 'Use backend: jaccl-ring, or fewer nodes.',
   },
   'mlx/cable-unused': {
     severity: 'notice',
-    summary: 'Two nodes are joined by more cables than their ranks use.',
+    summary: 'Two nodes are connected by more cables than their ranks use.',
     cause:
-      'JACCL takes several cables to one neighbour in a ring alone, and as many on every hop as on the poorest one, up to four. A full mesh and a ring over sockets use one of each pair.',
-    hint: 'Use backend: jaccl-ring with as many cables on every hop, or leave it: the cable only does nothing.',
+      'JACCL uses several cables between neighbors only in a ring. It uses the same number on every hop: that of the hop with the fewest, up to four. A full mesh and a ring over TCP use one cable per pair.',
+    hint: 'Use backend: jaccl-ring with the same number of cables on every hop, or ignore this: an unused cable does no harm.',
   },
   'mlx/cable-left-out': {
     severity: 'notice',
-    summary: 'A start uses fewer cables of each hop than are declared.',
+    summary: 'A start uses fewer cables per hop than declared.',
     cause:
-      'A ring of JACCL takes as many cables on every hop as the poorest one has, by the RDMA devices of their receptacles as the start sees them. One that nobody saw leaves its cable out until the next start.',
-    hint: prose`See what its node shows of that receptacle: ${meshwright('facts', its.node, '--fact', 'thunderbolt')}. Once the device is there, the next start takes the cable: ${meshwright('restart', its.placement)}.`,
+      'A JACCL ring uses the same number of cables on every hop: that of the hop with the fewest. A cable counts only if the start observes the RDMA devices of its receptacles. A cable that is left out stays out until the next start.',
+    hint: prose`Check that receptacle on its node: ${meshwright('facts', its.node, '--fact', 'thunderbolt')}. Once the device appears, the next start uses the cable: ${meshwright('restart', its.placement)}.`,
   },
   'mlx/firewall-blocks': {
-    summary: 'The firewall of a node keeps the ranks from meeting.',
-    cause: 'Ranks meet by TCP before they talk over RDMA, and a firewall that blocks everything lets no program in.',
-    hint: 'Write system.firewall: disabled, or end "Block all incoming connections": System Settings > Network > Firewall > Options.',
+    summary: "A node's firewall prevents the ranks from connecting.",
+    cause:
+      'Ranks first connect over TCP, even if they use RDMA afterwards. A firewall that blocks all incoming connections stops them.',
+    hint: 'Set system.firewall: disabled, or turn off "Block all incoming connections": System Settings > Network > Firewall > Options.',
   },
   'mlx/wheels-unreadable': {
-    summary: 'The folder of wheels cannot be read, and the lock does not have it.',
-    cause: 'What lies in it is sent to the nodes and counts to the version of the runtime.',
-    hint: 'Correct `wheels`, or bring the folder back.',
+    summary: 'The folder of wheels cannot be read, and the lock does not list it.',
+    cause: 'meshwright sends its contents to the nodes and includes them in the version of the runtime.',
+    hint: 'Correct `wheels`, or restore the folder.',
   },
   'mlx/wheel-missing': {
-    summary: 'The folder of wheels lacks a package that the requirements name.',
+    summary: 'The folder of wheels lacks a package in the requirements.',
     cause:
-      'With `wheels` the nodes take nothing from the network, so every package has to lie there with one of its hashes.',
-    hint: 'Fetch it where there is internet: pip download --no-deps --require-hashes --only-binary :all: --platform macosx_26_0_arm64 --python-version 3.12 -r requirements.lock -d wheels',
+      'With `wheels`, the nodes download nothing, so the folder must contain every package with one of its hashes.',
+    hint: 'Download it on a computer with internet access: pip download --no-deps --require-hashes --only-binary :all: --platform macosx_26_0_arm64 --python-version 3.12 -r requirements.lock -d wheels',
   },
   'mlx/python-missing': {
-    summary: 'The folder of wheels has no archive of Python.',
-    cause: 'With `wheels` uv takes Python from that folder as well.',
-    hint: 'Ask the same uv for its address, and put the file there under its own name: uv python list 3.12 --all-platforms --only-downloads --show-urls. Whether its version and its day are those that uv wants cannot be checked here.',
+    summary: 'The folder of wheels has no Python archive.',
+    cause: 'With `wheels`, uv also takes Python from that folder.',
+    hint: 'Get the URL from the same uv: uv python list 3.12 --all-platforms --only-downloads --show-urls. Put the file in the folder without renaming it. meshwright cannot check whether its version and build date are those that uv wants.',
   },
   'mlx/libraries-differ': {
-    summary: 'The nodes of a placement have installed different libraries from one list.',
+    summary: 'The nodes of a placement installed different libraries from the same list.',
     cause:
-      'Each node installs the packages by itself. Where the list has hashes of several wheels of one version, macOS decides which one comes: mlx-metal has one for macOS 14, 15 and 26 each. Ranks compare nothing when they meet.',
-    hint: prose`Bring all nodes to one macOS, or name the wheel at its URL in the requirements, which makes a new version of the runtime on every node; with \`wheels\`, keep only one wheel of that package in the folder and its one hash in the list. To have one node install it anew: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
+      'Each node installs the packages itself. If the list has hashes of several wheels of one version, macOS decides which one is installed: mlx-metal has separate wheels for macOS 14, 15 and 26. Ranks do not compare libraries when they connect.',
+    hint: prose`Update all nodes to one macOS version, or give the URL of the wheel in the requirements, which creates a new runtime version on every node. With \`wheels\`, keep only one wheel of that package in the folder, and only its hash in the list. To reinstall on one node: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
   },
   'mlx/libraries-unknown': {
-    summary: 'What a node has installed for a runtime is not known.',
-    cause: 'Its version was published before meshwright wrote that down. Unknown is not equal.',
-    hint: prose`Have it installed anew: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
+    summary: 'The libraries that a node installed for a runtime are unknown.',
+    cause:
+      'The node installed this version before meshwright recorded the libraries. Unknown libraries do not count as equal.',
+    hint: prose`Reinstall it: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
   },
   'mlx/own-code': {
     severity: 'warning',
-    summary: 'The model brings Python code of its own, which is not run.',
+    summary: 'The model includes Python code, which will not run.',
     cause:
-      'mlx-lm runs such code, most often that of a tokenizer, only when it is told to; it would run as the user of the ranks on every node.',
-    hint: 'Read the files; if the model does not work without them, name each with its sha256 under `models.<name>.trustRemoteCode`.',
+      'mlx-lm runs such code, usually for the tokenizer, only if explicitly allowed. It would run as the account of the ranks on every node.',
+    hint: 'Read the files. If the model does not work without them, list each with its sha256 under `models.<name>.trustRemoteCode`.',
   },
   'mlx/other-code': {
-    summary: 'The code of the model is not the code that somebody has agreed to.',
+    summary: "The model's code does not match the approved digests.",
     cause:
-      '`trustRemoteCode` names every .py file of the model with its sha256, and one is missing, added or different.',
-    hint: 'Read the files again, and write down their digests as they are shown here.',
+      '`trustRemoteCode` must list every .py file of the model with its sha256, but a file is missing, new or different.',
+    hint: 'Read the files again, then copy the digests shown here into the cluster file.',
   },
   'mlx/context-too-long': {
     severity: 'warning',
-    summary: 'The context is longer than the model was trained for.',
-    cause: 'mlx-lm refuses no prompt for its length, and behind that length answers become worse.',
-    hint: 'Lower `context`, or take a model for longer ones.',
+    summary: 'The context is longer than the model supports.',
+    cause: 'mlx-lm accepts prompts of any length, but beyond the trained length the answers get worse.',
+    hint: 'Lower `context`, or use a model with a longer context.',
   },
   'mlx/fast-synch': {
     severity: 'warning',
     summary: 'MLX_METAL_FAST_SYNCH can hang the GPU.',
-    cause: 'It is faster, and the documentation of mlx says that it may deadlock (issue 3142 of mlx).',
-    hint: 'Remove it from `env` if the placement hangs.',
+    cause: 'It is faster, but the mlx documentation says that it may deadlock (mlx issue 3142).',
+    hint: 'If the placement hangs, remove it from `env`.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,49 +1,50 @@
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about endpoints that clients of the office network reach, and the doorman before them. */
+/** Codes about published endpoints and their API gateway (`doorman` in cluster.yaml). */
 export const endpointCodes = {
   'placement/endpoint-not-published': {
-    summary: 'This key is for endpoints that the office network reaches.',
-    cause: 'A doorman reads it, and stands only before endpoints with `listen: lan`. Nothing is read and ignored.',
+    summary: 'This key is only for published endpoints.',
+    cause:
+      'The API gateway uses this key, and only endpoints with `listen: lan` have a gateway. meshwright never ignores a key silently.',
     hint: 'Add `listen: lan`, or remove the key.',
   },
   'placement/doorman-missing': {
-    summary: 'A published endpoint needs a doorman.',
+    summary: 'A published endpoint needs an API gateway (`doorman`).',
     cause:
-      'Runtimes take any key and any name of a model; a wrong name makes mlx_lm.server unload on all ranks. So the office network reaches a doorman alone, a small program on Node.js.',
-    hint: 'Add `doorman: { node: ./dist/node-v22.….tar.gz }`, the archive of Node.js for macOS on arm64 from nodejs.org.',
+      'Runtimes accept any API key and any model name, and a wrong name makes mlx_lm.server unload the model on all ranks. So the office network reaches only the gateway, a small Node.js program.',
+    hint: 'Add `doorman: { node: ./dist/node-v22.….tar.gz }`, the Node.js archive for macOS on arm64 from nodejs.org.',
   },
   'placement/endpoint-unguarded': {
-    summary: 'A published endpoint does not say who may come in.',
-    cause: 'Whoever reaches the port of a published endpoint can use the model, unless they need a key.',
-    hint: 'Add `apiKey: { env: NAME }`, or `access: anybody`, not both.',
+    summary: 'A published endpoint does not say who may use it.',
+    cause: 'Without an API key, anyone who reaches the port of a published endpoint can use the model.',
+    hint: 'Add either `apiKey: { env: NAME }` or `access: anybody`.',
   },
   'placement/key-twice': {
-    summary: 'A list of keys names one source twice.',
+    summary: 'A list of API keys names one source twice.',
     cause:
-      'Each source of `apiKey` gives one key, and each key opens the door. Whoever takes one of two equal lines away would believe that its key opens nothing any more.',
-    hint: 'Remove one of the two.',
+      'Each source of `apiKey` gives one key, and the gateway accepts every listed key. If you removed one of the two lines, that key would still be accepted.',
+    hint: 'Remove one of the two lines.',
   },
   'placement/endpoint-of-ranks': {
-    summary: 'An endpoint has a port on which ranks meet.',
+    summary: 'An endpoint uses a port that is reserved for ranks.',
     cause:
-      'Each start of a placement has one of 64 ports between 16384 and 32767 that follow from its name. An endpoint on one of them would keep a later start from happening, or be kept from it.',
-    hint: 'Give it a port below 16384, such as 8080.',
+      'Each start of a placement uses one of 64 ports between 16384 and 32767, determined by its name. An endpoint on one of these ports could block a later start, or be blocked by it.',
+    hint: 'Use a port below 16384, such as 8080.',
   },
   'placement/inner-port': {
-    summary: 'An endpoint has a port of the runtimes behind doormen.',
+    summary: 'An endpoint uses a port that is reserved for runtimes behind a gateway.',
     cause:
-      'The runtime of a published placement answers on 127.0.0.1 of its leader, at a port from 40000 to 40255 that follows from the name of the placement. An endpoint there would keep it from starting, or be kept from it.',
-    hint: 'Give it a port below 40000, such as 8080, or above 40255.',
+      'The runtime of a published placement listens on 127.0.0.1 of its leader, at a port from 40000 to 40255 determined by its name. An endpoint on that port could block the runtime, or be blocked by it.',
+    hint: 'Use a port below 40000, such as 8080, or above 40255.',
   },
   'placement/served-name-taken': {
-    summary: 'Two placements behind one doorman have the same name.',
-    cause: 'Clients tell them apart by the name of the model that they send, and by nothing else.',
-    hint: 'Give one of them another `servedName`, or another port.',
+    summary: 'Two placements behind one gateway have the same model name.',
+    cause: 'The model name in a request is the only thing that tells the gateway which placement it is for.',
+    hint: 'Give one of them another `servedName` or another port.',
   },
   'runtime/reserved-name': {
     summary: 'A runtime may not have this name.',
-    cause: 'The versions of a runtime lie under its name on each node, and this name is taken.',
+    cause: 'Each node stores the versions of a runtime in a folder with its name, and this folder name is reserved.',
     hint: 'Give the runtime another name.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -5,20 +5,20 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about an observation as a whole. */
 export const factCodes = {
   'fact/too-much-output': {
-    summary: 'The node sent more than any observation can hold.',
-    cause: 'A tool on the node, or something in its place, printed without end; the rest was not read.',
+    summary: 'The node sent more output than an observation may have.',
+    cause: 'A tool on the node, or a program in its place, printed without end. meshwright did not read the rest.',
     hint: 'Log in and run `system_profiler SPThunderboltDataType -json | wc -c` and the other probes by hand.',
   },
   'fact/no-frames': {
     summary: 'The node answered, but not with an observation.',
-    cause: 'The login shell or a forced command did not run the observation script, or ended it at once.',
-    hint: 'Try `ssh` to the node with the command `/bin/sh -c "echo hello"`: it must print hello and nothing else.',
+    cause: 'The login shell or a forced command did not run the observation script, or ended it immediately.',
+    hint: 'Test the command `/bin/sh -c "echo hello"` on the node with `ssh`. It must print hello and nothing else.',
   },
   'fact/unknown': {
     severity: 'warning',
     summary: 'Some facts of this node are unknown.',
     cause:
-      'A tool is missing, refused, hung, or printed something that no known macOS prints. Unknown is never taken for right or wrong, so nothing that depends on it was judged.',
-    hint: prose`See what each probe said: ${meshwright('facts')}`,
+      'A tool is missing, was refused, hung or printed output that no known macOS prints. An unknown fact never counts as right or wrong, so everything that depends on it was left unchecked.',
+    hint: prose`See the result of each probe: ${meshwright('facts')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -2,164 +2,164 @@ import { aside, its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** What only traffic can show: told of placements that failed, and never of a look alone. */
+/** Faults that only traffic shows. They are reported after a placement failed, never from an observation alone. */
 const suspicionCodes = {
   'rdma/suspected-idle-dead': {
-    summary: 'A cable is suspected to carry nothing, though its RDMA ports say that they are active.',
+    summary: 'A cable probably carries no RDMA traffic, although its RDMA ports are active.',
     cause:
-      'A start or a token over RDMA failed in this boot session, and everything that can be looked at is fine on all links of the placement. Ports that idled for long, or whose cable was plugged in anew, stop working until both Macs restart (exo issue 1973); only traffic shows it.',
-    hint: 'Start the placement anew; if that does not help, restart the Macs at both ends of the cable.',
+      'In this boot session a start or a token over RDMA failed, but everything meshwright can check on the links of the placement is fine. Ports that were idle for long, or whose cable was plugged in again, stop working until both Macs restart (exo issue 1973). Only traffic shows it.',
+    hint: 'Restart the placement. If that does not help, restart the Macs at both ends of the cable.',
   },
   'address/suspected-no-answer': {
-    summary: 'A cable is suspected to carry nothing, though it is there and has its addresses.',
+    summary: 'A cable probably carries no traffic, although it is connected and has its addresses.',
     cause:
-      'In this boot session a start over TCP failed because a rank got no answer from its peer at the address of a cable. The cables are as declared and have their addresses, and no other rank gave a reason. A port that stopped working looks like this; it works again after a restart of both Macs.',
+      'In this boot session a start over TCP failed because a rank got no answer from its peer over this cable. The cables match the file and have their addresses, and no other rank reported a reason. A port that stopped working behaves like this, until both Macs restart.',
     hint: 'Restart the Macs at both ends of the cable; if that does not help, replace the cable.',
   },
   'mesh/suspected-local-network': {
-    summary: 'macOS is suspected to keep a rank from the local network.',
+    summary: 'macOS probably blocks a rank from the local network.',
     cause:
-      'A rank was told at once that there is no route to its peer (errno 65), and everything that can be looked at is fine on all links of the placement; over TCP these are its cables and their addresses. Local Network privacy does that to programs of a session at the screen; daemons of launchd, root and what comes over ssh are exempt (Apple TN3179). Nobody can read or change it over ssh.',
-    hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Whatever was started there by an app or an agent needs its switch.',
+      'A rank immediately got "no route to host" for its peer (errno 65), but everything meshwright can check on the links of the placement is fine. Over TCP these are its cables and their addresses. Local Network privacy blocks programs of a session at the screen; daemons of launchd, root and programs started over SSH are exempt (Apple TN3179). The setting cannot be read or changed over SSH.',
+    hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Turn on the switch of the app or agent that started the rank.',
   },
   'rdma/suspected-exhausted': {
-    summary: 'A Mac is suspected to have no protection domain or queue pair left.',
+    summary: 'A Mac has probably run out of protection domains or queue pairs.',
     cause:
-      'The last start over RDMA in this boot session failed with the words of a device that has nothing left (a protection domain that could not be allocated, errno 12 or 16), and everything that can be looked at is fine. Failed starts can leave them behind in the kernel, and only a restart frees those; where the kernel holds none, the fault is elsewhere.',
-    hint: 'Start the placement anew; if that does not help, restart the Mac.',
+      'The last start over RDMA in this boot session failed with an error of an exhausted device (it could not allocate a protection domain, errno 12 or 16), but everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
+    hint: 'Restart the placement. If that does not help, restart the Mac.',
   },
 } as const satisfies Record<string, CodeEntry>;
 
-/** Codes about placements: how they are, and starting and stopping them. */
+/** Codes about the state of placements, and about starting and stopping them. */
 export const meshCodes = {
   ...suspicionCodes,
   'placement/too-few-queue-pairs': {
-    summary: 'One start takes more queue pairs of an RDMA device than it has.',
+    summary: 'One start needs more queue pairs of an RDMA device than the device has.',
     cause:
-      'Of the queue pairs and protection domains that `ibv_devinfo -v` reports of a device (`max_qp`, `max_pd`) all but one can be made. Each rank of a `jaccl-ring` of two takes two of every device that it uses, because its neighbours before and behind are the same Mac; it makes both connections over every cable, so that one cable more leaves it as it is. No restart of a Mac gives a device more than it has.',
-    hint: 'Leave `backend` out: two ranks that are cabled then talk over jaccl, which takes one of each device. So does a ring of three or more nodes; `backend: ring` with `transport: tcp` takes none.',
+      'A device can create all but one of the queue pairs and protection domains that `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two of every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
+    hint: 'Remove `backend`: two cabled ranks then use jaccl, which needs one of each device. A ring of three or more nodes also needs only one; `backend: ring` with `transport: tcp` needs none.',
   },
   'placement/bridged-link': {
-    summary: 'A bridge that the file keeps holds a cable over which ranks would meet.',
+    summary: 'The file keeps a bridge that contains a cable between ranks.',
     cause:
-      'With `thunderbolt.bridge: keep` a receptacle that is in a bridge gets no address of its own, and ranks meet at the addresses of their cables, over TCP as over RDMA.',
-    hint: 'Write `bridge: remove` under `thunderbolt`, or take the link or the node out of the file.',
+      'With `thunderbolt.bridge: keep`, a bridged receptacle gets no address of its own. Ranks need the addresses of their cables, over TCP and over RDMA.',
+    hint: 'Write `bridge: remove` under `thunderbolt`, or remove the link or the node from the file.',
   },
   'endpoint/clear-text': {
     severity: 'warning',
-    summary: 'Keys of clients cross the network in clear text.',
+    summary: 'API keys of clients cross the network unencrypted.',
     cause:
-      'The gateway of an endpoint with `listen: lan` speaks http. Who can read the network reads keys, prompts and answers, and can use the model with such a key.',
-    hint: 'Put a proxy with a certificate before it and name its address in `endpoint.proxies`, or let only trusted computers into this network.',
+      'The gateway of an endpoint with `listen: lan` uses HTTP. Anyone who can read the network traffic sees keys, prompts and answers, and can use the model with such a key.',
+    hint: 'Put a TLS proxy in front of it and list its address in `endpoint.proxies`, or allow only trusted computers on this network.',
   },
   'endpoint/door-closed': {
     severity: 'warning',
-    summary: 'The door of a placement that serves is closed.',
+    summary: 'The gateway of a serving placement is closed.',
     cause:
-      'A drain has closed it, or a start that failed before it could open it again. Its mesh goes on, and clients of the office network get 503 with the reason; `ask` and `bench` go past the door.',
+      'Either `drain` closed it, or a start failed before it could open it. The mesh keeps running, but clients on the office network get status 503 with the reason. `ask` and `bench` bypass the gateway.',
     hint: prose`Open it: ${meshwright('start')}, or ${aside(meshwright('apply'))}`,
   },
   'endpoint/door-not-asked': {
     severity: 'warning',
-    summary: 'Nobody could ask a Mac about a door that is to be closed.',
+    summary: 'The gateway of a placement could not be closed on one Mac.',
     cause:
-      'A door stays as it was while its Mac is away, over a restart as well: one that was open lets clients in as soon as they reach that Mac. So a drain that could not ask it is not done, whatever it has closed elsewhere.',
-    hint: 'Bring the Mac back, then type the drain again.',
+      'An unreachable Mac keeps the state of its gateway, even over a restart. If the gateway was open, it admits clients as soon as they reach that Mac. So the drain is not complete, even if all other gateways are closed.',
+    hint: 'Bring the Mac back, then run the drain again.',
   },
   'endpoint/nothing-to-close': {
-    summary: 'Nothing stands before this placement that could be closed.',
+    summary: 'This placement has no gateway to close.',
     cause:
-      'A door is closed by the doorman of a published endpoint. An endpoint of its node alone is the runtime itself, which goes on answering whoever is at it.',
+      'Only a published endpoint has a gateway. An endpoint that only its own node reaches is the runtime itself, which keeps answering.',
     hint: prose`Stop the placement: ${meshwright('stop')}`,
   },
   'endpoint/still-inside': {
-    summary: 'Requests are still inside when the time to finish is over.',
+    summary: 'Requests are still in flight after the drain deadline.',
     cause:
-      'The door of the placement is closed, so that nobody new comes in, and whoever was let in before it was closed has no whole answer yet. Nobody is cut off: the mesh goes on.',
-    hint: prose`Wait longer: ${meshwright('drain', its.placement, '--deadline', '10m')}. What is done now cuts them off.`,
+      'The gateway is closed to new requests, but some requests admitted before have no complete answer yet. None of them is cut off: the mesh keeps running.',
+    hint: prose`Wait longer: ${meshwright('drain', its.placement, '--deadline', '10m')}. Stopping or restarting the placement now cuts them off.`,
   },
   'launch/held': {
-    summary: 'A program is to run on a node that is held.',
-    cause: 'Ranks of a program of your own keep a Mac as busy as those of a placement.',
-    hint: prose`Release it, or leave it out: ${meshwright('release', its.node)}`,
+    summary: 'A target node of launch is on hold.',
+    cause: 'Ranks of your own program use a Mac as much as ranks of a placement do.',
+    hint: prose`Release the node, or leave it out: ${meshwright('release', its.node)}`,
   },
   'launch/account': {
-    summary: 'Ranks of a program of your own cannot run as this account.',
-    cause: 'They run as an account that is there on every Mac and cannot become root, or by name as the ssh user.',
-    hint: 'Name another one: --as NAME, or --as login for the ssh user, who can become root.',
+    summary: 'Your own program cannot run as this account.',
+    cause: 'launch needs an account that exists on every Mac and cannot become root, or explicitly the SSH user.',
+    hint: 'Choose another account: --as NAME, or --as login for the SSH user, who can become root.',
   },
   'launch/needs-reboot': {
-    summary: 'A program is to run on a node that needs a restart first.',
+    summary: 'A target node of launch needs a restart first.',
     cause:
-      'A rank that was stopped there left memory or a process that only a restart ends, or the node has seen as many starts over RDMA in this boot session as its devices have room for. No placement is started there either.',
-    hint: prose`Restart it, or leave it out: ${meshwright('reboot', its.node)}`,
+      'Either a stopped rank left memory or a process that only a restart clears, or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
+    hint: prose`Restart the node, or leave it out: ${meshwright('reboot', its.node)}`,
   },
   'launch/reboot-unseen': {
-    summary: 'Nobody could see whether a node needs a restart before a program is to run on it.',
+    summary: 'Cannot tell whether a target node of launch needs a restart first.',
     cause:
-      'What a stopped rank left there, and how many starts over RDMA the node has seen since it booted, is written down on the node itself. What nobody could read counts for no good sign, and is no reason to restart a Mac either.',
-    hint: prose`See why it was not seen: ${meshwright('doctor')}. Then launch again, or leave the node out: --nodes a,b`,
+      'The node itself records what stopped ranks left there and how many starts over RDMA it has seen since boot. These records could not be read. That is no reason to trust the node, and none to restart it.',
+    hint: prose`See why they could not be read: ${meshwright('doctor')}. Then launch again, or leave the node out: --nodes a,b`,
   },
   'launch/not-seen': {
-    summary: 'What the ranks would find each other by was not seen.',
+    summary: 'The devices or addresses that the ranks connect over were not observed.',
     cause:
-      'Which group is made follows from the cables of the file: with one between every pair it talks over RDMA, by devices that macOS may name otherwise tomorrow. One that nobody saw is not taken for none.',
-    hint: prose`See why it was not seen: ${meshwright('doctor')}. Then launch again.`,
+      'launch chooses the group by the cables in the file. With a cable between every pair of nodes, the group uses RDMA, by device names that macOS may change. An unobserved device does not count as missing.',
+    hint: prose`See why it was not observed: ${meshwright('doctor')}. Then launch again.`,
   },
   'mesh/launch-budget': {
-    summary: 'The RDMA devices of a Mac have no room for a start.',
+    summary: "A Mac's RDMA devices have no room for another start.",
     cause:
-      'A device has few protection domains and queue pairs, by `ibv_devinfo -v`, or three where it does not say. A start over RDMA that fails can leave some behind, which only a restart of the Mac frees (seen on macOS 26.5.1). What is taken is read from the kernel. Where it cannot be read, starts are counted: a start counts until it has served and was seen to stop clean.',
-    hint: prose`Restart the Macs that are named: ${meshwright('reboot')}. To start it all the same: --allow rdma-start`,
+      'A device has few protection domains and queue pairs: as many as `ibv_devinfo -v` reports, or else three. A failed start over RDMA can leave some allocated until the Mac restarts (seen on macOS 26.5.1). meshwright reads the number in use from the kernel. If it cannot, it counts starts: each counts until its placement has served and stopped cleanly.',
+    hint: prose`Restart the named Macs: ${meshwright('reboot')}. To start anyway: --allow rdma-start`,
   },
   'mesh/last-start': {
     severity: 'warning',
-    summary: 'A Mac has room for one more start over RDMA.',
+    summary: 'A Mac has room for only one more start over RDMA.',
     cause:
-      'What failed starts have left in the RDMA devices stays until the Mac restarts (`mesh/launch-budget`), and the placement that runs now takes a place until it is stopped. If the next start fails, no further one is made before a restart.',
-    hint: 'Nothing has to be done while it serves. Restart the named Macs when it suits you, before the next start has to succeed.',
+      'Resources that failed starts left in the RDMA devices stay allocated until the Mac restarts (`mesh/launch-budget`). The running placement also uses one place until it stops. If the next start fails, the Mac must restart before another start.',
+    hint: 'Nothing to do while it serves. Restart the named Macs at a convenient time, before a start that must succeed.',
   },
   'mesh/stays-on-tcp': {
-    summary: 'A placement came back over TCP after a restart, too.',
+    summary: 'A placement came back over TCP again after a restart.',
     cause:
-      'The file says rdma, the ranks talk over TCP, and so they did before the last restart in this boot session, of the same file. One more would be the same, interrupt whoever is inside and take one more start of the launch budget. Where a log says why, it is quoted; llama.cpp says nothing where no RDMA device has the address of the connection.',
-    hint: prose`Mend what doctor says of RDMA, then restart the Macs of the placement: ${meshwright('reboot')}. Or write \`transport: tcp\`. To try a start all the same: ${meshwright('restart')}`,
+      'The file sets rdma, but the ranks use TCP. They also used it before the last restart in this boot session, with the same file. Another restart would give the same result, interrupt requests in flight and use up one more start of the launch budget. A log line with the reason is quoted. llama.cpp logs no reason if no RDMA device has the address of the connection.',
+    hint: prose`Fix the RDMA problems that doctor lists, then restart the placement's Macs: ${meshwright('reboot')}. Or write \`transport: tcp\`. To try another start anyway: ${meshwright('restart')}`,
   },
   'mesh/not-serving': {
-    summary: 'A placement of the file does not serve.',
+    summary: 'A placement in the file does not serve.',
     cause:
-      'It counts as serving when all its ranks run, of one start and as the file says, and its endpoint gave a token while it was looked at. Anything less serves nobody.',
+      'A placement serves if all its ranks run, come from one start and match the file, and its endpoint returned a token during the check. Otherwise it cannot answer requests reliably.',
     hint: prose`Start it: ${meshwright('apply')}`,
   },
   'mesh/not-stopped': {
-    summary: 'A placement runs that the file wants stopped.',
-    cause: 'The file says `state: stopped`, and at least one of its ranks has a process.',
+    summary: 'A placement runs although the file says it is stopped.',
+    cause: 'The file sets `state: stopped`, but at least one rank has a running process.',
     hint: prose`Stop it: ${meshwright('apply')}`,
   },
   'mesh/left-over': {
-    summary: 'A node keeps a rank that the file does not have there.',
-    cause: 'The placement left the file or moved to other nodes, and nobody has applied that since.',
-    hint: prose`Take it away: ${meshwright('apply')}`,
+    summary: 'A node has an orphaned rank.',
+    cause: 'The placement was removed from the file or moved to other nodes, and the change has not been applied yet.',
+    hint: prose`Remove the rank: ${meshwright('apply')}`,
   },
   'mesh/on-fallback': {
     severity: 'notice',
     summary: 'A placement runs on its fallback.',
     cause:
-      'Somebody has started it there with `start --fallback`, because its own nodes could not carry it. The file wants it on its own nodes, so the next plan moves it back as soon as all of them can; until then nothing stops it.',
-    hint: prose`When its own nodes are well again: ${meshwright('apply', '--allow', 'interrupt')}`,
+      'It was started there with `start --fallback`, because its own nodes could not run it. Nothing stops it there, but once all of its own nodes can run it, the next plan moves it back.',
+    hint: prose`Once its own nodes are healthy: ${meshwright('apply', '--allow', 'interrupt')}`,
   },
   'mesh/fallback-there': {
     severity: 'notice',
-    summary: 'A placement that does not serve has a fallback.',
+    summary: 'A placement that does not serve could run on its fallback.',
     cause:
-      'The file names other nodes for it, all of them were seen, and its runtime and model are kept there. Nothing moves by itself: whether less context now is better than waiting is for people to say.',
-    hint: prose`Start it there: ${meshwright('start', its.name, '--fallback')}`,
+      'The file sets fallback nodes, all of them were observed, and they have the runtime and the model. meshwright never moves a placement to its fallback by itself: less context now or a longer wait is your decision.',
+    hint: prose`Start it on the fallback: ${meshwright('start', its.name, '--fallback')}`,
   },
   'mesh/not-judged': {
     severity: 'warning',
-    summary: 'Nobody can say whether a placement is as the file says.',
+    summary: 'Cannot tell whether a placement matches the file.',
     cause:
-      'Its nodes answered, and something that a judgement needs is missing: a token that was not asked for because the placement was just being started, or a digest that the lock does not have.',
-    hint: prose`Look again in a minute. If it stays so: ${meshwright('plan')}`,
+      'Its nodes answered, but something is missing. Either no token was requested because the placement was just starting, or the lock lacks a digest.',
+    hint: prose`Check again in a minute. If the warning remains: ${meshwright('plan')}`,
   },
 } as const satisfies Record<string, CodeEntry>;

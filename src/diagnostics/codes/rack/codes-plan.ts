@@ -2,50 +2,51 @@ import { aside, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes of what keeps a plan from doing all that the file asks for. */
+/** Codes about obstacles that keep a plan from reaching the desired state. */
 export const planCodes = {
   'plan/not-converged': {
-    summary: 'Something that must come first is not as the file says.',
+    summary: 'A node lacks something that this command needs but does not change.',
     cause:
-      'A verb that starts a placement touches nothing else; the node lacks something that the placement needs, such as its runtime.',
+      'Commands that start a placement change nothing else, but the node lacks something the placement needs, such as its runtime.',
     hint: prose`${aside(meshwright('apply'))}`,
   },
   'reboot/session-unknown': {
-    summary: 'Nobody can say in which boot session this Mac is.',
+    summary: "This Mac's boot session is unknown.",
     cause:
-      'A restart is sent at most once per boot session, known by `kern.bootsessionuuid`. While that is unknown, a second try could restart the Mac twice.',
+      'A restart is sent at most once per boot session, which `kern.bootsessionuuid` identifies. Without it, a second attempt could restart the Mac twice.',
     hint: prose`See why it is unknown: ${meshwright('facts')}`,
   },
   'model/no-room': {
-    summary: 'A model does not fit on the disk of a node.',
-    cause: 'Its files and a tenth more are needed; the data volume has less free, what is staged already included.',
-    hint: 'Make room on the data volume.',
+    summary: "A model does not fit on a node's disk.",
+    cause:
+      'The model needs the size of its files plus 10 %. The data volume has less free space, even counting the part that is already staged.',
+    hint: 'Free space on the data volume.',
   },
   'model/not-declared': {
     severity: 'notice',
-    summary: 'A node keeps a model that the file does not have.',
+    summary: 'A node has a model that is not in the file.',
     cause:
-      'Models take hours to fetch, so no run deletes one that left the file, or a version of one that was replaced.',
-    hint: 'Delete its folder below /opt/meshwright/models when nobody needs it any more.',
+      'Models take hours to download, so no run deletes a model, or a replaced version of one, that left the file.',
+    hint: 'If nothing needs the model anymore, delete its folder below /opt/meshwright/models.',
   },
   'uninstall/stays': {
     severity: 'notice',
-    summary: 'Something stays on a node that is uninstalled.',
+    summary: 'Something stays on an uninstalled node.',
     cause:
-      'Models take hours to fetch, and values may be wanted as they are: both stay unless `--models` or `--restore` is given. What enroll did not install is not taken away either.',
-    hint: 'Nothing needs to be done for what is meant to stay.',
+      'Models take hours to download and changed settings may still be wanted, so both stay unless you use `--models` or `--restore`. uninstall also keeps everything that enroll did not install.',
+    hint: 'If it is meant to stay, there is nothing to do.',
   },
   'uninstall/by-hand': {
     severity: 'notice',
-    summary: 'Only hands can undo some of what a node was prepared with.',
+    summary: 'Some preparations of a node must be undone by hand.',
     cause:
-      'RDMA is switched in Recovery or System Settings, FileVault and automatic login in System Settings at the Mac itself, and cables stay where they are. No command over SSH is known to do any of it.',
-    hint: 'Do it at the Mac, where it is not wanted any more.',
+      'RDMA is switched in Recovery or System Settings, and FileVault and automatic login are set in System Settings at the Mac itself. Cables stay connected. None of this can be done over SSH.',
+    hint: 'Undo at the Mac what you no longer want.',
   },
   'network/carries-connection': {
-    summary: 'A change would touch the interface over which the node is reached.',
+    summary: 'A change would affect the interface that meshwright uses to reach the node.',
     cause:
-      'The address by which meshwright reaches the node belongs to a Thunderbolt receptacle or to the Thunderbolt Bridge: changing it would cut the connection with nobody there to bring it back.',
-    hint: 'Reach the node over its Ethernet or Wi-Fi: change its host in the file.',
+      'The address belongs to a Thunderbolt receptacle or to the Thunderbolt Bridge. Changing that interface would cut the connection, and meshwright could not restore it.',
+    hint: "Reach the node over Ethernet or Wi-Fi: change the node's host in the file.",
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -2,77 +2,77 @@ import { its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about how a rank ended, and about the proof that a started mesh serves as it did before. */
+/** Codes about how ranks stopped, and about the check that a started mesh answers as before. */
 export const proofCodes = {
   'mesh/needs-reboot': {
-    summary: 'A Mac needs a restart before any rank is started there.',
+    summary: 'A Mac needs a restart before any rank can start there.',
     cause:
-      'When a rank has ended, the memory that it had wired goes back to macOS: `vm_stat` shows about as much wired as before any rank ran. Where much more stays wired, or where not even KILL ends a process, the kernel holds it, and only a restart of the Mac helps. The stop that found it marks the node until its next boot session, and no rank is started there meanwhile.',
-    hint: prose`Restart the Macs that are named: ${meshwright('reboot')}`,
+      'After a rank exits, macOS gets its wired memory back: `vm_stat` shows about as much wired memory as before. If much more stays wired, or if a process survives KILL, the kernel holds it and only a restart helps. The stop that found this marks the node, and no rank starts there until its next boot session.',
+    hint: prose`Restart the named Macs: ${meshwright('reboot')}`,
   },
   'mesh/left-to-restart': {
     severity: 'warning',
-    summary: 'What a rank holds goes only with the restart that follows.',
+    summary: 'The restart will clear the remains of a rank.',
     cause:
-      'Before a Mac is restarted or switched off, what runs there is stopped. Not even KILL ended this rank, or its memory stayed wired: that is what the restart is for, and nothing waits for it.',
-    hint: 'If the Mac does not go down by itself within some minutes, hold its power button.',
+      'All ranks on a Mac are stopped before it restarts or shuts down. This rank survived KILL or left its memory wired. The restart clears that, so nothing waits for it.',
+    hint: 'If the Mac does not go down within a few minutes, hold its power button.',
   },
   'mesh/cut-off': {
     severity: 'warning',
-    summary: 'Requests may be cut off by the stop.',
+    summary: 'The stop may cut off requests.',
     cause:
-      'The door was closed and those inside had their time to finish. Some were inside still, or the doorman did not say how many, and the stop goes on.',
-    hint: 'Clients have to ask again. If answers need longer, stop the placement while nobody asks.',
+      'The gateway was closed and requests in flight had time to finish. Some are still in flight, or the gateway did not report their number. The stop continues.',
+    hint: 'Clients must send these requests again. If answers need more time, stop the placement when it is idle.',
   },
   'mesh/killed': {
     severity: 'notice',
-    summary: 'A rank did not end by itself and was killed.',
+    summary: 'A rank did not stop when asked and was killed.',
     cause:
-      'It was asked to end, did not within its time of grace, and was ended by KILL, as a rank that waits for a lost peer has to be. Before that `sample` wrote down where its threads stood.',
-    hint: 'If it happens again and again, read the sample on the node: it says what the rank was waiting for.',
+      'It did not exit within its grace period, so KILL ended it. This happens to a rank that waits for a lost peer. Before that, `sample` recorded the stacks of its threads.',
+    hint: 'If it happens repeatedly, read the sample on the node: it shows what the rank was waiting for.',
   },
   'mesh/lost-member': {
     severity: 'warning',
-    summary: 'A member of a placement cannot be seen, and the others still run.',
+    summary: 'A rank of a placement cannot be observed, and the other ranks still run.',
     cause:
-      'A mesh needs all its ranks. Where the Mac of one is away, the others wait for it, spin, and hold their memory. Nothing starts the placement again before every member is seen, and `apply` stops nothing of which it does not know whether it serves; `stop` stops what it sees.',
-    hint: prose`Bring the Mac back, or stop the others: ${meshwright('stop', its.name)}`,
+      'A mesh needs all its ranks. If the Mac of one is away, the others wait for it, spin and keep their memory. The placement cannot start again until all its nodes are observed. `apply` does not stop ranks that may be serving; `stop` stops every rank that it can observe.',
+    hint: prose`Bring the Mac back, or stop the other ranks: ${meshwright('stop', its.name)}`,
   },
   'mesh/first-failing-rank': {
     summary: 'This rank of a placement failed first.',
     cause:
-      'A start came to nothing, and before its ranks were stopped their logs and exits were read. A rank that says itself what is wrong counts before one that only ended, and that before one that only complains of the others.',
-    hint: prose`See what the ranks said: ${meshwright('logs')}`,
+      'A start failed, and meshwright read the logs and exit codes of the ranks before stopping them. A rank that logged its own error comes first, then a rank that only exited, then a rank that only complained about others.',
+    hint: prose`Read the logs of the ranks: ${meshwright('logs')}`,
   },
   'mesh/no-failing-rank': {
     severity: 'notice',
-    summary: 'A start came to nothing, and no rank says why.',
-    cause: 'No rank has ended, and no line of their logs since the start is one that this version knows.',
-    hint: prose`See what the ranks said: ${meshwright('logs')}`,
+    summary: 'A start failed, and no rank gives a reason.',
+    cause: 'No rank exited, and this version of meshwright recognizes no line in their logs since the start.',
+    hint: prose`Read the logs of the ranks: ${meshwright('logs')}`,
   },
   'mesh/peer-named': {
-    summary: 'A rank complains of the way to another Mac.',
+    summary: 'A rank reports a problem with the connection to another Mac.',
     cause:
-      'A start failed. No rank ended or said anything that this version knows, but the log of one names the address of another Mac on a cable of the file, in a line that tells of a failure.',
-    hint: prose`See what is known of that cable, and what to do next: ${meshwright('doctor')}`,
+      'A start failed. No rank exited or logged a known error, but one log has a failure message with the address of another Mac on a cable in the file.',
+    hint: prose`See the state of that cable and what to do next: ${meshwright('doctor')}`,
   },
   'mesh/another-answer': {
-    summary: 'A placement answers the same question otherwise than before.',
+    summary: 'A placement answers the same question differently than before.',
     cause:
-      'Where a runtime is deterministic, the same question with temperature 0 has the same answer after every start of the same file on the same macOS. Another one means that some rank computes something else: a tensor of a cache that was damaged, a model file that was changed, a part of the model at the wrong place.',
-    hint: prose`Start it anew, which looks at every cached tensor again: ${meshwright('restart', its.placement)}. If the answer stays another one, do not trust it, and look at the files of the model: ${meshwright('doctor')}. If it is right after all, take the placement away (state: stopped, apply) and remove the file \`golden\` from its folder on the leader.`,
+      'A deterministic runtime at temperature 0 gives the same answer after every start with the same file and macOS. A different answer means that some rank computes something else. Possible causes are a damaged tensor cache, a changed model file, or a part of the model in the wrong place.',
+    hint: prose`Restart it, which verifies every cached tensor: ${meshwright('restart', its.placement)}. If the answer still differs, do not trust it, and check the model files: ${meshwright('doctor')}. If the new answer is right, remove the placement (state: stopped, apply) and delete the file \`golden\` from its folder on the leader.`,
   },
   'mesh/too-slow': {
-    summary: 'A placement is slower than the file expects, or than it was.',
+    summary: 'A placement is slower than expected, or than before.',
     cause:
-      'Its speed was measured with the golden question, once everything was loaded, and is below `expect.tokensPerSecond`, or, without that, below a fifth of what an earlier start of the same file on the same macOS gave. A mesh that came back on the wrong network, over a slow cable or with a Mac that does something else beside it serves, and slowly.',
-    hint: prose`Mend what is named, then start it anew: ${meshwright('apply')}. If the expectation is wrong, change expect.tokensPerSecond in the file.`,
+      'The golden question measured its speed after everything was loaded. The speed is below `expect.tokensPerSecond` or, without that key, below a fifth of an earlier start with the same file and macOS. A mesh serves but is slow over the wrong network, over a slow cable, or if a Mac is also busy with something else.',
+    hint: prose`Fix the named problem, then start it again: ${meshwright('apply')}. If the expectation is wrong, change expect.tokensPerSecond in the file.`,
   },
   'mesh/speed-unknown': {
     severity: 'warning',
-    summary: 'Nobody knows whether a placement is as fast as the file expects.',
+    summary: 'Cannot tell whether a placement is as fast as the file expects.',
     cause:
-      'Its endpoint does not say in `usage.completion_tokens` how many tokens an answer has (words are no tokens), or the answer was too short to tell.',
-    hint: prose`Ask for its speed: ${meshwright('bench')}. Where the runtime counts no tokens, leave expect.tokensPerSecond out of the file.`,
+      'Its endpoint does not report the number of tokens in `usage.completion_tokens` (counting words would be wrong), or the answer was too short to measure.',
+    hint: prose`Measure its speed: ${meshwright('bench')}. If the runtime does not count tokens, remove expect.tokensPerSecond from the file.`,
   },
 } as const satisfies Record<string, CodeEntry>;

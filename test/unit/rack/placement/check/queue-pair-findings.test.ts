@@ -76,7 +76,7 @@ describe('a ring of JACCL of two ranks', () => {
       },
     ]);
     expect(plan[0]?.action).toBe(
-      'placement kimi: Each rank takes 2 queue pairs of every device that it uses; those of studio-1 have 1, those of studio-2 have 1 in one boot session. Leave `backend` out: two ranks that are cabled then talk over jaccl, which takes one of each device. So does a ring of three or more nodes; `backend: ring` with `transport: tcp` takes none.',
+      'placement kimi: Each rank takes 2 queue pairs of every device that it uses; those of studio-1 have 1, those of studio-2 have 1 in one boot session. Remove `backend`: two cabled ranks then use jaccl, which needs one of each device. A ring of three or more nodes also needs only one; `backend: ring` with `transport: tcp` needs none.',
     );
   });
 
