@@ -41,13 +41,14 @@ describe.skipIf(!hasSshd())('the demo over OpenSSH', () => {
     expect(rans.map(({ words, code }) => ({ words, exits: code }))).toEqual(typed);
 
     const of = (verb: string): readonly string[] => rans.filter(({ words }) => words[0] === verb).map(printed);
-    expect(of('plan')[0]).toContain('Hands needed at the rack (2)');
-    expect(of('plan')[1]).toContain('Nothing to change: 4 nodes match the file.');
+    expect(of('plan')[0]).toContain('receptacles 2 and 3');
+    expect(of('apply')[0]).toContain('Hands needed at the rack (2)');
+    expect(of('status')[0]).toMatch(/^ {2}chat {3}serving /m);
     expect(of('apply')[0]).toMatch(/^Manual steps needed: \d+ changed, /m);
     expect(of('apply')[1]).toMatch(/^Done: \d+ changed, \d+ already right\. Checked again: nothing left to do\.$/m);
-    expect(of('ask')[1]).toContain('ask/no-answer');
+    expect(of('doctor')[0]).toContain('meshwright restart chat --sim');
     expect(of('restart')[0]).toMatch(/^Done: 1 changed, /m);
-    const answers = [of('ask')[0], of('ask')[2]].map((text) => /^[0-9a-f]{64}$/m.exec(text ?? '')?.[0]);
+    const answers = [of('ask')[0], of('ask')[1]].map((text) => /^[0-9a-f]{64}$/m.exec(text ?? '')?.[0]);
     expect(answers).not.toContain(undefined);
     expect(new Set(answers).size).toBe(2);
 

@@ -18,7 +18,7 @@ function makeFolder(): string {
   }
 }
 
-/** The surroundings of the typed commands: nothing of the person's own racks, files and speed. */
+/** The environment of the typed commands, without the user's own racks, files and speed. */
 const placeIn = (folder: string, env: NodeJS.ProcessEnv): SelfPlace => ({
   folder,
   env: {
@@ -29,11 +29,11 @@ const placeIn = (folder: string, env: NodeJS.ProcessEnv): SelfPlace => ({
   },
 });
 
-/** `demo`: types real commands against a simulated fleet in a temporary folder, and checks how each one ends. */
+/** `demo`: runs real commands on a simulated rack in a temporary folder, and checks the exit code of each. */
 export const demo: VerbBody = async (run) => {
   const folder = makeFolder();
   const place = placeIn(folder, run.env);
-  // Nothing of the demo may stay behind, not even when a second Ctrl-C ends this process at once.
+  // The demo leaves nothing behind, even if a second Ctrl-C ends this process immediately.
   const clear = (): void => {
     runSelfSync(['sim', 'down'], place);
     rmSync(folder, { recursive: true, force: true });
@@ -55,15 +55,14 @@ export const demo: VerbBody = async (run) => {
 };
 
 const opening =
-  'Everything here is simulated: no Mac is needed, and none is touched. Real are SSH, what meshwright plans and does, and the four processes that play the model. It takes about half a minute.';
+  'Everything here is simulated: no Mac is needed, and none is touched. SSH is real, and so is everything that meshwright plans and does. Four small programs play the model. This takes about a minute.';
 
 const closing = `
-The simulated fleet is gone again. To rehearse your own rack:
-  npm run build && npm link                 gives you the command meshwright
-  cp cluster.example.yaml cluster.yaml      describe your Macs and cables
-  meshwright validate
+The simulated rack is gone. To rehearse your own:
+  npm run build && npm link                 installs the command meshwright
+  meshwright sim example rack && cd rack    writes a cluster.yaml to start from
   meshwright sim up && meshwright plan --sim
-  meshwright enroll --all                   then the real ones
+  meshwright enroll --all                   later, with your real Macs
 `;
 
 const widest = 80;
@@ -77,12 +76,12 @@ async function play(run: Run, scene: Scene, place: SelfPlace): Promise<ExitCode>
   for (const { words, exits } of scene.types) {
     if (run.signal.aborted) return exitCode.interrupted;
     run.console.out(`\n${commandLine(words, pageColumns(run))}\n`);
-    // What the command prints must not overtake what was said before it.
+    // Otherwise the command's output could appear before this line.
     await outputWritten();
     const code = await runSelf(words, place, { signal: run.signal, mayBeKilled: words[1] !== 'up' });
     if (run.signal.aborted) return exitCode.interrupted;
     if (code !== exits) {
-      run.console.err(`demo: this ended with ${code}, and ${exits} was expected; please report it\n`);
+      run.console.err(`demo: this command exited with ${code} instead of ${exits}. Please report it.\n`);
       return exitCode.failed;
     }
     if (code !== exitCode.done) run.console.out(`[exit ${code}]\n`);
@@ -90,7 +89,7 @@ async function play(run: Run, scene: Scene, place: SelfPlace): Promise<ExitCode>
   return exitCode.done;
 }
 
-/** A command as a person types it; a long one goes on behind a backslash, so that it can be copied. */
+/** The command line to show; a long one continues after a backslash, so that it can be copied. */
 function commandLine(words: readonly string[], columns: number): string {
   const lines: string[] = [];
   let line = '$ meshwright';
@@ -102,14 +101,14 @@ function commandLine(words: readonly string[], columns: number): string {
   return [...lines, line].join('\n');
 }
 
-/** A command that is really typed, and how it has to end. */
+/** A command and the exit code it must have. */
 interface TypedCommand {
-  /** Behind `meshwright`. */
+  /** The arguments of `meshwright`. */
   readonly words: readonly string[];
   readonly exits: ExitCode;
 }
 
-/** A sentence or two, then commands. */
+/** A few sentences, then commands. */
 interface Scene {
   readonly says: string;
   readonly types: readonly TypedCommand[];
@@ -119,18 +118,18 @@ const question = 'Is anybody there?';
 
 const typed = (...words: readonly string[]): TypedCommand => ({ words, exits: exitCode.done });
 
-/** The demo from a text file to a token, and through a hung rank back to one, for the folder of `prepareDemo`. */
+/** The demo from a cluster file to a token, and through a hung rank to the next one, for the folder of `prepareDemo`. */
 export const scenes: readonly Scene[] = [
   {
-    says: 'A text file describes four Macs, six cables and a model. It is judged before anything is touched.',
+    says: 'A text file describes four Macs, six cables and a model. meshwright checks it before it touches anything.',
     types: [typed('validate')],
   },
   {
-    says: 'Four simulated Macs come up, one SSH server each, cabled as the file says.',
+    says: 'Four simulated Macs start, one SSH server each, with the cables that the file declares.',
     types: [typed('sim', 'up')],
   },
   {
-    says: 'As in a real rack, not all is well: two cables are swapped, one Mac has no RDMA yet, macOS made its bridge, and one Mac falls asleep.',
+    says: 'Like a real rack, this one has faults: two cables are swapped, RDMA is off on one Mac, macOS has made its Thunderbolt Bridge on the next, and one Mac falls asleep.',
     types: [
       typed('sim', 'fault', 'cable-swapped', 'studio-4'),
       typed('sim', 'fault', 'rdma-disabled', 'studio-3'),
@@ -139,57 +138,57 @@ export const scenes: readonly Scene[] = [
     ],
   },
   {
-    says: 'What would be done? What only hands at the rack can do comes first.',
-    types: [typed('plan', '--sim')],
+    says: 'plan shows what has to change, here on one of the Macs. Nothing is changed yet.',
+    types: [typed('plan', 'studio-4', '--sim')],
   },
   {
-    says: 'apply shows that plan again and does the part of the machine; the model is copied to four Macs at once. Exit 3 says that the hands are next.',
+    says: 'apply shows the plan for all four Macs and does its part. The model goes to all four Macs in parallel. Two steps need a person at the rack, so apply exits with 3.',
     types: [{ words: ['apply', '--sim', '--yes'], exits: exitCode.handsNeeded }],
   },
   {
-    says: 'Simulated hands do the work list; one Mac starts anew.',
+    says: 'Here a command plays the person at the rack. One Mac restarts.',
     types: [typed('sim', 'hands')],
   },
   {
-    says: 'The next apply looks again, does what is left, and starts one rank on each Mac, all of them or none.',
+    says: 'The next apply observes the Macs again, makes the remaining changes, and starts one rank on each Mac: all four or none.',
     types: [typed('apply', '--sim', '--yes')],
   },
   {
-    says: 'It answers. The answer is a digest that went through all four ranks over the cables; each mixed in its own copy of the model. Checked again, nothing is left to do.',
-    types: [typed('ask', 'chat', question, '--sim'), typed('plan', '--sim')],
+    says: 'The model answers. The stand-in model cannot write sentences. Its answer is a digest that passes through all four ranks. Each of them mixes in its own copy of the model, so a wrong or missing rank cannot go unnoticed. status shows the Macs, the cables and the placement.',
+    types: [typed('ask', 'chat', question, '--sim'), typed('status', '--sim')],
   },
   {
-    says: 'Then a rank hangs: it still takes connections and answers none. (For the stand-in model, the signal USR1 does that.)',
+    says: 'Then a rank hangs: it accepts connections and answers none of them. (The signal USR1 makes the stand-in model hang.) doctor finds out by asking for a token, and names the command that helps.',
     types: [
       typed(
         ...['exec', '--sim', 'studio-3', '--', 'sudo', '-n'],
         ...['launchctl', 'kill', 'SIGUSR1', 'system/dev.meshwright.rank.chat'],
       ),
-      { words: ['ask', 'chat', question, '--sim'], exits: exitCode.failed },
+      { words: ['doctor', '--sim'], exits: exitCode.failed },
     ],
   },
   {
-    says: 'restart stops all ranks in order and starts them again, in a new generation, which changes the digest. No Mac is rebooted.',
+    says: 'restart stops all ranks in order and starts them again. It never reboots a Mac. The new generation of ranks gives a new digest.',
     types: [typed('restart', 'chat', '--sim', '--yes'), typed('ask', 'chat', question, '--sim')],
   },
 ];
 
-/** Where and how a command of our own is run. */
+/** The folder and environment of a command. */
 interface SelfPlace {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What becomes of the command when the run that started it is interrupted. */
+/** What happens to the command when the demo is interrupted. */
 interface SelfEnd {
   readonly signal: AbortSignal;
-  /** False for a command that must come to its own end, because it leaves something behind that is to be found. */
+  /** False for a command that must finish, because the cleanup needs the files it writes last. */
   readonly mayBeKilled: boolean;
 }
 
 /**
- * Runs `meshwright WORDS…` as a process of its own that writes to this process's streams; gives its exit code. It has
- * a session of its own, so that Ctrl-C reaches this process alone.
+ * Runs `meshwright WORDS…` in a separate process with this process's streams; returns its exit code. It has its own
+ * session, so that Ctrl-C reaches only this process.
  */
 function runSelf(words: readonly string[], place: SelfPlace, end: SelfEnd): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -212,7 +211,7 @@ function runSelf(words: readonly string[], place: SelfPlace, end: SelfEnd): Prom
   });
 }
 
-/** The same in silence, to its end, while everything else in this process waits. */
+/** Runs `meshwright WORDS…` to its end without output; blocks this process. */
 function runSelfSync(words: readonly string[], place: SelfPlace): void {
   const [program, ...self] = selfWords();
   spawnSync(program, [...self, ...words], {
